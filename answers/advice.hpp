@@ -24,56 +24,56 @@
 /// identified.
 namespace foredraft::answers {
 
-/// Times of one iteration that a profile or a device predicts, in ms.
+/// Predicted times of one iteration, in ms.
 struct PredictedTime {
   double batch = 1.0;
   std::int64_t gamma = 1;
   double plain = 0.0, drafting = 0.0, verification = 0.0, iteration = 0.0;
 };
 
-/// Predicted iteration times: a prediction gives their shape as a function of gamma, a logged time their level.
+/// Predicted iteration times. Advice takes from them how times grow with gamma; logged times give their level.
 struct PredictedTimes {
   std::string evidence = {};  ///< "operators", "data sheet", "a profile of our kernels", ...
-  double error = 0.0;         ///< relative standard deviation of the ratio of two times, at twice the tokens or more
+  double error = 0.0;  ///< relative standard deviation of the ratio of two times with a factor of two or more in tokens
   std::vector<PredictedTime> times = {};
 };
 
-/// The times of a prediction for advice; an unknown error of steps is taken as that of a single run.
+/// The times of a prediction, for advice. An unknown error counts as single_run_error.
 [[nodiscard]] PredictedTimes predicted_times(const ProfilePrediction& prediction);
 
 struct AdviceQuestion {
   std::vector<logs::ObservedLog> logs;
   std::vector<logs::ObservedLog> plain = {};
   std::optional<PredictedTimes> predicted = {};
-  std::optional<GpuPrice> gpu_price = {};  ///< to state what tokens cost
+  std::optional<GpuPrice> gpu_price = {};  ///< to state the cost of tokens
 };
 
-/// What is known of the speedup of one setting at one load.
+/// The speedup of one setting at one load, as far as it is known.
 struct SpeedupRow {
-  /// How the time of an iteration is known. extrapolated: the setting was logged at smaller or at larger loads only;
-  /// bounded: a decode step at least.
+  /// Source of the iteration time. extrapolated: the setting was logged only at smaller or only at larger loads;
+  /// bounded: at least a decode step.
   enum class Time { logged, interpolated, predicted, extrapolated, bounded };
   std::size_t curve;   ///< index in Advice::curves
   std::int64_t gamma;  ///< 0 for an engine that varies it itself
   Time time;
-  double value;                ///< NaN: bounded, only `high` is known
-  double low, high;            ///< 95 %; NaN: the error is not known
-  double p_best = 0.0;         ///< probability to be the best of the candidates of this load, K = 0 among them
-  double expected_loss = 0.0;  ///< expected share of the best speedup that is lost; NaN, as p_best: no candidate
-  bool chosen = false;         ///< the choice at this load, whatever that for all loads
+  double value;                ///< NaN if bounded: only `high` is known
+  double low, high;            ///< 95 %; NaN: unknown error
+  double p_best = 0.0;         ///< probability of being the best candidate at this load, K = 0 included
+  double expected_loss = 0.0;  ///< expected fraction of the best speedup lost; this and p_best are NaN if no candidate
+  bool chosen = false;         ///< the choice at this load, regardless of that for all loads
 };
 
 /// One logged setting at a load.
 struct LoggedRun {
   std::size_t run;    ///< index in Advice::runs
   std::size_t curve;  ///< index in Advice::curves
-  /// Over the run without speculation: ratio of times per token, of output tokens/s if a stated rate is not kept up
-  /// with. Empty: not known.
+  /// Over the run without speculation: ratio of times per token, or of output tokens/s if the server does not keep up
+  /// with a stated request rate. Empty: unknown.
   std::optional<analytic::ClusteredEstimate> speedup = {};
   std::optional<analytic::ClusteredEstimate> relative = {};  ///< the same over the first logged run of the load
 };
 
-/// One load: its measurements, and the speedups at other draft lengths that follow.
+/// One load: its measurements, and the speedups at other draft lengths computed from them.
 struct LoadAdvice {
   RunLoad load = {};
   std::string name = {};  ///< from load_text
@@ -81,24 +81,25 @@ struct LoadAdvice {
   std::vector<LoggedRun> logged = {};     ///< by setting
   std::optional<std::size_t> plain = {};  ///< index in Advice::runs
   std::string arms_differ = {};           ///< why the run without speculation is not comparable
-  bool by_capacity = false;               ///< a stated rate is not kept up with: speedups are those of output tokens/s
+  bool by_capacity = false;  ///< the server does not keep up with a stated rate: speedups are those of output tokens/s
   std::vector<SpeedupRow> by_gamma = {};  ///< by curve and gamma
-  double share = 0.0;                     ///< of all generated tokens
-  std::size_t main = 0;  ///< in `logged`: the setting to choose if it was logged here, else the fastest
-  std::optional<std::int64_t> gamma = {};                    ///< of `main`
-  std::optional<Estimate> tokens = {};                       ///< per iteration of `main`
-  std::optional<Estimate> iteration_ms = {}, plain_ms = {};  ///< of `main`; plain: TPOT. Errors may be assumed
-  std::optional<analytic::SpeedupChain> chain = {};          ///< of `main`; empty: without times of both arms
+  double share = 0.0;                     ///< fraction of all generated tokens
+  std::size_t main = 0;  ///< index in `logged`: the recommended setting if logged here, else the fastest
+  std::optional<std::int64_t> gamma = {};  ///< of `main`
+  std::optional<Estimate> tokens = {};     ///< per iteration of `main`
+  std::optional<Estimate> iteration_ms = {},
+                          plain_ms = {};             ///< of `main`, and TPOT without speculation; errors may be assumed
+  std::optional<analytic::SpeedupChain> chain = {};  ///< of `main`; empty: times of an arm are missing
   std::optional<double> prompt_share = {};
   std::optional<analytic::PrefillTime> prefill = {};  ///< if windows determine the cost of prompt tokens
-  double at_most = 0.0;  ///< upper bound of the speedup of any draft length; NaN: not known
+  double at_most = 0.0;                               ///< upper bound of the speedup at any draft length; NaN: unknown
 
   [[nodiscard]] const std::optional<analytic::ClusteredEstimate>& speedup() const { return logged[main].speedup; }
 };
 
-// ---- Variation of acceptance between requests and kinds of prompts, which the pooled mean hides.
+// ---- Variation of acceptance between requests and categories of prompts, which the pooled mean hides.
 
-/// One category, kind of answer or range of contexts.
+/// One category of prompts, reasoning mode or range of context lengths.
 struct StratumTokens {
   std::string dimension;  ///< "category", "reasoning", "context"
   std::string name;       ///< "coding", "on", "1k to 2k"
@@ -118,26 +119,26 @@ struct RequestSpread {
 struct Recommendation {
   std::int64_t gamma;  ///< 0: no speculation, or an engine that varies the draft length (adaptive)
   bool adaptive = false;
-  std::string drafter = {};                  ///< if several were logged
-  std::vector<ScheduleRange> schedule = {};  ///< batches; only if it beats one gamma by more than its cost
-  double value, low, high;                   ///< speedup over all loads; NaN: not known
+  std::string drafter = {};               ///< if several were logged
+  std::vector<GammaRange> schedule = {};  ///< empty unless it beats one gamma by more than its cost
+  double value, low, high;                ///< speedup over all loads; NaN: unknown
   double p_best, expected_loss;
   std::vector<std::int64_t> ties;  ///< draft lengths of nearly the same expected loss, including gamma
-  bool over_plain = true;          ///< false: no run without speculation, the best of the logged ones
+  bool over_plain = true;          ///< false: the best logged one, without a run without speculation
 };
 
 /// Why no acceptance could be estimated.
 struct NoAcceptance {};
 
-/// Acceptance of one drafter as far as it was logged: one curve through all of its draft lengths.
+/// Acceptance of one drafter as a function of the draft length, from all of its runs.
 struct AcceptanceCurve {
-  std::string name = {};    ///< drafter, with what tells it from the others; empty: not logged
+  std::string name = {};    ///< drafter, and what distinguishes it from others; empty: not logged
   RunSetting setting = {};  ///< of its runs; gamma empty
   std::variant<NoAcceptance, analytic::FitProblem, analytic::AcceptanceFit> acceptance = NoAcceptance{};
-  std::vector<analytic::TokensAtGamma> by_gamma = {};  ///< at least gamma 1 to 12, if they are identified
+  std::vector<analytic::TokensAtGamma> by_gamma = {};  ///< gamma = 1, ..., 12 or more, if identified
 
   [[nodiscard]] const analytic::AcceptanceFit* fit() const { return std::get_if<analytic::AcceptanceFit>(&acceptance); }
-  /// nullptr: beyond by_gamma.
+  /// nullptr if not in by_gamma.
   [[nodiscard]] const analytic::TokensAtGamma* at(std::int64_t gamma) const;
 };
 
@@ -146,41 +147,41 @@ struct Advice {
   logs::EngineSettings settings;
   std::vector<RunEstimates> runs;
   std::vector<AcceptanceCurve> curves;
-  std::size_t main_curve = 0;                       ///< of the recommendation, else of the most steps
-  std::optional<std::int64_t> gamma_observed = {};  ///< of the most verification steps, then the smallest
-  std::optional<double> verification_steps = {};    ///< counted; empty: lengths as printed
+  std::size_t main_curve = 0;                       ///< curve of the recommendation, else that of the most steps
+  std::optional<std::int64_t> gamma_observed = {};  ///< gamma of the most verification steps, then the smallest
+  std::optional<double> verification_steps = {};    ///< counted; empty: only acceptance lengths were logged
   std::optional<Estimate> tokens_observed = {};     ///< at gamma_observed
-  std::optional<RequestSpread> spread = {};         ///< at gamma_observed, as are the strata
+  std::optional<RequestSpread> spread = {};         ///< at gamma_observed, as the strata
   std::vector<StratumTokens> strata = {};
   std::vector<LoadAdvice> loads = {};
-  std::vector<std::string> causes = {};  ///< words of the JSON schema, the main cause first
+  std::vector<std::string> causes = {};  ///< words of the JSON schema, main cause first
   std::optional<Recommendation> recommendation = {};
   std::string action;    ///< the first sentence: what to do
   std::string cause;     ///< one sentence; empty: none was found
-  std::string why_not;   ///< if there is no recommendation: why, and the cheapest measurement that would give one
-  std::string next;      ///< what to do next; why_not if there is no recommendation; empty: nothing
+  std::string why_not;   ///< without a recommendation: why, and the cheapest measurement that would give one
+  std::string next;      ///< next step; why_not if there is no recommendation; empty: none
   std::string evidence;  ///< the class of evidence and its known error
   bool sign_certain = false;
-  std::optional<GpuPrice> gpu_price = {};  ///< as asked
+  std::optional<GpuPrice> gpu_price = {};  ///< of the question
   std::vector<logs::LogWarning> warnings = {};
 
-  /// The curve of the recommendation, else of the most steps; nullptr: no speculative run.
+  /// The main curve; nullptr: no speculative run.
   [[nodiscard]] const AcceptanceCurve* curve() const { return curves.empty() ? nullptr : &curves[main_curve]; }
   [[nodiscard]] const analytic::AcceptanceFit* fit() const { return curves.empty() ? nullptr : curve()->fit(); }
-  /// Why the acceptance of the main curve could not be estimated; nullptr: it could, or was not logged.
+  /// Why the acceptance of the main curve could not be estimated; nullptr if it could, or if it was not logged.
   [[nodiscard]] const analytic::FitProblem* problem() const;
-  /// Whether the data carry any conclusion: acceptance, or speeds of two settings.
+  /// Whether the data permit any conclusion: an acceptance, or the speeds of two settings.
   [[nodiscard]] bool concludes() const;
   /// The loads with a measured speedup.
   [[nodiscard]] std::vector<const LoadAdvice*> compared() const;
   [[nodiscard]] bool warns(std::string_view code) const;
 };
 
-/// The batches that times are wanted at: the requests in flight of the speculative runs, from 1 to `largest`;
-/// ascending. Empty: no log says how many there were.
+/// The batch sizes to predict times for: the requests in flight of the speculative runs, limited to 1 to `largest`,
+/// ascending. Empty if no log states them.
 [[nodiscard]] std::vector<std::int64_t> advised_batches(const AdviceQuestion& question, std::int64_t largest);
 
-/// Maximum draft length of an answer, unless a longer one was logged.
+/// Maximum draft length in an answer, unless a longer one was logged.
 inline constexpr std::int64_t longest_advised = 12;
 
 [[nodiscard]] Advice advise(const AdviceQuestion& question);
@@ -188,40 +189,7 @@ inline constexpr std::int64_t longest_advised = 12;
 /// Schema foredraft.advise/1: docs/schemas/advise.schema.json.
 [[nodiscard]] nlohmann::ordered_json to_json(const Advice& advice, std::string_view engine_version);
 
-// ---- The steps of advise(), in their order; internal to the folder.
-
-/// Strata of the observations at this draft length (empty: of all) that counted steps. A dimension is included if its
-/// values were logged and at least two of them have 200 steps each. Within it the lowest acceptance length comes first;
-/// contexts are in ascending order.
-[[nodiscard]] std::vector<StratumTokens> tokens_by_stratum(std::span<const logs::ObservedLog> logs,
-                                                           const std::optional<std::int64_t>& gamma);
-
-/// Over requests of at least 20 steps; nullopt for fewer than 10.
-[[nodiscard]] std::optional<RequestSpread> spread_of_requests(std::span<const logs::ObservedLog> logs,
-                                                              const std::optional<std::int64_t>& gamma);
-
-/// Loads of the speculative runs, each with its comparable run without speculation. Adds warnings (W03, W09, W16).
-void add_loads(const AdviceQuestion& question, Advice& advice);
-
-/// Speedups at other draft lengths, and the setting of least expected loss.
-void add_choice(const AdviceQuestion& question, Advice& advice);
-
-/// Takes the measurements of each load from the chosen setting if it was logged there, else from the fastest one.
-void add_main_runs(const AdviceQuestion& question, Advice& advice);
-
-/// Causes, action, cause, why_not and evidence, as text.
-void add_words(const AdviceQuestion& question, Advice& advice);
-
-/// Whether the interval of the acceptance length is much wider than 5 %, so that nothing is recommended.
-[[nodiscard]] bool too_uncertain(const Advice& advice);
-
-/// Names of a factor in documents and in tables.
-struct FactorNames {
-  std::string_view word, title;
-};
-[[nodiscard]] FactorNames names_of(analytic::ChainFactor factor);
-
-/// "1.23x +- 0.04", 95 %, the half width rounded up; without it where the error is not known.
+/// "1.23x +- 0.04": 95 %, half width rounded up. Without "+-" if the error is unknown.
 [[nodiscard]] std::string with_half_width(const Estimate& estimate, std::string_view unit = "");
 [[nodiscard]] std::string with_half_width(const analytic::ClusteredEstimate& estimate, std::string_view unit = "");
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "answers/advice_steps.hpp"
 #include "answers/advice_words.hpp"
 
 namespace foredraft::answers {
@@ -17,10 +18,10 @@ const Run& main_run(const LoadAdvice& load, const Advice& advice) {
   return advice.runs[load.logged[load.main].run].run;
 }
 
-/// Decode steps that an iteration takes.
+/// Time of an iteration in decode steps.
 double iteration_cost(const LoadAdvice& load) { return load.iteration_ms->mean / load.plain_ms->mean; }
 
-/// Share of steps that accept the first draft, if the drafter hardly ever gets it right.
+/// Fraction of steps that accept the first draft, if that is very low; nullopt otherwise.
 std::optional<double> dead_first_position(const Advice& advice) {
   constexpr double hardly = 0.05;
   if (advice.fit() == nullptr) return std::nullopt;
@@ -107,21 +108,21 @@ bool is_prefill(const Advice& advice) {
                              [](const LoadAdvice& load) { return load.prompt_share.value_or(0.0) > maximum; });
 }
 
-/// Decode steps that an iteration of one setting takes at the smallest and at the largest load.
+/// Time of an iteration of one setting in decode steps, at the smallest and at the largest load.
 struct CostByLoad {
   std::string setting;
   double smallest, largest;
 };
 
-/// Decode steps of a logged run; nullopt: its times or those of the plain run are not known.
+/// Time of an iteration of a logged run in decode steps; nullopt: its times or those of the plain run are unknown.
 std::optional<double> iteration_cost(const LoggedRun& logged, const LoadAdvice& load, const Advice& advice) {
   const auto* iteration = advice.runs[logged.run].estimate("iteration_ms");
   if (iteration == nullptr || !load.plain_ms) return std::nullopt;
   return iteration->value / load.plain_ms->mean;
 }
 
-/// Of the setting that leads at the largest load, else of another one that was logged at both: other draft lengths do
-/// not compare. nullopt: none was.
+/// For the best setting at the largest load, else for another setting that was logged at both loads, since draft
+/// lengths must not be mixed. nullopt: none was.
 std::optional<CostByLoad> cost_by_load(const std::vector<const LoadAdvice*>& loads, const Advice& advice) {
   if (loads.size() < 2) return std::nullopt;
   const LoadAdvice& smallest = *loads.front();
@@ -143,13 +144,13 @@ std::optional<CostByLoad> cost_by_load(const std::vector<const LoadAdvice*>& loa
   return found;
 }
 
-/// Verification grows with the load: an iteration costs clearly more decode steps at the largest load.
+/// Whether verification time grows with the load: an iteration takes clearly more decode steps at the largest load.
 bool grows_with_load(const std::optional<CostByLoad>& cost) {
   constexpr double clearly = 1.25;
   return cost && cost->largest > clearly * cost->smallest;
 }
 
-/// Less than a third of a draft length that does not pay is accepted.
+/// Whether less than a third of the drafted tokens is accepted, at a draft length that does not pay.
 bool accepts_little(const LoadAdvice& load) {
   constexpr double little = 1.0 / 3.0;
   return load.chain && load.gamma && load.chain->speedup.mean < 1.0 &&
@@ -253,7 +254,7 @@ std::string drafter_fault_text(const Advice& advice) {
       position, conditionals(*advice.fit()), position - 1);
 }
 
-/// Why times per token say nothing of a rate that is not kept up with.
+/// States that times per token are not comparable if the server does not keep up with the request rate.
 std::string overload_text(const LoadAdvice& load, const Advice& advice) {
   constexpr double ms_per_s = 1e3;
   const RunEstimates& plain = advice.runs[*load.plain];

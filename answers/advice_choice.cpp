@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analytic/observed/expected_loss.hpp"
+#include "answers/advice_steps.hpp"
 
 namespace foredraft::answers {
 namespace {
@@ -47,7 +48,7 @@ SpeedupRow row_of(const Option& option, const Known& known, const analytic::Cand
   return row;
 }
 
-/// A row for each option of a load, but for no speculation.
+/// A row for each option of a load except no speculation.
 void add_rows(const Options& options, LoadAdvice& load, const Advice& advice) {
   const Losses losses = losses_of(options, true);
   const auto chosen = losses.losses.empty() ? std::nullopt : std::optional(chosen_of(losses));
@@ -59,7 +60,7 @@ void add_rows(const Options& options, LoadAdvice& load, const Advice& advice) {
   }
 }
 
-/// Rows of what was logged at other loads only.
+/// Rows of settings that were logged only at other loads.
 void add_outside(const Options& outside, LoadAdvice& load, const Advice& advice) {
   const bool known = std::ranges::none_of(advice.loads, [](const LoadAdvice& one) {
     return std::ranges::any_of(one.logged,
@@ -79,7 +80,7 @@ void add_outside(const Options& outside, LoadAdvice& load, const Advice& advice)
   }
 }
 
-/// Draft lengths below the shortest logged one: an iteration takes at least a decode step.
+/// Rows for draft lengths below the shortest logged one, with upper bounds: an iteration takes at least a decode step.
 void add_bounded(LoadAdvice& load, const Advice& advice) {
   std::vector<SpeedupRow> bounded;
   for (const LoggedRun& logged : load.logged) {
@@ -110,8 +111,8 @@ void add_bounded(LoadAdvice& load, const Advice& advice) {
   std::ranges::stable_sort(load.by_gamma, {}, [](const SpeedupRow& row) { return std::tuple(row.curve, row.gamma); });
 }
 
-/// No draft length gains more at a load: an iteration takes at least a decode step, and beyond the longest logged draft
-/// at least as long as there. NaN where nothing is known.
+/// Upper bound of the speedup of any draft length at a load: an iteration takes at least a decode step, and with longer
+/// drafts than the longest logged one at least as long as that. NaN: unknown.
 double at_most(const LoadAdvice& load, const Advice& advice) {
   double maximum = not_known;
   const auto raise = [&](double to) { maximum = std::isnan(maximum) ? to : std::max(maximum, to); };
@@ -138,9 +139,9 @@ double at_most(const LoadAdvice& load, const Advice& advice) {
   return maximum;
 }
 
-// ---- one setting for all loads, or one for each
+// ---- one setting for all loads, or one for each load
 
-/// Speedup over all loads: shares are of the time without speculation.
+/// Speedup over all loads. Shares are those of the time without speculation.
 Draws over_loads(const std::vector<const Draws*>& by_load, const std::vector<double>& shares) {
   Draws all;
   for (std::size_t j = 0; j < by_load.front()->size(); ++j) {
@@ -155,7 +156,7 @@ Draws over_loads(const std::vector<const Draws*>& by_load, const std::vector<dou
   return all;
 }
 
-/// Options that are known at every load, with the speedup over all.
+/// Options that are known at every load, with their speedup over all loads.
 Options fixed_options(const Traffic& traffic) {
   Options fixed;
   for (const auto& [option, known] : *traffic.options.front()) {
@@ -185,7 +186,7 @@ Traffic traffic_of(const Advice& advice, const std::vector<LoadOptions>& by_load
     traffic.options.push_back(&options);
     traffic.shares.push_back(advice.loads[i].share);
   }
-  // Shares of the time without speculation, where it is known: a token of a slow load takes longer.
+  // Shares of tokens become shares of time if the time without speculation is known: tokens take longer at slow loads.
   const auto plain_ms = [&](std::size_t load) {
     const auto& plain = advice.loads[load].plain;
     return plain ? advice.runs[*plain].estimate("tpot_ms") : nullptr;
@@ -196,7 +197,7 @@ Traffic traffic_of(const Advice& advice, const std::vector<LoadOptions>& by_load
   return traffic;
 }
 
-/// Of a single load, its row.
+/// With a single load, the values of its row.
 void take_row(const Traffic& traffic, const Advice& advice, Recommendation& use) {
   for (const std::size_t i : traffic.loads) {
     if (traffic.loads.size() > 1) {
@@ -241,14 +242,15 @@ void choose(const Traffic& traffic, Advice& advice) {
   use.ties.erase(std::unique(use.ties.begin(), use.ties.end()), use.ties.end());
   if (!is_off(chosen)) take_row(traffic, advice, use);
   if (traffic.loads.size() > 1 && !chosen.adaptive) use.schedule = paying_schedule(traffic, chosen, advice);
-  // Of a run whose draft length was not logged there is nothing to set.
+  // A run without a logged draft length gives nothing to set.
   if (!is_off(chosen) && chosen.gamma == 0) return;
   if (advice.curves.size() > 1 && !is_off(chosen)) use.drafter = advice.curves[chosen.curve].name;
   if (!traffic.over_plain) use.value = use.low = use.high = not_known;
   advice.recommendation = std::move(use);
 }
 
-/// Whether no draft length yields more than a few percent: an iteration takes at least a decode step.
+/// Whether no draft length yields more than 1.05 tokens per iteration, and so no speedup above that: an iteration takes
+/// at least a decode step.
 bool yields_nothing(const Advice& advice) {
   constexpr double a_few_percent = 1.05;
   if (advice.curves.size() != 1 || advice.curve()->by_gamma.empty()) return false;

@@ -9,46 +9,46 @@
 #include "analytic/observed/expected_loss.hpp"
 #include "answers/advice.hpp"
 
-/// What the steps of add_choice() hand to each other; internal to the folder.
+/// Options, their losses and the choice, for add_choice(); internal to the folder.
 namespace foredraft::answers {
 
 /// One value per draw from the joint uncertainty.
 using Draws = std::vector<double>;
 
-/// Each draw of one over that of the other.
+/// top / bottom, draw by draw.
 [[nodiscard]] Draws ratio_of(const Draws& top, const Draws& bottom);
 
-/// A setting that could be chosen.
+/// A setting to choose from.
 struct Option {
   std::size_t curve;
-  std::int64_t gamma;  ///< 0: the draft length of this run is not logged, or varies
+  std::int64_t gamma;  ///< 0: no speculation, or a draft length that varies or was not logged
   bool adaptive;
   auto operator<=>(const Option&) const = default;
 };
 
 [[nodiscard]] Option option_of(const LoggedRun& logged, const Advice& advice);
 
-/// Whether it is to draft nothing, which is of no curve.
+/// True for no speculation, which belongs to no curve.
 [[nodiscard]] bool is_off(const Option& option);
 
-/// What is known of a load: the options with their speedups by draw.
+/// Speedups of an option by draw, and the source of its iteration time.
 struct Known {
   SpeedupRow::Time time;
   Draws speedups;
 };
 using Options = std::map<Option, Known>;
 
-/// What can be chosen at one load.
+/// The options at one load.
 struct LoadOptions {
   Options known;
-  Options outside;  ///< what was logged at smaller or at larger loads only: no candidates
-  bool over_plain;  ///< speedups are over no speculation; else over the first logged run
+  Options outside;  ///< logged only at smaller or only at larger loads: no candidates
+  bool over_plain;  ///< true: speedups over no speculation; false: over the first logged run
 };
 
-/// By load of the advice.
+/// In the order of the loads of the advice.
 [[nodiscard]] std::vector<LoadOptions> options_by_load(const AdviceQuestion& question, const Advice& advice);
 
-/// Options with what they lose; the last one is to draft nothing, if it is one.
+/// Options with their expected losses. No speculation, if it is an option, comes last.
 struct Losses {
   std::vector<Option> options = {};
   std::vector<bool> logged = {};
@@ -56,24 +56,24 @@ struct Losses {
   std::vector<analytic::CandidateLoss> losses = {};
 };
 
-/// `over_plain`: whether no speculation, whose speedup is 1, is an option.
+/// `over_plain`: no speculation, with speedup 1, is an option too.
 [[nodiscard]] Losses losses_of(const Options& options, bool over_plain);
 
-/// The choice among what was logged, unless something interpolated or predicted gains clearly more and loses clearly
-/// less: a guess must not replace a measurement that is as good.
+/// Index of the best logged option, unless an interpolated or predicted one is clearly better in speedup and in
+/// expected loss: an estimate must not replace a measurement that is as good.
 [[nodiscard]] std::size_t chosen_of(const Losses& losses);
 
-/// The loads that a choice rests on.
+/// The loads that one choice is made for.
 struct Traffic {
-  std::vector<std::size_t> loads;  ///< that are chosen for: those with a speedup over the plain run, else all
+  std::vector<std::size_t> loads;  ///< those with a speedup over no speculation, else all
   std::vector<const Options*> options;
   std::vector<double> shares;  ///< of the time without speculation, else of the generated tokens
   bool over_plain;
 };
 
-/// The best draft lengths of the main curve by load, if they gain more than a schedule costs at any load; else empty.
-/// `fixed`: the setting for all loads.
-[[nodiscard]] std::vector<ScheduleRange> paying_schedule(const Traffic& traffic, const Option& fixed,
-                                                         const Advice& advice);
+/// The best draft lengths of the main curve by load, if the gain exceeds the cost of a schedule at every load; else
+/// empty. `fixed`: the setting for all loads.
+[[nodiscard]] std::vector<GammaRange> paying_schedule(const Traffic& traffic, const Option& fixed,
+                                                      const Advice& advice);
 
 }  // namespace foredraft::answers

@@ -23,7 +23,7 @@ ordered_json mean_json(const std::optional<Estimate>& estimate) {
   return estimate ? finite_json(estimate->mean) : ordered_json(nullptr);
 }
 
-/// Null where the error is not known.
+/// Null if the error is unknown.
 ordered_json ci95_json(const std::optional<Estimate>& estimate) {
   const bool known = estimate && std::isfinite(estimate->standard_error);
   return known ? interval_json(normal_interval(*estimate)) : ordered_json(nullptr);
@@ -100,10 +100,16 @@ ordered_json by_gamma_json(const Advice& advice) {
   });
 }
 
+std::string_view factor_word(analytic::ChainFactor factor) {
+  constexpr std::array<std::string_view, 5> words{"verification", "drafting", "engine_overhead", "plain_overhead",
+                                                  "iteration_cost"};
+  return words.at(static_cast<std::size_t>(factor));
+}
+
 ordered_json explanation_json(const LoadAdvice& load) {
   if (!load.chain) return ordered_json::array();
   return list_json(load.chain->links, [](const analytic::ChainLink& link) -> ordered_json {
-    return {{"factor", names_of(link.factor).word},
+    return {{"factor", factor_word(link.factor)},
             {"value", link.value},
             {"standard_error", finite_json(link.standard_error)},
             {"share", finite_json(link.share)}};
@@ -159,7 +165,7 @@ ordered_json runs_json(const LoadAdvice& load, const Advice& advice) {
   return rows;
 }
 
-/// The choice at this load, or the least loss where that is no speculation.
+/// The row of the choice at this load, or the row with the minimum expected loss if the choice is no speculation.
 ordered_json best_json(const LoadAdvice& load) {
   const SpeedupRow* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
@@ -225,8 +231,8 @@ ordered_json load_json(const LoadAdvice& load, const Advice& advice) {
 ordered_json recommendation_json(const std::optional<Recommendation>& use) {
   if (!use) return nullptr;
   ordered_json schedule = nullptr;
-  for (const ScheduleRange& range : use->schedule) {
-    schedule.push_back({{"first_batch", range.first}, {"last_batch", range.last}, {"gamma", range.gamma}});
+  for (const GammaRange& range : use->schedule) {
+    schedule.push_back({{"first_batch", range.from_batch}, {"last_batch", range.to_batch}, {"gamma", range.gamma}});
   }
   return {{"gamma", use->gamma},
           {"adaptive", use->adaptive},

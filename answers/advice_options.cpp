@@ -14,19 +14,20 @@ namespace {
 
 using Time = SpeedupRow::Time;
 
-// ---- Draws from the joint uncertainty: one of each time and of each curve's acceptance, for all that rests on it.
+// ---- Draws from the joint uncertainty. All results use the same draws of each time and of the acceptance of each
+// curve.
 
-/// What is drawn, in the order that it was asked for.
+/// Estimates and normal variates to draw, in the order of their requests.
 class DrawList {
  public:
-  /// The place of an estimate in draws().
+  /// Index of an estimate in draws().
   std::size_t add(const analytic::ClusteredEstimate& estimate) {
     estimates_.push_back(estimate);
     return estimates_.size() - 1;
   }
-  /// A standard normal variate of its own, as the logarithm of a draw.
+  /// Index of a new standard normal variate, which is the logarithm of a draw.
   std::size_t add_normal() {
-    constexpr std::size_t apart = std::size_t{1} << 30U;  // from the numbers of runs
+    constexpr std::size_t apart = std::size_t{1} << 30U;  // distinct from the numbers of runs
     analytic::ErrorSource source{.id = apart + estimates_.size(),
                                  .origin = analytic::ErrorOrigin::stated,
                                  .in_time = false,
@@ -40,7 +41,7 @@ class DrawList {
   std::vector<analytic::ClusteredEstimate> estimates_;
 };
 
-/// Places of what a logged run needs; paces as Paces.
+/// Indices of the draws for a logged run.
 struct LoggedPlaces {
   std::optional<std::size_t> reference, pace, iteration;
 };
@@ -48,14 +49,14 @@ struct LoggedPlaces {
 struct LoadPlaces {
   std::vector<LoggedPlaces> logged;
   std::optional<std::size_t> plain;  ///< TPOT without speculation
-  std::size_t predicted;             ///< normal: how far the ratio of two predicted times is off
-  std::size_t stairs;                ///< normal: where between two logged times those in between lie
+  std::size_t predicted;             ///< normal: error of the ratio of two predicted times
+  std::size_t stairs;                ///< normal: shape between two logged times
 };
 
 struct Places {
   std::vector<LoadPlaces> loads;
-  std::vector<std::size_t> curves;   ///< normal: how far the acceptance of a curve is off
-  std::vector<std::size_t> outside;  ///< by load, normal: how far speedups that were logged at other loads are off
+  std::vector<std::size_t> curves;   ///< normal: error of the acceptance of a curve
+  std::vector<std::size_t> outside;  ///< by load, normal: error of speedups that were logged at other loads
 };
 
 Places places_of(const Advice& advice, DrawList& list) {
@@ -84,7 +85,7 @@ Places places_of(const Advice& advice, DrawList& list) {
   return places;
 }
 
-/// Everything that a load's options are computed from.
+/// The data to compute the options of a load from.
 struct LoadView {
   const AdviceQuestion& question;
   const Advice& advice;
@@ -97,7 +98,7 @@ struct LoadView {
   [[nodiscard]] std::size_t count() const { return draws.front().size(); }
 };
 
-/// Tokens per iteration of a curve by draw; nullopt: left open.
+/// Tokens per iteration of a curve by draw; nullopt: unknown.
 std::optional<Draws> tokens_by_draw(const LoadView& view, std::size_t curve, std::int64_t gamma) {
   const analytic::TokensAtGamma* tokens = view.advice.curves[curve].at(gamma);
   const bool known =
@@ -135,10 +136,11 @@ double doublings(std::int64_t gamma, std::int64_t other) {
   return std::log2(static_cast<double>(gamma + 1) / static_cast<double>(other + 1));
 }
 
-/// Of the logarithm of the exponent of a share: from nearly flat first to nearly flat last.
+/// Standard deviation of the logarithm of the exponent in between(): curves from flat at first to flat at the end.
 constexpr double bend = 0.7;
 
-/// Between two logged times, for any stairs: a share of their difference that rises with gamma.
+/// Time between two logged times: the first plus a fraction of their difference that rises with gamma. The draws cover
+/// any shape of steps.
 TimeDraws between(const LoadView& view, LoggedTimes::const_iterator below, LoggedTimes::const_iterator above,
                   std::int64_t gamma) {
   const double share = static_cast<double>(gamma - below->first) / static_cast<double>(above->first - below->first);
@@ -162,8 +164,8 @@ const PredictedTime* predicted_at(const LoadView& view, std::int64_t gamma) {
   return found == times.end() ? nullptr : &*found;
 }
 
-/// A predicted time at the level of the logged ones: two of them correct its slope, and beyond them the error grows
-/// with the doublings of the tokens that are verified. gamma 0: a decode step.
+/// A predicted time scaled to the logged ones. Two logged times also correct its slope. Beyond them the error grows
+/// with each doubling of the verified tokens. gamma 0: a decode step.
 std::optional<Draws> predicted_ms(const LoadView& view, const LoggedTimes& times, std::int64_t gamma) {
   std::vector<std::pair<std::int64_t, const Draws*>> known;
   for (const auto& [logged, ms] : times) {
@@ -200,7 +202,7 @@ std::optional<TimeDraws> time_draws(const LoadView& view, const LoggedTimes& tim
 
 // ---- options of a load
 
-/// Time without speculation by draw: logged, else predicted, else nullopt.
+/// Time without speculation by draw: logged, else predicted; nullopt: unknown.
 std::optional<Draws> plain_draws(const LoadView& view) {
   if (view.places.plain) return view.at(*view.places.plain);
   if (!view.load.arms_differ.empty()) return std::nullopt;
@@ -210,13 +212,13 @@ std::optional<Draws> plain_draws(const LoadView& view) {
   return std::nullopt;
 }
 
-/// Speedups of what was logged; over `plain`, or over the first logged run where there is none.
+/// Speedups of logged settings over `plain`, or over the first logged run if that is null.
 void add_logged(const LoadView& view, const std::optional<Draws>& plain, Options& options) {
   const Draws* first = nullptr;
   for (std::size_t i = 0; i < view.load.logged.size(); ++i) {
     const LoggedPlaces& places = view.places.logged[i];
     const bool drafts = view.advice.runs[view.load.logged[i].run].run.setting.gamma != 0;
-    if (!places.pace || !drafts) continue;  // the K = 0 of a server that speculates is not to be set
+    if (!places.pace || !drafts) continue;  // K = 0 of a speculative server is not a setting
     const Draws& pace = view.at(*places.pace);
     if (first == nullptr) first = &pace;
     const Draws& reference = places.reference ? view.at(*places.reference) : plain ? *plain : *first;
@@ -251,16 +253,16 @@ Options options_of(const LoadView& view) {
 
 // ---- settings at loads where they were not logged
 
-/// A load that differs from others by its requests in flight only, with a run without speculation.
+/// A load with a run without speculation that differs from other loads only in its requests in flight.
 bool is_of_requests(const LoadView& view) {
   const RunLoad& load = view.load.load;
   return load.requests && !load.context && !load.category && !load.sampling && view.places.plain;
 }
 
-/// Loads by their requests in flight.
+/// Indices of loads by requests in flight.
 using LoadsByRequests = std::map<double, std::size_t>;
 
-/// Where each setting was logged.
+/// The loads at which each setting was logged.
 using LoggedLoads = std::map<Option, LoadsByRequests>;
 
 LoggedLoads logged_loads(const std::vector<LoadView>& views, const std::vector<Options>& options) {
@@ -274,7 +276,7 @@ LoggedLoads logged_loads(const std::vector<LoadView>& views, const std::vector<O
   return logged;
 }
 
-/// A setting that was logged at a smaller and at a larger load: between their speedups, as between two draft lengths.
+/// Speedup of a setting between a smaller and a larger load at which it was logged, as between two draft lengths.
 void add_between_loads(const LoadView& view, const LoggedLoads& logged, std::size_t here,
                        std::vector<Options>& options) {
   const double requests = *view.load.load.requests;
@@ -295,12 +297,12 @@ void add_between_loads(const LoadView& view, const LoggedLoads& logged, std::siz
   }
 }
 
-/// Doublings of the tokens that are verified, from those of no speculation for no `reference`; at least one.
+/// Doublings of the verified tokens from those of `reference`, or of no speculation if it is null; at least one.
 double apart(const Option& option, const std::optional<Option>& reference) {
   return std::max(1.0, std::abs(doublings(option.gamma, reference ? reference->gamma : 0)));
 }
 
-/// The other setting nearest in draft length that was logged at both numbers of requests; nullopt: no speculation.
+/// The other setting nearest in draft length that was logged at both loads; nullopt: no speculation.
 std::optional<Option> reference_of(const Option& option, double one, double other, const LoggedLoads& logged) {
   std::optional<Option> nearest;
   for (const auto& [reference, loads] : logged) {
@@ -310,7 +312,7 @@ std::optional<Option> reference_of(const Option& option, double one, double othe
   return nearest;
 }
 
-/// Logarithm of the speedup of a setting over that of the reference.
+/// Logarithm of the ratio of the speedups of a setting and of the reference.
 Draws log_ratio(const Options& options, const Option& option, const std::optional<Option>& reference) {
   Draws ratio;
   for (std::size_t j = 0; j < options.at(option).speedups.size(); ++j) {
@@ -320,10 +322,11 @@ Draws log_ratio(const Options& options, const Option& option, const std::optiona
   return ratio;
 }
 
-/// A setting outside of the loads where it was logged: as much faster as at the nearest of them than the setting
-/// nearest in draft length that was logged there and here (no speculation is one). The standard error of the logarithm
-/// of that ratio grows with every doubling of the load by what it changed between the two nearest loads of both, and at
-/// least by an assumed 8 % a doubling of the tokens that are verified. Never more than the tokens per iteration.
+/// Speedup of a setting at a load outside those where it was logged. The reference is the setting nearest in draft
+/// length, or no speculation, that was logged both here and at the nearest load of the setting. The ratio of the two
+/// speedups is taken from that load. The standard error of its logarithm grows with every doubling of the load by its
+/// change between the two nearest loads of both, and by at least an assumed 8 % for each doubling of the verified
+/// tokens. The speedup is at most the tokens per iteration.
 Draws outside_draws(const LoadView& view, const Option& option, const LoggedLoads& logged,
                     const std::vector<Options>& options, std::size_t here) {
   constexpr double assumed_change = 0.08;
@@ -333,7 +336,7 @@ Draws outside_draws(const LoadView& view, const Option& option, const LoggedLoad
   const auto& [near, near_load] = is_above ? *loads.rbegin() : *loads.begin();
   const std::optional<Option> reference = reference_of(option, near, requests, logged);
   const Draws ratio = log_ratio(options[near_load], option, reference);
-  // The next load of both, if there is one.
+  // The second nearest load of both, if there is one.
   std::optional<std::pair<double, std::size_t>> next;
   for (const auto& [at, load] : loads) {
     const bool both = at != near && (!reference || logged.at(*reference).contains(at));

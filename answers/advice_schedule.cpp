@@ -8,24 +8,24 @@
 namespace foredraft::answers {
 namespace {
 
-/// The relative speedup that a schedule must gain to be recommended.
+/// The minimum relative gain for which a schedule is recommended.
 double schedule_cost(std::string_view engine) {
-  // vLLM's V1 runner gives up full CUDA graphs for a schedule: 59.6 against 50.0 tokens/s in its issue 49548. Of other
-  // engines nothing is known: assumed.
+  // With a schedule, vLLM's V1 runner does not use full CUDA graphs: 50.0 instead of 59.6 tokens/s in its issue 49548.
+  // The value for other engines is assumed.
   constexpr double of_vllm = 0.16;
   constexpr double of_others = 0.05;
   return engine == "vllm" ? of_vllm : of_others;
 }
 
-/// Draft lengths by batch, with edges in the middle between loads; empty where a load is no number of requests.
-std::vector<ScheduleRange> schedule_of(const std::vector<std::int64_t>& gammas, const std::vector<double>& requests) {
-  std::vector<ScheduleRange> ranges;
+/// Draft lengths by batch size, which change halfway between loads. Empty if a load is not a number of requests.
+std::vector<GammaRange> schedule_of(const std::vector<std::int64_t>& gammas, const std::vector<double>& requests) {
+  std::vector<GammaRange> ranges;
   std::int64_t first = 1;
   for (std::size_t i = 0; i < gammas.size(); ++i) {
     const double last = i + 1 < requests.size() ? std::sqrt(requests[i] * requests[i + 1]) : requests[i];
     const auto end = std::max(first, static_cast<std::int64_t>(std::floor(last)));
     if (!ranges.empty() && ranges.back().gamma == gammas[i]) {
-      ranges.back().last = end;
+      ranges.back().to_batch = end;
     } else {
       ranges.push_back({first, end, gammas[i]});
     }
@@ -35,11 +35,11 @@ std::vector<ScheduleRange> schedule_of(const std::vector<std::int64_t>& gammas, 
 }
 
 struct Scheduled {
-  std::vector<ScheduleRange> ranges = {};
-  std::vector<Draws> by_load = {};  ///< speedups of its draft lengths
+  std::vector<GammaRange> ranges = {};
+  std::vector<Draws> by_load = {};  ///< speedups of the draft lengths
 };
 
-/// The best setting of one drafter at each load, 0 among them.
+/// The best setting of one drafter at each load, no speculation included.
 Scheduled best_schedule(const Traffic& traffic, std::size_t curve, const Advice& advice) {
   std::vector<std::int64_t> gammas;
   std::vector<double> requests;
@@ -63,7 +63,7 @@ Scheduled best_schedule(const Traffic& traffic, std::size_t curve, const Advice&
   return scheduled;
 }
 
-/// The median: the tails of few windows are no gain.
+/// The median, since means depend on the tails of few windows.
 double gain_over(const Draws& one, const Draws& other) {
   Draws ratios = ratio_of(one, other);
   const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
@@ -84,10 +84,10 @@ bool schedule_pays(const Scheduled& scheduled, const Option& fixed, const Traffi
 
 }  // namespace
 
-std::vector<ScheduleRange> paying_schedule(const Traffic& traffic, const Option& fixed, const Advice& advice) {
+std::vector<GammaRange> paying_schedule(const Traffic& traffic, const Option& fixed, const Advice& advice) {
   Scheduled scheduled = best_schedule(traffic, advice.main_curve, advice);
   const bool pays = schedule_pays(scheduled, fixed, traffic, schedule_cost(advice.engine));
-  return pays ? std::move(scheduled.ranges) : std::vector<ScheduleRange>();
+  return pays ? std::move(scheduled.ranges) : std::vector<GammaRange>();
 }
 
 }  // namespace foredraft::answers

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 
+#include "answers/advice_steps.hpp"
 #include "answers/logging_plan.hpp"
 
 namespace foredraft::answers {
@@ -24,7 +24,7 @@ std::string main_name(const LoadAdvice& load, const Advice& advice) {
 
 // ---- verdicts
 
-/// 95 % of one speedup; certain: so sure that one in a thousand such verdicts is wrong.
+/// Where the interval of one speedup lies: above 1, below 1, or around it.
 enum class Verdict { pays, loses, open };
 
 Verdict verdict_of(const analytic::ClusteredEstimate& speedup, double level) {
@@ -34,7 +34,7 @@ Verdict verdict_of(const analytic::ClusteredEstimate& speedup, double level) {
 }
 
 bool is_sign_certain(const Advice& advice) {
-  constexpr double level = 0.999;
+  constexpr double level = 0.999;  // one in a thousand such verdicts is wrong
   const auto loads = advice.compared();
   return !loads.empty() && !advice.warns("W18") && std::ranges::none_of(loads, [](const LoadAdvice* load) {
     return verdict_of(*load->speedup(), level) == Verdict::open;
@@ -86,7 +86,7 @@ std::string without_speedup(const Advice& advice) {
       yield_text(advice), advice.tokens_observed->mean);
 }
 
-/// "0.82x at 4 requests", the first few of many.
+/// "0.82x at 4 requests" for each load, up to a limit.
 std::string speedups_text(const std::vector<const LoadAdvice*>& loads) {
   constexpr std::size_t shown = 3;
   std::vector<std::string> texts;
@@ -98,7 +98,7 @@ std::string speedups_text(const std::vector<const LoadAdvice*>& loads) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// What no draft length exceeds, where that is worth a sentence.
+/// A sentence with the upper bound of the speedup of any draft length, if it is of use.
 std::string limit_text(const std::vector<const LoadAdvice*>& loads) {
   constexpr double little = 1.2;
   double maximum = 0.0;
@@ -127,7 +127,7 @@ std::string off_text(const Advice& advice) {
                      limit_text(loads));
 }
 
-/// The speedup of a draft length at a load, if it is known; empty: it is not, or it is off.
+/// The speedup of a draft length at a load; empty if unknown or for no speculation.
 std::string speedup_at(const LoadAdvice& load, std::int64_t gamma, const Advice& advice) {
   for (const SpeedupRow& row : load.by_gamma) {
     const bool is_it = row.curve == advice.main_curve && row.gamma == gamma && std::isfinite(row.expected_loss);
@@ -139,14 +139,14 @@ std::string speedup_at(const LoadAdvice& load, std::int64_t gamma, const Advice&
 std::string schedule_text(const Advice& advice) {
   const auto& schedule = advice.recommendation->schedule;
   std::vector<std::string> texts;
-  for (const ScheduleRange& range : schedule) {
+  for (const GammaRange& range : schedule) {
     std::string text = range.gamma == 0 ? std::string("off") : fmt::format("K = {}", range.gamma);
-    text += &range == &schedule.back() ? fmt::format(" from {} requests", range.first)
-                                       : fmt::format(" up to {} requests", range.last);
+    text += &range == &schedule.back() ? fmt::format(" from {} requests", range.from_batch)
+                                       : fmt::format(" up to {} requests", range.to_batch);
     for (const LoadAdvice& load : advice.loads) {
       const double requests = load.requests.value_or(0.0);
       const bool inside =
-          requests >= static_cast<double>(range.first) && requests < static_cast<double>(range.last) + 1.0;
+          requests >= static_cast<double>(range.from_batch) && requests < static_cast<double>(range.to_batch) + 1.0;
       const std::string speedup = inside ? speedup_at(load, range.gamma, advice) : "";
       if (!speedup.empty()) {
         text += fmt::format(" ({})", speedup);
@@ -164,7 +164,7 @@ std::string interval_text(const Recommendation& use) {
   return std::isfinite(use.low) ? fmt::format(" ({:.2f} to {:.2f})", use.low, use.high) : "";
 }
 
-/// The loads where the recommended setting loses.
+/// The loads at which the recommended setting is slower than no speculation.
 std::string losing_text(const Advice& advice) {
   std::vector<std::string> texts;
   for (const LoadAdvice& load : advice.loads) {
@@ -178,7 +178,7 @@ std::string losing_text(const Advice& advice) {
   return texts.empty() ? "" : fmt::format(" It loses: {}.", fmt::join(texts, ", "));
 }
 
-/// Whether the choice was logged at some load: else it is interpolated, or predicted.
+/// Whether the choice was logged at some load, and not only interpolated or predicted.
 bool is_logged(const Advice& advice) {
   const Recommendation& use = *advice.recommendation;
   return use.gamma == 0 || use.adaptive || std::ranges::any_of(advice.loads, [&](const LoadAdvice& load) {
@@ -208,7 +208,7 @@ std::string recommended_text(const Advice& advice) {
                      losing_text(advice));
 }
 
-/// Without a plain run: the fastest of what was logged, and how much faster than the others.
+/// Without a plain run: the fastest logged setting, and its speedup over the others.
 std::string relative_text(const Advice& advice) {
   constexpr std::size_t shown = 3;
   const LoadAdvice& load =
@@ -228,7 +228,7 @@ std::string relative_text(const Advice& advice) {
   return fmt::format("Use {}: {} at {}; {}.", name, fmt::join(others, ", "), load.name, open);
 }
 
-/// Of a setting without a draft length to set, or of measurements that contradict each other.
+/// The action for a setting without a known draft length, or for contradicting measurements.
 std::string measured_text(const Advice& advice) {
   const auto loads = advice.compared();
   const LoadAdvice& first = *loads.front();
@@ -260,7 +260,7 @@ std::string action_of(const Advice& advice) {
 
 // ---- what to do next
 
-/// The command that plans the runs which would tell.
+/// The command that prints a plan of the missing runs.
 std::string plan_text(const Advice& advice) {
   std::optional<double> concurrency;
   for (const LoadAdvice& load : advice.loads) concurrency = std::max(concurrency, load.requests);
@@ -362,17 +362,8 @@ void add_words(const AdviceQuestion& question, Advice& advice) {
   advice.next = next_of(advice);
   advice.evidence = evidence_of(question, advice);
   for (LoadAdvice& load : advice.loads) {
-    if (is_cheaper_than_a_step(load)) load.chain.reset();  // it would explain what cannot be
+    if (is_cheaper_than_a_step(load)) load.chain.reset();  // the measured time is impossible
   }
-}
-
-FactorNames names_of(analytic::ChainFactor factor) {
-  constexpr std::array<FactorNames, 5> names{{{"verification", "verification"},
-                                              {"drafting", "drafting"},
-                                              {"engine_overhead", "engine"},
-                                              {"plain_overhead", "in both"},
-                                              {"iteration_cost", "iteration cost"}}};
-  return names.at(static_cast<std::size_t>(factor));
 }
 
 std::string with_half_width(const Estimate& estimate, std::string_view unit) {

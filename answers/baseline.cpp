@@ -23,7 +23,7 @@ namespace foredraft::logs {
 template <>
 inline constexpr std::pair<const char*, const char*> row_keys<std::map<std::string, std::set<std::string>>>{"name",
                                                                                                             "values"};
-/// Metrics that are not known.
+/// Unknown metrics, with reasons.
 template <>
 inline constexpr std::pair<const char*, const char*> row_keys<std::map<std::string, std::string>>{"metric", "why"};
 
@@ -35,7 +35,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Decoder = logs::DocumentDecoder;
 
-// ---- Names of all fields: a document is written and read by visiting them.
+// ---- Names of all fields. Writing and reading a document visits them.
 
 template <logs::ConstOrNot<logs::ObservedLog> Log>
 void visit_source(Log& log, auto&& visit) {
@@ -49,7 +49,7 @@ void visit_source(Log& log, auto&& visit) {
   visit("method", log.contents.settings.method);
 }
 
-/// What tells a run from others and decides what it may be compared with.
+/// The identity of a run, and what it may be compared with.
 template <logs::ConstOrNot<Run> AnyRun>
 void visit_identity(AnyRun& run, auto&& visit) {
   visit("engine", run.setting.engine);
@@ -77,7 +77,7 @@ void visit_identity(AnyRun& run, auto&& visit) {
 struct StoredMetric {
   std::string metric = {};
   double value = 0.0, standard_error = 0.0;
-  std::optional<double> degrees = {};  ///< of freedom; empty: without limit
+  std::optional<double> degrees = {};  ///< of freedom; empty: infinite
   bool assumed = false;
   std::int64_t clusters = 1;
   logs::Span cluster = logs::Span::window;
@@ -120,8 +120,8 @@ Json run_json(const RunEstimates& run) {
   return json;
 }
 
-/// One source with this standard error and these degrees of freedom: from scatter, n = degrees + 1 effective clusters,
-/// of which two deviate. Its id is for the reader to set.
+/// One error source with this standard error and these degrees of freedom: n = degrees + 1 effective clusters, of which
+/// two deviate. The caller sets its id.
 analytic::ClusteredEstimate estimate_of(const StoredMetric& metric) {
   using analytic::ErrorOrigin;
   analytic::ErrorSource source{.id = 0,

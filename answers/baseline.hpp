@@ -7,15 +7,15 @@
 #include "answers/comparison.hpp"
 #include "logs/observations_file.hpp"
 
-/// Measurements of a log that outlive it: what later logs are compared with, such as those of the next version of an
-/// engine. Schema foredraft.baseline/1: docs/schemas/baseline.schema.json.
+/// Stored measurements of a log, to compare later logs with, such as those of the next version of an engine. Schema
+/// foredraft.baseline/1: docs/schemas/baseline.schema.json.
 namespace foredraft::answers {
 
-/// The runs of A and what they were measured of, as a document. Replaces invalid UTF-8. Precondition: A was a log.
+/// The runs of A and their source, as a document. Replaces invalid UTF-8. Precondition: A was a log.
 [[nodiscard]] std::string baseline_text(const Comparison& comparison, const logs::ObservedLog& reference);
 
-/// The baseline of a document. An estimate has one error source with the standard error and the degrees of freedom that
-/// were stored; its runs are paired with no others. Throws InputError `source: key: ...` with every key that is
+/// The baseline in a document. An estimate has one error source, with the stored standard error and degrees of freedom.
+/// The runs are not paired with others. Throws InputError `source: key: ...` with every key that is
 /// missing, unknown or wrong.
 [[nodiscard]] Baseline parse_baseline(std::string_view text, const std::string& source);
 

@@ -15,9 +15,9 @@
 namespace foredraft::answers {
 namespace {
 
-/// What is compared: one log or baseline and the numbers of its runs in Comparison::runs.
+/// A log or baseline, and the indices of its runs in Comparison::runs.
 struct Side {
-  const logs::ObservedLog* log;  ///< of a baseline: without observations
+  const logs::ObservedLog* log;  ///< without observations for a baseline
   std::string name;
   std::vector<RunEstimates> plain = {};
   std::vector<std::size_t> runs = {};
@@ -80,7 +80,7 @@ Side side_of(const logs::ObservedLog& log, std::string name, bool two_logs, Clus
   return side;
 }
 
-/// Its runs are paired with no others: their clusters are not stored.
+/// Its runs are not paired with others, because their clusters are not stored.
 Side side_of(const Baseline& baseline, std::string name, bool /*two_logs*/, ClusterRegistry& registry,
              Comparison& comparison) {
   Side side{.log = &baseline.source, .name = std::move(name), .is_baseline = true};
@@ -97,14 +97,14 @@ Side side_of(const Baseline& baseline, std::string name, bool /*two_logs*/, Clus
 
 // ---- speedup
 
-/// Plain runs that one log may be compared with, and why not where its target is another.
+/// The plain runs for one log, and why they are not comparable if the target model differs.
 struct PlainRuns {
   const std::vector<RunEstimates>* runs;
   std::string differ;
 };
 
-/// Adds the speedup over the first plain run of the same load and returns that one; nullptr: there is none, and `run`
-/// keeps why the first that there is differs.
+/// Adds the speedup over the first plain run of the same load, and returns that run. Returns nullptr if there is none;
+/// `run` then states how the first plain run differs.
 const RunEstimates* add_speedup_over(const std::vector<PlainRuns>& candidates, RunEstimates& run) {
   std::string why;
   for (const PlainRuns& candidate : candidates) {
@@ -193,7 +193,7 @@ RunComparison run_comparison(std::size_t reference, std::size_t candidate, const
   return compared;
 }
 
-/// Compares one run with the first of `references` that it may be compared with, one of its own K before others.
+/// Compares a run with the first comparable one of `references`; those with the same K come first.
 void compare_run(std::size_t candidate, const std::vector<std::size_t>& references, const std::string& targets,
                  Comparison& comparison) {
   const Run& run = comparison.runs[candidate].run;
@@ -232,7 +232,7 @@ void compare_sides(const std::vector<Side>& sides, Comparison& comparison) {
 
 // ---- ranks
 
-/// The first of speedup, TPOT and acceptance length that all runs of a group know.
+/// The first of speedup, TPOT and acceptance length that is known for all runs of a group.
 std::string ranking_metric(const std::vector<std::size_t>& group, const Comparison& comparison) {
   for (const char* metric : {"speedup", "tpot_ms", "acceptance_length"}) {
     const auto knows = [&](std::size_t run) { return comparison.runs[run].find(metric) != nullptr; };
@@ -257,7 +257,7 @@ void rank_group(std::vector<std::size_t> group, std::size_t number, Comparison& 
   }
 }
 
-/// Groups of runs that may be compared with the first of their group.
+/// Groups of runs, each comparable with the first of its group.
 void rank(const std::vector<Side>& sides, Comparison& comparison) {
   const bool one_target =
       sides.size() < 2 || targets_differ(std::span(sides[0].log, 1), std::span(sides[1].log, 1)).empty();

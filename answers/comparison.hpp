@@ -17,22 +17,22 @@
 #include "answers/runs.hpp"
 #include "core/problems.hpp"
 
-/// Comparison of two logs, or of the runs of one: which accepts more and is faster, by how much, and the minimum
+/// Comparison of two logs, or of the runs of one log: which accepts more, which is faster, by how much, and the minimum
 /// detectable difference.
 namespace foredraft::answers {
 
 // ---- Numbers with as many digits as their intervals justify.
 
-/// Digits after the point that show `half_width` of an interval with two digits up to 35 units of the last one, else
-/// with one: 0 to 6, 3 if it is 0 or unknown.
+/// Number of decimals, 0 to 6, with which `half_width` shows two digits if they are at most 35, else one digit. 3 if it
+/// is 0 or unknown.
 [[nodiscard]] int digits_for(double half_width);
 
-/// With this many digits; never "-0".
+/// With this many decimals; never "-0".
 [[nodiscard]] std::string rounded(double value, int digits);
-/// With its sign, "+0.05".
+/// With a sign: "+0.05".
 [[nodiscard]] std::string signed_rounded(double value, int digits);
 
-/// With this many digits, rounded away from zero.
+/// With this many decimals, rounded away from zero.
 [[nodiscard]] std::string rounded_up(double value, int digits);
 
 /// "2.418 (2.406 to 2.431)", 95 %.
@@ -42,7 +42,7 @@ namespace foredraft::answers {
 /// "2.418 +- 0.013", 95 %.
 [[nodiscard]] std::string with_half_interval(const analytic::ClusteredEstimate& estimate);
 
-// ---- Requirements on a run, for use in CI: `acceptance_length>=2.3`, or relative to A: `tpot<=1.02x`.
+// ---- Requirements on a run, for CI: `acceptance_length>=2.3`, or relative to A: `tpot<=1.02x`.
 
 struct Requirement {
   enum class Relation { at_least, above, at_most, below };
@@ -50,18 +50,18 @@ struct Requirement {
   std::string metric;  ///< as MeasuredMetric::metric
   Relation relation;
   double threshold;
-  bool relative;  ///< of the ratio to the run of A that the run is compared with
+  bool relative;  ///< threshold of the ratio to the compared run of A
 };
 
-/// Parses `metric (>=|>|<=|<) number` with or without blanks, the number as in parse_quantity, with "x" at its end for
-/// a relative one; else returns what is wrong. A metric in ms may be named without its unit. `key`: its option, for the
+/// Parses `metric (>=|>|<=|<) number`, with or without blanks; the number is as in parse_quantity and ends with "x" if
+/// relative. Returns a problem otherwise. A metric in ms may be named without its unit. `key`: the option, for the
 /// problem.
 [[nodiscard]] std::variant<Requirement, Problem> parse_requirement(std::string_view text, std::string_view key);
 
 struct RequirementVerdict {
   enum class Outcome {
     met,        ///< the whole 95 % interval meets it
-    not_shown,  ///< the interval includes the threshold, or the metric is not known
+    not_shown,  ///< the interval contains the threshold, or the metric is unknown
     not_met,    ///< no part of the interval meets it
   };
   Requirement requirement;
@@ -69,8 +69,8 @@ struct RequirementVerdict {
   Outcome outcome;
   std::optional<double> value = {};  ///< the ratio if the requirement is relative
   std::optional<Interval> ci95 = {};
-  std::string reference = {};  ///< of a ratio: name of the run of A
-  std::string why = {};        ///< why the value is not known; else empty
+  std::string reference = {};  ///< name of the run of A, for a ratio
+  std::string why = {};        ///< why the value is unknown; else empty
 };
 
 /// "met", "not shown", "not met".
@@ -78,21 +78,21 @@ struct RequirementVerdict {
 
 // ---- The comparison
 
-/// What an earlier log measured, stored (answers/baseline.hpp).
+/// Stored measurements of an earlier log (answers/baseline.hpp).
 struct Baseline {
   logs::ObservedLog source;        ///< without its observations
-  std::vector<RunEstimates> runs;  ///< speculative ones, without their parts
+  std::vector<RunEstimates> runs;  ///< speculative runs, without their parts
 };
 
 struct ComparisonQuestion {
   std::variant<logs::ObservedLog, Baseline> reference;  ///< A; a baseline needs B
-  std::optional<logs::ObservedLog> candidate = {};      ///< B; without it the runs of A are compared with its first one
+  std::optional<logs::ObservedLog> candidate = {};      ///< B; if empty, the runs of A are compared with its first one
   std::vector<logs::ObservedLog> plain = {};
-  std::vector<Requirement> requirements = {};  ///< of B if it is given, else of A; relative ones need B
-  std::optional<GpuPrice> gpu_price = {};      ///< to state what tokens cost
+  std::vector<Requirement> requirements = {};  ///< on B if given, else on A; relative ones need B
+  std::optional<GpuPrice> gpu_price = {};      ///< to state the cost of tokens
 };
 
-/// One metric of two runs, 95 % intervals; NaN where the error of a single run is not known.
+/// One metric of two runs, with 95 % intervals; NaN if the error of a run is unknown.
 struct MetricDifference {
   std::string metric;  ///< as MeasuredMetric::metric
   double reference, candidate;
@@ -100,9 +100,9 @@ struct MetricDifference {
   Interval difference_ci95;
   double ratio;  ///< candidate / reference; NaN unless both are > 0
   Interval ratio_ci95;
-  double smallest_detectable;  ///< minimum detectable difference: seen in 4 of 5 such comparisons; NaN: not known
-  bool shown;                  ///< both intervals are known and exclude no difference
-  bool paired;                 ///< both have the same requests, compared one by one
+  double smallest_detectable;  ///< minimum detectable difference, at a power of 80 %; NaN: unknown
+  bool shown;                  ///< both intervals are known, and a zero difference lies outside both
+  bool paired;                 ///< both runs have the same requests, compared one by one
 };
 
 /// Indices of runs are those of Comparison::runs.
@@ -113,23 +113,23 @@ struct RunComparison {
 
 struct NotCompared {
   std::size_t candidate;
-  std::optional<std::size_t> reference;  ///< empty: the other log has no run at all
+  std::optional<std::size_t> reference;  ///< empty: the other log has no run
   std::string why;                       ///< "temperature 0 against 0.7"
 };
 
 /// Rank of a run among comparable ones.
 struct Ranked {
   std::size_t run;
-  std::size_t group;   ///< runs of one group are comparable; counted from 1
+  std::size_t group;   ///< runs of a group are comparable; counted from 1
   std::string metric;  ///< metric of the ranking: speedup, else TPOT, else acceptance length
   std::size_t place;   ///< from 1
-  bool tied;           ///< noise does not distinguish it from the first of its group
+  bool tied;           ///< not distinguishable from the first of its group
 };
 
 /// Cost of a million output tokens at the logged throughput, in the currency of the price.
 struct ComparedCost {
   std::optional<double> own;    ///< empty: the throughput was not logged, or is the arrival rate
-  std::optional<double> plain;  ///< of the run without speculation that the speedup refers to
+  std::optional<double> plain;  ///< of the run without speculation in the speedup
 };
 
 struct ComparedLog {
@@ -140,7 +140,7 @@ struct ComparedLog {
 
 struct Comparison {
   std::vector<ComparedLog> logs;
-  std::vector<RunEstimates> runs;  ///< those of A first; of two logs, one without speculative runs has its plain ones
+  std::vector<RunEstimates> runs;  ///< speculative ones, of a log without any its plain ones; those of A first
   std::vector<RunComparison> compared;
   std::vector<NotCompared> not_compared;
   std::vector<Ranked> ranking;  ///< by group and place
@@ -151,7 +151,7 @@ struct Comparison {
   std::vector<logs::LogWarning> warnings;
 
   [[nodiscard]] bool meets_requirements() const;
-  /// Whether runs of two logs could be compared, or one of a single log could be estimated.
+  /// Whether runs of two logs could be compared, or a run of a single log could be estimated.
   [[nodiscard]] bool concludes() const;
 };
 
@@ -159,7 +159,7 @@ struct Comparison {
 [[nodiscard]] RequirementVerdict verdict_of(const Requirement& requirement, std::size_t run,
                                             const Comparison& comparison);
 
-/// A run without requests in flight gets no verdict on what another run of its log answers. Throws InputError if a
+/// A run without known requests in flight gets no verdict if another run of its log has one. Throws InputError if a
 /// single log has no run of speculative decoding, or one of two has no run.
 [[nodiscard]] Comparison compare(const ComparisonQuestion& question);
 

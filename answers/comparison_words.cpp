@@ -17,7 +17,7 @@ const MetricDifference* metric_of(const RunComparison& compared, std::string_vie
   return found == compared.metrics.end() ? nullptr : &*found;
 }
 
-/// "more" with the size of the difference, whatever its sign.
+/// "more" with the absolute value of the difference.
 struct Sizes {
   double size, low, high;
 };
@@ -27,7 +27,7 @@ Sizes sizes_of(double difference, const Interval& interval) {
   return {-difference, -interval.high, -interval.low};
 }
 
-/// "B" where both logs hold one run, else the whole name.
+/// "B" if both logs have one run, else the full name.
 std::string short_or_full(const RunEstimates& run, const Comparison& comparison) {
   const bool alone = comparison.logs.size() > 1 && comparison.runs.size() == comparison.logs.size();
   return alone ? run.log : run.name;
@@ -91,7 +91,7 @@ std::string comparison_sentences(const RunComparison& compared, const Comparison
                        fmt::format(" between {} and {}", candidate, reference));
 }
 
-/// Of several comparisons, how many show which sign.
+/// How many of several comparisons show each sign.
 std::string count_sentence(const Comparison& comparison) {
   std::size_t more = 0;
   std::size_t fewer = 0;
@@ -106,7 +106,7 @@ std::string count_sentence(const Comparison& comparison) {
 
 double steps_of_run(const RunEstimates& run) { return run.run.steps; }
 
-/// The one of most verification steps.
+/// The comparison with the most verification steps.
 const RunComparison& main_comparison(const Comparison& comparison) {
   return *std::ranges::max_element(comparison.compared, {},
                                    [&](const RunComparison& one) { return comparison.runs[one.candidate].run.steps; });

@@ -42,7 +42,7 @@ constexpr std::array<TermOfEngine, 5> terms_of_engine{{
 
 bool is_of_drafts(EngineTerm term) { return term == EngineTerm::draft_host || term == EngineTerm::draft_host_request; }
 
-/// Passes of iterations as the profile predicts them.
+/// Predicted times of the forward passes of iterations.
 class PredictedPasses {
  public:
   PredictedPasses(const CalibrationQuestion& question, const latency::Profile& profile, bool slot_by_slot)
@@ -54,7 +54,7 @@ class PredictedPasses {
     times_ = latency::surface_times(profile, question.device, models, drafter);
   }
 
-  /// Adds the passes to the measured time. `requests` need not be whole.
+  /// Adds the passes to the measured time. `requests` need not be an integer.
   [[nodiscard]] TimedIterations iterations(const Run& run, const RunPart& part, double iteration_us,
                                            double requests) const {
     const std::int64_t gamma = run.is_plain() ? 0 : run.setting.gamma.value_or(0);
@@ -84,7 +84,7 @@ class PredictedPasses {
     return slots ? us * static_cast<double>(batch) : us;
   }
 
-  /// By which one token of a prompt makes an iteration longer.
+  /// Time that one token of a prompt adds to an iteration.
   [[nodiscard]] double prompt_token_us(std::int64_t batch, std::int64_t gamma, double context) const {
     constexpr std::int64_t chunk = 1024;
     StepShape shape{.batch = batch, .tokens = gamma + 1, .context = context};
@@ -101,7 +101,7 @@ class PredictedPasses {
   std::shared_ptr<const ForwardPassTimes> times_;
 };
 
-/// That the logs name, if it is one; null: none, or one that is not known.
+/// The engine of the logs if they name only one; null if they do not, or if it is unknown.
 const latency::Engine* logged_engine(const CalibrationQuestion& question) {
   std::set<const latency::Engine*> engines;
   for (const auto* logs : {&question.logs, &question.plain}) {
@@ -118,7 +118,7 @@ std::string file_names(const CalibrationQuestion& question) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// For a file that people read.
+/// A value with four significant digits, for a file that people read.
 double in_four_digits(double value) {
   if (!(value > 0.0)) return value;
   const double unit = std::pow(10.0, std::floor(std::log10(value)) - 3.0);
@@ -131,7 +131,7 @@ std::string loads_text(const std::vector<double>& loads) {
   return fmt::format("{} request{}", fmt::join(texts, ", "), loads.size() == 1 && loads.front() == 1.0 ? "" : "s");
 }
 
-/// What a term rests on.
+/// The data of a term, in words.
 std::string basis_of(EngineTerm term, const analytic::EngineFit& fit) {
   const bool drafting = is_of_drafts(term);
   return fmt::format("{} speculation at {}", drafting ? "with" : "without",
@@ -177,7 +177,7 @@ EngineCalibration calibrate_engine(const CalibrationQuestion& question, const la
   constexpr double ms_per_us = 1e-3;
   for (const TermOfEngine& entry : terms_of_engine) {
     const auto found = std::ranges::find(calibration.fit.terms, entry.term, &FittedTerm::term);
-    // What hides host time has hidden it from the logs.
+    // Host time that overlaps with the device is not in the logs.
     if (found == calibration.fit.terms.end()) {
       if (!is_of_drafts(entry.term) || !calibration.fit.drafting_loads.empty()) engine.*entry.range = {};
       continue;

@@ -13,7 +13,7 @@
 namespace foredraft::answers {
 namespace {
 
-/// Whether a word may stand in a shell command or a YAML file as it is.
+/// Whether a word needs no quotes in a shell command or a YAML file.
 bool is_plain_word(const std::string& word) {
   return !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
     return std::isalnum(c) != 0 || std::string_view("._-/").find(static_cast<char>(c)) != std::string_view::npos;
@@ -22,11 +22,11 @@ bool is_plain_word(const std::string& word) {
 
 std::int64_t longest_of(const SettingsQuestion& question) {
   std::int64_t longest = *question.gamma;
-  for (const ScheduleRange& range : question.schedule) longest = std::max(longest, range.gamma);
+  for (const GammaRange& range : question.schedule) longest = std::max(longest, range.gamma);
   return longest;
 }
 
-/// No speculation at any load.
+/// Whether the settings turn speculation off at all loads.
 bool is_off(const SettingsQuestion& question) { return *question.gamma == 0 && question.schedule.empty(); }
 
 // ---- engines
@@ -38,12 +38,12 @@ std::string vllm(const SettingsQuestion& question) {
   if (!question.method.empty()) config["method"] = question.method;
   if (!question.draft.empty()) config["model"] = question.draft;
   config["num_speculative_tokens"] = longest_of(question);
-  for (const ScheduleRange& range : question.schedule) {
-    config["num_speculative_tokens_per_batch_size"].push_back({range.first, range.last, range.gamma});
+  for (const GammaRange& range : question.schedule) {
+    config["num_speculative_tokens_per_batch_size"].push_back({range.from_batch, range.to_batch, range.gamma});
   }
   std::string text = config.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   for (std::size_t at = text.find('\''); at != std::string::npos; at = text.find('\'', at)) {
-    text.replace(at, 1, "\\u0027");  // it would end the word of the shell
+    text.replace(at, 1, "\\u0027");  // a quote would end the word of the shell
   }
   return "--speculative-config '" + text + "'";
 }
@@ -60,9 +60,9 @@ std::string sglang(const SettingsQuestion& question) {
   if (question.schedule.empty()) return text;
   nlohmann::ordered_json config = nlohmann::ordered_json::object();
   std::vector<std::string> off;
-  for (const ScheduleRange& range : question.schedule) {
-    config[std::to_string(range.first)] = {{"candidate_steps", {std::max<std::int64_t>(1, range.gamma)}}};
-    if (range.gamma == 0) off.push_back(fmt::format("{} to {}", range.first, range.last));
+  for (const GammaRange& range : question.schedule) {
+    config[std::to_string(range.from_batch)] = {{"candidate_steps", {std::max<std::int64_t>(1, range.gamma)}}};
+    if (range.gamma == 0) off.push_back(fmt::format("{} to {}", range.from_batch, range.to_batch));
   }
   text += " --speculative-adaptive --speculative-adaptive-config schedule.json\nschedule.json: " + config.dump();
   if (off.empty()) return text;
@@ -70,7 +70,7 @@ std::string sglang(const SettingsQuestion& question) {
                             fmt::join(off, " and at "));
 }
 
-/// Major and minor of "1.2.0rc3"; nothing where it is none.
+/// Major and minor version of "1.2.0rc3"; nullopt if the text is not a version.
 std::optional<std::pair<int, int>> release_of(std::string_view version) {
   if (version.starts_with('v')) version.remove_prefix(1);
   const auto number = [&]() -> std::optional<int> {
@@ -90,7 +90,7 @@ std::optional<std::pair<int, int>> release_of(std::string_view version) {
   return std::pair(*major, *minor);
 }
 
-/// Keys of draft_len_schedule are lower bounds of the batch up to 1.2, upper bounds from 1.3 on.
+/// Keys of draft_len_schedule are lower bounds of the batch size up to version 1.2, upper bounds from 1.3.
 std::string trtllm(const SettingsQuestion& question) {
   const auto release = release_of(question.version);
   if (!question.gamma || !release) return "";
@@ -100,15 +100,16 @@ std::string trtllm(const SettingsQuestion& question) {
   if (!question.schedule.empty()) {
     const bool upper = *release >= std::pair(1, 3);
     std::vector<std::string> keys;
-    for (const ScheduleRange& range : question.schedule) {
-      keys.push_back(fmt::format("{}: {}", upper ? range.last : range.first, range.gamma));
+    for (const GammaRange& range : question.schedule) {
+      keys.push_back(fmt::format("{}: {}", upper ? range.to_batch : range.from_batch, range.gamma));
     }
     text += fmt::format(", draft_len_schedule: {{{}}}", fmt::join(keys, ", "));
   }
   return text + "}";
 }
 
-/// The option that names the drafter as llama-server's statistics do: "draft-mtp", "ngram_simple"; "" for others.
+/// The option for a drafter from its name in the statistics of llama-server ("draft-mtp", "ngram_simple"); "" for
+/// others.
 std::string spec_type(std::string method) {
   if (method == "draft") method = "draft-simple";
   std::ranges::replace(method, '_', '-');
@@ -156,12 +157,12 @@ std::string trtllm_synthetic(const SettingsQuestion& question) {
 
 // ---- monitoring
 
-/// What an engine exports of its acceptance length and of its running requests.
+/// The metrics of an engine for its acceptance length and its running requests.
 struct EngineMetrics {
   std::string_view engine, length, running;
 };
 
-/// SGLang repeats its gauges for every rank.
+/// SGLang exports its gauges once per rank.
 constexpr std::array engine_metrics{
     EngineMetrics{"vllm",
                   "1 + sum(rate(vllm:spec_decode_num_accepted_tokens_total[10m]))\n"
@@ -177,7 +178,7 @@ constexpr std::array engine_metrics{
                   "sum(trtllm_num_requests_running)"},
 };
 
-/// Those of vLLM for an engine that is not known.
+/// The metrics of an engine; those of vLLM if it is unknown.
 const EngineMetrics& metrics_of(std::string_view engine) {
   const auto* found = std::ranges::find(engine_metrics, engine, &EngineMetrics::engine);
   return found == engine_metrics.end() ? engine_metrics.front() : *found;

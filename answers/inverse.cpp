@@ -28,7 +28,8 @@ double tokens_of(const Scenario& scenario) {
                                 scenario::name_of(std::get<ProcessFidelity>(scenario.fidelity).acceptance)));
 }
 
-/// `value` of the ends of the measured interval that something explains; nothing where it lies outside.
+/// `value` of the measured number and of both ends of its rounding interval. Empty for numbers outside low to high,
+/// which nothing explains.
 InverseAnswer within(const PrintedNumber& measured, double low, double high, const auto& value) {
   InverseAnswer answer{.low = low, .high = high};
   if (measured.value >= low && measured.value <= high) answer.value = value(measured.value);
@@ -49,7 +50,7 @@ InverseAnswer invert_alpha(const InverseQuestion& question) {
   });
 }
 
-/// A cost in decode steps beyond those stated, `times` of them an iteration.
+/// A further cost in decode steps that occurs `times` times in an iteration.
 InverseAnswer invert_cost(const InverseQuestion& question, double times) {
   const double tokens = tokens_of(question.scenario);
   const double steps = iteration_steps(question.scenario);

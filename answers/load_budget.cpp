@@ -23,7 +23,7 @@ std::vector<double> powers(double alpha, std::int64_t gamma) {
   return survival;
 }
 
-/// Of each request of a batch; empty: not known.
+/// Survival by position of each request of a batch. Empty: unknown for this acceptance.
 analytic::Survival survival_of(const ProfileQuestion& pair, std::int64_t batch, std::int64_t gamma) {
   analytic::Survival survival;
   const auto requests = static_cast<std::size_t>(batch);
@@ -32,10 +32,10 @@ analytic::Survival survival_of(const ProfileQuestion& pair, std::int64_t batch, 
     survival.assign(requests, {positional->marginal.begin(), positional->marginal.begin() + gamma});
   }
   if (const auto* mixture = std::get_if<BetaMixture>(&pair.acceptance)) {
-    const boost::math::beta_distribution<double> law(mixture->a, mixture->b);
+    const boost::math::beta_distribution<double> rates(mixture->a, mixture->b);
     for (std::size_t r = 0; r < requests; ++r) {
       const double share = (static_cast<double>(r) + 0.5) / static_cast<double>(requests);
-      survival.push_back(powers(boost::math::quantile(law, share), gamma));
+      survival.push_back(powers(boost::math::quantile(rates, share), gamma));
     }
   }
   return survival;
@@ -57,7 +57,7 @@ std::optional<double> adaptive_gain(const LoadPrediction& prediction, const Load
     if (!at.answers()) continue;
     const analytic::Survival survival = survival_of(question.pair, batch, at.gamma);
     if (survival.empty()) return std::nullopt;
-    std::vector<double> times;  // over 1, 2, ... tokens of each request
+    std::vector<double> times;  // with 1, 2, ... tokens for each request
     for (std::int64_t tokens = 1; tokens <= at.gamma + 1; ++tokens) {
       times.push_back(servers.iteration_us(batch, context, at.gamma, tokens));
     }

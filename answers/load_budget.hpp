@@ -8,10 +8,11 @@
 
 namespace foredraft::answers {
 
-/// LoadPrediction::adaptive_gain: how much faster one budget of verified tokens is than the best draft length, at the
-/// batch of that length. The drafter is taken to know each request's chances, as if its confidences were calibrated:
-/// under BetaMixture requests differ as that law, in equal parts; else all are alike, and only a layer of drafts that
-/// the budget does not fill can gain. Nothing: the acceptance depends on more, or there is no answer at this load.
+/// LoadPrediction::adaptive_gain: the speedup of one budget of verified tokens over the best draft length, at the batch
+/// size of that length. Assumes that the drafter knows the acceptance rate of each request, as with calibrated
+/// confidences. Under BetaMixture the rates of requests follow its distribution, at quantiles of equal weight.
+/// Otherwise all requests are alike, and only a budget that does not fill a whole position of all requests can gain.
+/// nullopt if acceptance depends on more than that, or if there is no answer at this load.
 [[nodiscard]] std::optional<double> adaptive_gain(const LoadPrediction& prediction, const LoadServers& servers);
 
 }  // namespace foredraft::answers

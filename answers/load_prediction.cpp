@@ -27,31 +27,31 @@
 namespace foredraft::answers {
 namespace {
 
-/// Of a simulation under one load. Every one reads the same random numbers, so that answers under two loads differ by
-/// the loads and not by the draws. 2,000 requests: 20 of them are slower than the 99th percentile.
+/// Seed of every simulation. Simulations use the same random numbers, so that answers at two loads do not differ by
+/// their draws. With 2,000 requests, 20 are slower than the 99th percentile.
 constexpr std::uint64_t load_seed = 1;
 constexpr std::uint64_t load_replicas = 4;
 constexpr std::uint64_t load_requests = 2000;
-/// Where loads are only compared with an objective, far from the one that just meets it.
+/// Requests per simulation while searching for the maximum load that meets an objective.
 constexpr std::uint64_t search_requests = 500;
 constexpr std::uint64_t min_warmup = 64;
-/// Requests that are answered before the measured ones, over those that are in flight at once.
+/// Warm-up requests divided by the requests in flight.
 constexpr double warmup_turnovers = 4.0;
 
-/// The largest load is found to one part of 2^halvings of what a full batch keeps up with.
+/// The maximum load is found with a resolution of 2^-halvings of what a full batch sustains.
 constexpr int halvings = 7;
-/// The last of them, with as many requests as the answer.
+/// The last halvings, which simulate as many requests as the answer.
 constexpr int exact_halvings = 3;
 
-/// What engines took under load over what is predicted of data sheets and operators: verifications of 100 to 400 tokens
-/// over a decode step, and passes over prompts (docs/load.md).
+/// Measured under load in engines, divided by the prediction from data sheets or operators: verification of 100 to 400
+/// tokens over a decode step, and prefill (docs/load.md).
 constexpr Interval loaded_verification{0.77, 1.42};
 constexpr Interval prompt_passes{0.80, 1.25};
 
 /// Ties within this go to the smaller gamma.
 constexpr double near_fastest = 0.005;
 
-/// Arrivals for the closed form: those of a recording are taken as Poisson of its mean rate.
+/// Arrivals for the closed form. Recorded arrivals count as Poisson arrivals at their mean rate.
 Arrivals mean_arrivals(const LoadQuestion& question) {
   if (question.arrivals.kind != ArrivalKind::recorded) return question.arrivals;
   const auto& requests = question.recorded->requests;
@@ -62,7 +62,7 @@ Arrivals mean_arrivals(const LoadQuestion& question) {
   return {.kind = ArrivalKind::poisson, .rate_per_s = static_cast<double>(requests.size() - 1) / seconds};
 }
 
-/// Several times the requests in flight by closed form, so that nothing is left of the empty server at the start.
+/// Several times the closed-form requests in flight, so that the empty server at the start has no effect.
 std::uint64_t warmup_of(const analytic::LoadEquilibrium& equilibrium) {
   return min_warmup + static_cast<std::uint64_t>(std::ceil(warmup_turnovers * equilibrium.in_flight));
 }
@@ -82,11 +82,11 @@ bool meets(const Objective& objective, const Estimates& served) {
          (!objective.tpot_ms || served.tpot_p99_ms.mean <= *objective.tpot_ms);
 }
 
-/// One question at one profile: its servers, and what their errors leave open.
-class AskedLoad {
+/// Answers to one question with one profile: its servers and the errors of their times.
+class LoadAtProfile {
  public:
-  AskedLoad(const LoadPrediction& prediction, const LoadServers& servers, std::vector<LoadServers> others,
-            StopToken stop)
+  LoadAtProfile(const LoadPrediction& prediction, const LoadServers& servers, std::vector<LoadServers> others,
+                StopToken stop)
       : prediction_(prediction),
         question_(prediction.question),
         servers_(servers),
@@ -94,7 +94,7 @@ class AskedLoad {
         stop_(stop),
         arrivals_(mean_arrivals(question_)) {}
 
-  /// `plain`: autoregressive decoding of the same load; null for itself.
+  /// `plain`: the answer without speculation; null to compute that one.
   [[nodiscard]] AtLoad answer(AtLoad at, const AtLoad* plain) const {
     servers_.limit_batch(at);
     if (at.max_batch == 0) return at;
@@ -131,7 +131,7 @@ class AskedLoad {
     return served_at(servers_.scenario(at, arrivals), at.equilibrium, requests, stop_);
   }
 
-  /// Autoregressive decoding with an error; those of speculation change nothing of it.
+  /// Without speculation, with an error of the times. Errors of verification and drafting have no effect on it.
   [[nodiscard]] const analytic::LoadEquilibrium& plain_with(const LoadServers& servers, const AtLoad& plain,
                                                             const TimesError& error) const {
     const std::tuple key(servers.engine().name, error.prompts, error.host);
@@ -141,7 +141,7 @@ class AskedLoad {
     return plain_.emplace(key, analytic::load_answer(servers.scenario(plain, arrivals_, own), stop_)).first->second;
   }
 
-  /// The speedup with other servers or times; nothing where speculation, or both, are overloaded.
+  /// The speedup with other servers or times; nullopt if the speculative server, or both, are overloaded.
   [[nodiscard]] std::optional<LoadSpeedup> speedup_with(const LoadServers& servers, const AtLoad& plain,
                                                         const AtLoad& at, const TimesError& error) const {
     const analytic::LoadEquilibrium& decoding = plain_with(servers, plain, error);
@@ -150,14 +150,14 @@ class AskedLoad {
     return speedup_of(decoding, drafting);
   }
 
-  /// Of the engine, and where none is named of all that are common: from the lowest to the highest end.
+  /// Interval over the engine, or over all common engines if none is named: from the minimum to the maximum.
   void add_intervals(const AtLoad& plain, AtLoad& at) const {
     const std::vector<std::array<TimesError, 2>> errors = errors_of(at);
     if (errors.empty()) return;
     std::optional<LoadIntervals> all = intervals_of(servers_, plain, at, errors);
     for (const LoadServers& other : others_) {
       if (!all) return;
-      // Overloaded under this engine: a server may not answer this load at all.
+      // Overloaded with this engine: the server may not sustain this load at all.
       const LoadIntervals one = intervals_of(other, plain, at, errors).value_or(LoadIntervals{{0.0, 0.0}, {0.0, 0.0}});
       all->request = {std::min(all->request.low, one.request.low), std::max(all->request.high, one.request.high)};
       all->decode = {std::min(all->decode.low, one.decode.low), std::max(all->decode.high, one.decode.high)};
@@ -171,7 +171,7 @@ class AskedLoad {
     Interval request, decode;
   };
 
-  /// What squares of changes of a logarithm add up to.
+  /// Sums of squares of changes of a logarithm, one for each direction.
   struct Squares {
     double low = 0.0, high = 0.0;
     void add(double central, double one, double other) {
@@ -185,8 +185,8 @@ class AskedLoad {
     }
   };
 
-  /// Each error is moved to both ends of its range while the others stay. They are independent, so that their effects
-  /// on the logarithm of a speedup add up as squares. Nothing where these servers are overloaded.
+  /// Moves each error to both ends of its range, one at a time. The errors are independent, so their effects on the
+  /// logarithm of a speedup add up as squares. nullopt if these servers are overloaded.
   [[nodiscard]] std::optional<LoadIntervals> intervals_of(const LoadServers& servers, const AtLoad& plain,
                                                           const AtLoad& at,
                                                           const std::vector<std::array<TimesError, 2>>& errors) const {
@@ -207,7 +207,7 @@ class AskedLoad {
     return intervals;
   }
 
-  /// The ends of each error of the times; empty: not known. What all passes have in common cancels in a speedup.
+  /// Both ends of each error of the times; empty: unknown. An error common to all passes cancels in a speedup.
   [[nodiscard]] std::vector<std::array<TimesError, 2>> errors_of(const AtLoad& at) const {
     std::vector<std::array<TimesError, 2>> errors;
     const AtDraftLength& length = prediction_.decoding.cells.front().at(at.gamma);
@@ -236,7 +236,7 @@ class AskedLoad {
     return errors;
   }
 
-  /// Requests a second under the largest load, in clients or in rate, that meets the objective; 0: none does.
+  /// Requests/s at the maximum load, in clients or as a rate, that meets the objective; 0: no load does.
   [[nodiscard]] double rate_within_objective(const AtLoad& at) const {
     double met = 0.0;
     const auto keeps = [&](const Arrivals& arrivals, int step) {
@@ -299,7 +299,7 @@ std::int64_t gpus_of(const ProfileQuestion& pair, const latency::Profile& profil
   return gpus;
 }
 
-/// What errors_of() adds to the error of times without a load.
+/// The errors in words that errors_of() adds to those of times without a load.
 std::string loaded_error() {
   const auto percent = [](const Interval& factor) {
     return fmt::format("{:+.0f} to {:+.0f} %", 100.0 * (factor.low - 1.0), 100.0 * (factor.high - 1.0));
@@ -307,7 +307,7 @@ std::string loaded_error() {
   return fmt::format("; under load verification {}, prompts {}", percent(loaded_verification), percent(prompt_passes));
 }
 
-/// The question with what the prediction of its times found out: the longest draft that is timed.
+/// The question, limited to the maximum draft length that has times.
 LoadPrediction prepared(const LoadQuestion& question, const latency::Profile& profile) {
   check_at_least("prompt_tokens", static_cast<std::int64_t>(question.prompt.tokens), 1);
   check_at_least("output_tokens", static_cast<std::int64_t>(question.output.tokens), 2);
@@ -334,7 +334,7 @@ void answer(LoadPrediction& prediction, const LoadServers& servers, StopToken st
       if (engine.name != prediction.engine.name) others.push_back(servers.with(engine));
     }
   }
-  const AskedLoad asked(prediction, servers, std::move(others), stop);
+  const LoadAtProfile asked(prediction, servers, std::move(others), stop);
   const std::int64_t longest = max_drafts(prediction.question.pair);
   for (std::int64_t gamma = 0; gamma <= longest; ++gamma) {
     stop.check();
@@ -354,7 +354,7 @@ void answer(LoadPrediction& prediction, const LoadServers& servers, StopToken st
   prediction.adaptive_gain = adaptive_gain(prediction, servers);
 }
 
-/// Loads for figures: numbers of clients, or shares of the rate that autoregressive decoding keeps up with.
+/// Loads for figures: numbers of clients, or fractions of the maximum rate of autoregressive decoding.
 std::vector<Arrivals> loads_of(const LoadPrediction& prediction) {
   std::vector<Arrivals> loads;
   const LoadQuestion& question = prediction.question;
@@ -395,7 +395,7 @@ const AtLoad* judged(const LoadPrediction& prediction) {
 Payoff payoff_of(const LoadPrediction& prediction) {
   const AtLoad* of = judged(prediction);
   if (of == nullptr) return Payoff::does_not_pay;
-  if (!of->speedup) return Payoff::pays;  // where autoregressive decoding is overloaded
+  if (!of->speedup) return Payoff::pays;  // autoregressive decoding is overloaded
   const Interval interval = of->request_interval.value_or(Interval{of->speedup->request, of->speedup->request});
   if (interval.low > 1.0) return Payoff::pays;
   return interval.high < 1.0 ? Payoff::does_not_pay : Payoff::within_error;

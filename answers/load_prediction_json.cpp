@@ -73,12 +73,6 @@ Json closed_form_json(const LoadQuestion& question, const analytic::LoadEquilibr
             {"engine", shares.engine}}}};
 }
 
-Json ranges_json(const std::vector<GammaRange>& schedule) {
-  return list_json(schedule, [](const GammaRange& range) -> Json {
-    return {range.from_batch, range.to_batch, range.gamma};
-  });
-}
-
 Json length_json(const LoadQuestion& question, const AtLoad& at) {
   const bool fits = at.max_batch > 0;
   return {{"gamma", at.gamma},
@@ -100,7 +94,7 @@ Json length_json(const LoadQuestion& question, const AtLoad& at) {
           {"cost_per_million_output_tokens", value_or_null(at.cost_per_million)}};
 }
 
-/// What was assumed of the engine.
+/// The engine and its assumed terms.
 Json engine_json(const LoadPrediction& prediction) {
   const latency::Engine& engine = prediction.engine;
   Json covered = Json::array();
@@ -121,7 +115,7 @@ Json engine_json(const LoadPrediction& prediction) {
           {"graph_tokens", prediction.question.graph_tokens.value_or(engine.graph_tokens)}};
 }
 
-/// A whole number as such: of a recording a mean may lie between two.
+/// An integer if the value is one. The mean of a recording may not be.
 Json mean_tokens_json(double tokens) {
   const auto count = static_cast<std::int64_t>(tokens);
   return static_cast<double>(count) == tokens ? Json(count) : Json(tokens);
@@ -141,8 +135,8 @@ void add_load(const LoadQuestion& question, Json& json) {
   json["prefix_hit"] = question.prefix_hit;
 }
 
-/// Of a closed loop at the asked load. At one rate every draft length costs the same there; what a GPU can serve at
-/// most decides.
+/// With a fixed number of clients, the draft length of the lowest cost. At a fixed request rate all draft lengths cost
+/// the same, and the maximum rate per GPU decides.
 std::optional<std::int64_t> cheapest(const LoadPrediction& prediction) {
   if (!prediction.question.gpu_hour_price) return std::nullopt;
   if (prediction.question.arrivals.kind != ArrivalKind::closed) return prediction.best_throughput;
@@ -154,9 +148,9 @@ std::optional<std::int64_t> cheapest(const LoadPrediction& prediction) {
   return least == nullptr ? std::nullopt : std::optional(least->gamma);
 }
 
-Json schedule_json(const LoadPrediction& prediction) {
+Json scheduled_json(const LoadPrediction& prediction) {
   if (!prediction.scheduled) return nullptr;
-  Json json{{"ranges", ranges_json(prediction.scheduled->schedule)},
+  Json json{{"ranges", schedule_json(prediction.scheduled->schedule)},
             {"switch_ms", prediction.question.switch_us / load_us_per_ms},
             {"switch_margin", prediction.question.switch_margin}};
   json.update(length_json(prediction.question, *prediction.scheduled));
@@ -198,7 +192,7 @@ nlohmann::ordered_json to_json(const LoadPrediction& prediction) {
                         {"throughput", value_or_null(prediction.best_throughput)},
                         {"cost", value_or_null(cheapest(prediction))}};
   json["adaptive_gain"] = value_or_null(prediction.adaptive_gain);
-  json["schedule"] = schedule_json(prediction);
+  json["schedule"] = scheduled_json(prediction);
   json["gammas"] = list_json(prediction.lengths, [&](const AtLoad& at) { return length_json(question, at); });
   return json;
 }

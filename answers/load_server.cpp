@@ -47,7 +47,7 @@ class TimesWithError final : public ForwardPassTimes {
   }
 
  private:
-  /// Of decoding requests, before the error of all passes.
+  /// Time for the decoding requests, before the error of all passes.
   [[nodiscard]] double rows(StepShape shape, double us, Convention convention) const {
     if (shape.tokens <= max_tokens(0, convention)) return us;
     const double verify_us = us - iteration_us_;
@@ -69,7 +69,7 @@ std::optional<latency::MemoryLimit> limit_of(const LoadQuestion& question, const
     return latency::memory_limit(device, timed_pair_of(pair, device), pair.drafting, pair.memory_utilization);
   };
   if (auto limit = limit_on(profile)) return limit;
-  // A table of steps has neither shapes nor memory; the device of its prompts does.
+  // A table of steps has neither shapes nor memory, but the device for its prompts has.
   return question.prompts ? limit_on(question.prompts->profile) : std::nullopt;
 }
 
@@ -166,13 +166,13 @@ void LoadServers::limit_batch(AtLoad& at) const {
     }
   }
   if (at.max_batch == 0 || is_timed(at.gamma, at.max_batch)) return;
-  // What steps time at a batch they time at smaller ones.
+  // A table with times at a batch size also has times at smaller ones.
   std::int64_t timed = 0;
   for (std::int64_t beyond = at.max_batch; beyond - timed > 1;) {
     const std::int64_t batch = timed + (beyond - timed) / 2;
     (is_timed(at.gamma, batch) ? timed : beyond) = batch;
   }
-  if (timed == 0) ask(at.gamma, 1);  // says what is missing
+  if (timed == 0) ask(at.gamma, 1);  // throws a message with what is missing
   at.max_batch = timed;
   at.limit = BatchLimit::times;
 }
@@ -199,12 +199,12 @@ double LoadServers::iteration_us(std::int64_t batch, std::int64_t context, std::
   const auto held = static_cast<double>(context);
   const double step = engine_.step.value;
   double us = step * cost_.times->target_us({.batch = batch, .tokens = tokens, .context = held}, Convention::bonus);
-  if (tokens > 1) us -= (step - 1.0) * iteration_us_;  // a calibration's factor is that of passes
+  if (tokens > 1) us -= (step - 1.0) * iteration_us_;  // the factor of a calibration applies only to passes
   if (gamma > 0) {
     const bool one_by_one = question_.pair.drafting == latency::Role::autoregressive_drafting;
     const StepShape draft{.batch = batch, .tokens = one_by_one ? 1 : gamma, .context = held};
     us += step * cost_.times->drafter_us(draft) * (one_by_one ? static_cast<double>(gamma) : 1.0);
-    if (tokens == 1) us += iteration_us_;  // of a batch that drafts and verifies none of it
+    if (tokens == 1) us += iteration_us_;  // a batch that drafts and verifies none of its drafts
   }
   const EngineTerms of = terms({});
   const auto requests = static_cast<double>(batch);

@@ -13,24 +13,25 @@
 #include "latency/surfaces/memory_fit.hpp"
 #include "scenario/cost.hpp"
 
-/// The servers that a load is asked of: one scenario a draft length, at any errors of its times.
+/// The servers of a load question: a scenario for each draft length, at any error of the predicted times.
 namespace foredraft::answers {
 
-/// How far the times of a server may be off: factors on what is predicted, and ends of an engine's ranges.
+/// An error of the predicted times: factors on them, and ends of the ranges of an engine.
 struct TimesError {
-  double step = 1.0;          ///< of every pass
-  double verification = 1.0;  ///< of a verification over a decode step; it takes no less than one
-  double drafting = 1.0;      ///< of passes that draft, over those of the target
+  double step = 1.0;          ///< on every forward pass
+  double verification = 1.0;  ///< on verification; it still takes at least a decode step
+  double drafting = 1.0;      ///< on drafting passes
   double prompts = 1.0;
-  std::optional<double> iteration_us = {};  ///< in place of Attainable::iteration_us
+  std::optional<double> iteration_us = {};  ///< instead of Attainable::iteration_us
   latency::EngineEnd host = latency::EngineEnd::central, draft_host = latency::EngineEnd::central;
 };
 
-/// The times of passes with their error. `iteration_us`: what `times` hold of an iteration of speculation beyond them.
+/// Times of forward passes with an error. `iteration_us`: what `times` include for a speculative iteration besides its
+/// passes.
 [[nodiscard]] std::shared_ptr<const ForwardPassTimes> times_with_error(std::shared_ptr<const ForwardPassTimes> times,
                                                                        double iteration_us, const TimesError& error);
 
-/// The servers of a question. Precondition: `question` outlives it; its pair is that of the prediction.
+/// The servers of a question. Precondition: `question` outlives them, and its pair is that of the prediction.
 class LoadServers {
  public:
   LoadServers(const LoadQuestion& question, const latency::Profile& profile, latency::Engine engine);
@@ -39,26 +40,27 @@ class LoadServers {
   /// The same servers under another engine; they share the times.
   [[nodiscard]] LoadServers with(latency::Engine engine) const;
 
-  /// One draft length, or the schedule of `at`, under the load of the question.
+  /// The draft length of `at`, or its schedule, under the load of the question.
   [[nodiscard]] Scenario scenario(const AtLoad& at, const Arrivals& arrivals, const TimesError& error = {}) const;
 
-  /// The largest batch of a draft length, and why.
+  /// Sets the maximum batch size of a draft length and what limits it.
   void limit_batch(AtLoad& at) const;
 
-  /// What the fullest device holds when `at` decodes its mean batch.
+  /// Memory in use on the fullest device at the mean batch size of `at`.
   [[nodiscard]] std::optional<double> memory_bytes(const AtLoad& at) const;
 
-  /// Largest pass of `at` over the largest captured one.
+  /// Whether the largest pass of `at` is larger than the largest captured CUDA graph.
   [[nodiscard]] bool beyond_graphs(const AtLoad& at) const;
 
-  /// Time of an iteration of `batch` requests of `context` tokens that drafts gamma and verifies `tokens` of each.
+  /// Time of an iteration that drafts gamma tokens and verifies `tokens` tokens for each of `batch` requests with
+  /// `context` tokens in the KV cache.
   [[nodiscard]] double iteration_us(std::int64_t batch, std::int64_t context, std::int64_t gamma,
                                     std::int64_t tokens) const;
 
-  /// Throws DomainError where no pass over a prompt is timed.
+  /// Throws DomainError if the times include no prefill.
   void check_prompts() const;
 
-  [[nodiscard]] std::int64_t longest() const;  ///< tokens of a request
+  [[nodiscard]] std::int64_t longest() const;  ///< maximum tokens of a request
 
  private:
   [[nodiscard]] Drafter drafter() const;
@@ -70,8 +72,8 @@ class LoadServers {
   const LoadQuestion& question_;
   latency::Engine engine_;
   std::optional<latency::MemoryLimit> memory_;
-  double operators_ = 0.0;     ///< of a decode step of the target; 0: its shape is not known
-  double iteration_us_ = 0.0;  ///< that the times hold of an iteration of speculation
+  double operators_ = 0.0;     ///< in a decode step of the target; 0: unknown shape
+  double iteration_us_ = 0.0;  ///< included in the times, as in times_with_error()
   Measured cost_;
 };
 

@@ -15,7 +15,7 @@
 namespace foredraft::answers {
 namespace {
 
-/// A word of a shell command: quoted unless it is plain.
+/// A word of a shell command, quoted if necessary.
 std::string shell_word(std::string_view word) {
   const bool plain = !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
     return std::isalnum(c) != 0 || std::string_view("._-/:@+").find(static_cast<char>(c)) != std::string_view::npos;
@@ -26,7 +26,7 @@ std::string shell_word(std::string_view word) {
   return quoted + "'";
 }
 
-/// A text of JSON or YAML that stands within single quotes of a shell.
+/// A JSON or YAML text within single quotes of a shell.
 std::string quoted_text(const std::string& text) {
   std::string json = nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   for (std::size_t at = json.find('\''); at != std::string::npos; at = json.find('\'', at)) {
@@ -35,22 +35,22 @@ std::string quoted_text(const std::string& text) {
   return json;
 }
 
-// ---- The commands of each engine. They write files named $RUN, and $N where a load has its own.
+// ---- The commands of each engine. They write files named $RUN, and $N if a load has its own.
 
 /// Commands are templates: {target}, {draft} (words of a shell), {draft_text} (JSON or YAML within single quotes), {k},
-/// {verified} (k + 1), {drafting} (that of K > 0), {requests}, {concurrency}, {tokens} (of an answer), {round}.
+/// {verified} (k + 1), {drafting} (the text for K > 0), {requests}, {concurrency}, {tokens} (output length), {round}.
 struct EngineCommands {
   std::string_view name;
   std::string_view written_for;
   std::array<std::int64_t, 3> default_loads;  ///< 0: none
   bool server_per_load;
   std::string_view server;
-  std::string_view drafting;  ///< what a server that speculates is told
+  std::string_view drafting;  ///< options of a speculative server
   std::string_view load;
   std::string_view prompts;
   std::string_view drafter;
-  std::string_view advised;  ///< files that advise reads, after the name of the run
-  std::string_view kept;     ///< another file of each run, and what it is for
+  std::string_view advised;  ///< files for advise, without the name of the run
+  std::string_view kept;     ///< another file of each run, and its use
 };
 
 constexpr std::array engines{
@@ -86,7 +86,7 @@ constexpr std::array engines{
                    .drafter = "keep your own --speculative-algorithm; --speculative-num-draft-tokens is K + 1",
                    .advised = ".log",
                    .kept = "$RUN-c*.jsonl: the load generator's, for TTFT and failed requests"},
-    // The statistics of iterations are those since the last request for them.
+    // The iteration statistics cover the time since the last request for them.
     EngineCommands{.name = "trtllm",
                    .written_for = "TensorRT-LLM 1.3; older ones take --extra_llm_api_options for --config",
                    .default_loads = {1, 16, 64},
@@ -143,10 +143,10 @@ const EngineCommands* commands_of(std::string_view engine) {
   return found == engines.end() ? nullptr : found;
 }
 
-// ---- What is to be run.
+// ---- Servers, loads and their order.
 
-/// Without speculation (0), the current draft length, and one clearly shorter and one clearly longer; without a
-/// current one, 1 and 5: those between are interpolated.
+/// No speculation (0), the current draft length, a clearly shorter one and a clearly longer one. Without a current
+/// length: 1 and 5. Lengths between them can be interpolated.
 std::vector<std::int64_t> planned_gammas(std::optional<std::int64_t> current) {
   if (!current) return {0, 1, 5};
   std::vector<std::int64_t> gammas{0};
@@ -156,7 +156,7 @@ std::vector<std::int64_t> planned_gammas(std::optional<std::int64_t> current) {
   return gammas;
 }
 
-/// One load alone does not tell whether a schedule pays: one request joins it.
+/// Adds the load of one request: a single load does not show whether a schedule pays.
 std::vector<std::int64_t> planned_loads(std::vector<std::int64_t> loads, const EngineCommands& engine) {
   if (loads.empty()) loads.assign(engine.default_loads.begin(), engine.default_loads.end());
   if (loads.size() == 1) loads.push_back(1);
@@ -168,7 +168,7 @@ std::vector<std::int64_t> planned_loads(std::vector<std::int64_t> loads, const E
 }
 
 PlannedLoad planned_load(std::int64_t concurrency) {
-  // Each of four requests after another, so that the batch is full most of the time.
+  // Four requests in succession per slot, so that the batch is full most of the time.
   constexpr std::int64_t requests_a_place = 4;
   constexpr double ms_per_minute = 60e3;
   const double needed = std::ceil(std::pow(planned_request_variation / planned_precision, 2.0) - 1e-9);
@@ -183,7 +183,7 @@ PlannedLoad planned_load(std::int64_t concurrency) {
 
 std::string server_name(std::int64_t gamma) { return gamma == 0 ? "plain" : fmt::format("k{}", gamma); }
 
-/// Forth and back: what drifts over time is the same for all on average.
+/// In order, then in reverse, so that a drift over time affects all runs equally on average.
 std::vector<std::string> planned_order(const std::vector<std::int64_t>& gammas) {
   std::vector<std::string> order;
   for (const std::int64_t gamma : gammas) order.push_back(server_name(gamma) + "-1");
@@ -191,7 +191,7 @@ std::vector<std::string> planned_order(const std::vector<std::int64_t>& gammas) 
   return order;
 }
 
-/// `files` behind the name of a run; plain logs are joined by commas.
+/// The name of a run followed by `files`; plain logs are joined by commas.
 std::string advise_command(const EngineCommands& engine, const std::string& files, const std::string& options) {
   return fmt::format("foredraft advise k*{0} --plain $(echo plain-*{0} | tr ' ' ,) --for {1}{2}", files, engine.name,
                      options);
@@ -201,7 +201,7 @@ std::vector<std::string> advise_commands(const EngineCommands& engine, const std
   std::string version;
   if (engine.name == "trtllm") version = " --engine-version 1.3";
   if (!engine.server_per_load) return {advise_command(engine, std::string(engine.advised), version)};
-  // A log of llama-server with several slots does not say how many requests ran at once.
+  // A log of llama-server with several slots does not state the number of concurrent requests.
   std::vector<std::string> commands;
   for (const std::int64_t load : loads) {
     commands.push_back(advise_command(engine, fmt::format("-c{}.log", load), fmt::format(" --batch {}", load)));
@@ -213,7 +213,7 @@ std::string advised_files(const EngineCommands& engine) {
   return fmt::format("$RUN{}: what advise reads", engine.advised);
 }
 
-/// Commands are printed as they are: what could move the cursor may not stand in them.
+/// Commands are printed unchanged, so they must not contain control characters.
 void check_name(const char* key, const std::string& name, ProblemList& problems) {
   if (std::ranges::none_of(name, [](unsigned char c) { return std::iscntrl(c) != 0; })) return;
   problems.add({.key = key, .text = fmt::format("invalid name \"{}\"", name), .why = "has control characters"});

@@ -10,14 +10,14 @@
 
 #include "core/problems.hpp"
 
-/// What to log so that advise() can decide: the fewest runs of an engine, with their commands.
+/// The minimum set of runs to log so that advise() can decide, with their commands.
 namespace foredraft::answers {
 
 struct PlanQuestion {
   std::string engine;                              ///< one of planned_engines()
-  std::optional<std::int64_t> current_gamma = {};  ///< draft length of the server as it runs; empty: not known
-  std::vector<std::int64_t> concurrency = {};      ///< requests at once; empty: the engine's default loads
-  std::string target = {}, draft = {};             ///< models as the engine is told them; empty: placeholders
+  std::optional<std::int64_t> current_gamma = {};  ///< current draft length of the server; empty: unknown
+  std::vector<std::int64_t> concurrency = {};      ///< concurrency of each load; empty: the engine's default loads
+  std::string target = {}, draft = {};             ///< models as named to the engine; empty: placeholders
 };
 
 /// Names of the engines with a plan: "vllm", "sglang", "trtllm", "llama.cpp".
@@ -26,10 +26,10 @@ struct PlanQuestion {
 inline constexpr std::int64_t max_planned_gamma = 256;
 inline constexpr std::int64_t max_planned_concurrency = 65'536;
 
-/// Adds a problem for each value that is unknown or out of its range; keys are those of the command `advise`.
+/// Adds a problem for each value that is unknown or out of range, under the option of the command `advise`.
 void check(const PlanQuestion& question, ProblemList& problems);
 
-/// A server: without speculation, or at one draft length.
+/// A server without speculation or with one draft length.
 struct PlannedServer {
   std::string name;    ///< "plain", "k3"
   std::int64_t gamma;  ///< 0: without speculation
@@ -39,7 +39,7 @@ struct PlannedServer {
 struct PlannedLoad {
   std::int64_t concurrency;
   std::int64_t requests;  ///< in each run
-  double minutes;         ///< of each run, at most, as assumed
+  double minutes;         ///< of each run, an assumed upper bound
   std::string command;    ///< of the load generator
 };
 
@@ -49,32 +49,34 @@ struct LoggingPlan {
   std::string written_for;             ///< "vLLM 0.32"
   std::vector<PlannedServer> servers;  ///< by draft length
   std::vector<PlannedLoad> loads;      ///< ascending
-  std::vector<std::string> order;      ///< names of runs, "plain-1": a server and the round; forth, then back
-  bool server_per_load;                ///< the server is started anew for each load
-  double minutes;                      ///< of all, starts included
-  std::string prompts;                 ///< a line of prompts.jsonl
-  std::string drafter;                 ///< what of the server's command is to be replaced
-  std::vector<std::string> keep;       ///< files, and what each is for
-  std::vector<std::string> advise;     ///< commands that answer from the files
+  std::vector<std::string>
+      order;             ///< names of runs: a server and a round, "plain-1"; in reverse order in the second round
+  bool server_per_load;  ///< the server restarts for each load
+  double minutes;        ///< of all runs, starts of servers included
+  std::string prompts;   ///< a line of prompts.jsonl
+  std::string drafter;   ///< what to replace in the command of the server
+  std::vector<std::string> keep;    ///< files to keep, and the use of each
+  std::vector<std::string> advise;  ///< commands that answer from the files
 };
 
-// ---- What a plan assumes.
+// ---- Assumptions of a plan.
 
-/// Standard error that tokens per iteration and TPOT of a run get over both rounds, relative.
+/// Relative standard error of tokens per iteration and of TPOT of a run, over both rounds.
 inline constexpr double planned_precision = 0.02;
-/// Standard deviation of both between single requests, relative; assumed.
+/// Relative standard deviation of both between requests; assumed.
 inline constexpr double planned_request_variation = 0.16;
 inline constexpr std::int64_t planned_output_tokens = 256;
 inline constexpr double planned_tpot_ms = 25.0;       ///< assumed, an upper bound
 inline constexpr double planned_start_minutes = 3.0;  ///< of a server; assumed
 inline constexpr std::int64_t planned_rounds = 2;
 
-/// The fewest runs that decide. Autoregressive decoding decides whether speculation pays; two draft lengths determine
-/// what a drafted token costs, so that those between them are interpolated; the current one is measured too. Loads: one
-/// request and the given concurrency, which tell whether a schedule pays. Precondition: check() finds no problem.
+/// The minimum set of runs. A run without speculation shows whether speculation pays. Two draft lengths determine the
+/// cost of a drafted token, so that lengths between them can be interpolated; the current one is measured too. The
+/// loads are one request and the given concurrency, to show whether a schedule pays. Precondition: check() finds no
+/// problem.
 [[nodiscard]] LoggingPlan logging_plan(const PlanQuestion& question);
 
-/// The command that prints the plan, with what is known of a server; `engine` as logged, empty: unknown.
+/// The command that prints the plan for a server. `engine`: as logged; empty: unknown.
 [[nodiscard]] std::string next_runs(std::string_view engine, std::optional<std::int64_t> current_gamma,
                                     std::optional<double> concurrency);
 

@@ -3,30 +3,19 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <numeric>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "analytic/cost/overlapped_drafting.hpp"
-#include "analytic/tokens/token_count.hpp"
-#include "analytic/tree/dynamic_tree.hpp"
-#include "analytic/tree/token_tree.hpp"
 #include "analytic/tree/tree_search.hpp"
+#include "answers/method_contexts.hpp"
+#include "answers/method_rows.hpp"
 #include "core/check.hpp"
-#include "core/decoding_cost.hpp"
-#include "core/numbers.hpp"
 #include "core/problems.hpp"
 #include "foredraft/errors.hpp"
-#include "foredraft/lossiness.hpp"
-#include "foredraft/predict.hpp"
 #include "foredraft/scenario.hpp"
 #include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
@@ -35,479 +24,12 @@
 #include "scenario/policies.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/value.hpp"
-#include "sim/estimates.hpp"
-#include "sim/process/dynamic_tree_simulator.hpp"
-#include "sim/process/overlapped_drafting.hpp"
-#include "sim/process/tree_simulator.hpp"
-#include "sim/simulate.hpp"
-#include "sim/token/distribution/joint_overlap.hpp"
-#include "sim/token/pooled/synthetic_pool.hpp"
-#include "sim/token/pooled/text_contexts.hpp"
 
 namespace foredraft {
 namespace {
 
+using answers::AskedMethod;
 using scenario::Method;
-using scenario::TreeShape;
-
-double iid_tokens(double alpha, std::int64_t gamma) {
-  return analytic::tokens_per_iteration(
-      analytic::IidIteration{.alpha = alpha, .gamma = gamma, .convention = Convention::bonus});
-}
-
-Estimate scaled(const Estimate& estimate, double factor) {
-  return {.mean = estimate.mean * factor, .standard_error = estimate.standard_error * factor};
-}
-
-/// sum min(p, q) of each context.
-std::vector<double> overlaps(const GivenDistributions& contexts) {
-  std::vector<double> all;
-  for (std::size_t k = 0; k < contexts.target.size(); ++k) {
-    all.push_back(std::transform_reduce(contexts.target[k].begin(), contexts.target[k].end(), contexts.draft[k].begin(),
-                                        0.0, std::plus{}, [](double p, double q) { return std::min(p, q); }));
-  }
-  return all;
-}
-
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-/// s of the Beta(alpha s, (1 - alpha) s) with the mean and variance of these acceptances.
-double concentration_of(const std::vector<double>& acceptances) {
-  const double mean = mean_of(acceptances);
-  double squares = 0.0;
-  for (const double acceptance : acceptances) squares += (acceptance - mean) * (acceptance - mean);
-  const double variance = squares / static_cast<double>(acceptances.size());
-  constexpr double least = 1e-3;
-  constexpr double most = 1e6;  // contexts that are all alike
-  return std::clamp(mean * (1.0 - mean) / variance - 1.0, least, most);
-}
-
-/// The candidates of a node in each context: the drafter's first `width` tokens, with its probabilities and the
-/// target's.
-std::vector<DraftContext> draft_contexts(const GivenDistributions& contexts, std::int64_t width) {
-  std::vector<DraftContext> all;
-  for (std::size_t k = 0; k < contexts.draft.size(); ++k) {
-    const std::vector<double>& q = contexts.draft[k];
-    std::vector<std::size_t> order(q.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto kept = std::min<std::ptrdiff_t>(width, std::ssize(q));
-    std::partial_sort(order.begin(), order.begin() + kept, order.end(),
-                      [&](std::size_t a, std::size_t b) { return q[a] != q[b] ? q[a] > q[b] : a < b; });
-    DraftContext& context = all.emplace_back();
-    context.probability = 1.0 / static_cast<double>(contexts.draft.size());
-    for (std::ptrdiff_t i = 0; i < kept; ++i) {
-      context.accuracies.push_back(contexts.target[k][order[static_cast<std::size_t>(i)]]);
-      context.confidences.push_back(q[order[static_cast<std::size_t>(i)]]);
-    }
-  }
-  return all;
-}
-
-/// Mean over contexts, by rank.
-std::vector<double> mean_accuracies(const std::vector<DraftContext>& contexts) {
-  std::vector<double> mean(contexts.front().accuracies.size(), 0.0);
-  for (const DraftContext& context : contexts) {
-    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += context.probability * context.accuracies[i];
-  }
-  return mean;
-}
-
-/// The contexts of a pair.
-class PairContexts {
- public:
-  PairContexts(const MethodsPair& pair, std::uint64_t seed, StopToken stop) : name_(pair.name) {
-    if (const auto* text = std::get_if<NgramModels>(&pair.models)) {
-      text_ = *text;
-      contexts_ = sim::text_contexts(*text->trained, pair.pool, seed, stop);
-    } else {
-      contexts_ = sim::SyntheticPool(std::get<SyntheticModels>(pair.models), seed, stop);
-    }
-    concentration_ = concentration_of(overlaps(at(1.0)));
-  }
-
-  [[nodiscard]] const std::string& name() const { return name_; }
-  /// Of the contexts' acceptances at temperature 1.
-  [[nodiscard]] double concentration() const { return concentration_; }
-  /// Null: synthetic models.
-  [[nodiscard]] const NgramModels* text() const { return text_ ? &*text_ : nullptr; }
-
-  /// The distributions of both models at this temperature.
-  [[nodiscard]] GivenDistributions at(double temperature) const {
-    const sim::TokenSampling sampling{.target = {.temperature = temperature}, .draft = {.temperature = temperature}};
-    const auto* pool = std::get_if<sim::SyntheticPool>(&contexts_);
-    return pool != nullptr ? sim::written_out(*pool, sampling)
-                           : sim::as_drawn(std::get<GivenDistributions>(contexts_), sampling);
-  }
-
- private:
-  std::string name_;
-  std::optional<NgramModels> text_;
-  std::variant<GivenDistributions, sim::SyntheticPool> contexts_;
-  double concentration_ = 1.0;
-};
-
-using Parameters = std::vector<std::pair<std::string, double>>;
-
-bool states(const Parameters& parameters, std::string_view name) {
-  return std::ranges::find(parameters, name, &Parameters::value_type::first) != parameters.end();
-}
-
-/// A method with the values of its parameters that are asked for.
-struct AskedMethod {
-  const Method* method;
-  scenario::ComparedMethod compared;
-  Parameters parameters = {};
-};
-
-/// Answers for one pair at one temperature.
-class MethodsAtTemperature {
- public:
-  MethodsAtTemperature(const MethodsQuestion& question, const PairContexts& pair, double temperature, unsigned threads,
-                       const std::atomic<bool>* stop)
-      : question_(question),
-        pair_(pair),
-        cost_{.verification = question.price.verification, .c = question.price.c, .drafting = question.price.drafting},
-        temperature_(temperature),
-        threads_(threads),
-        stop_(stop),
-        contexts_(std::make_shared<const GivenDistributions>(pair.at(temperature))),
-        alpha_(mean_of(overlaps(*contexts_))) {}
-
-  [[nodiscard]] double alpha() const { return alpha_; }
-
-  /// Text is drawn at temperature 0 or 1.
-  [[nodiscard]] bool has_row(const AskedMethod& asked) const {
-    return !needs_text(*asked.method) || (pair_.text() != nullptr && (temperature_ == 0.0 || temperature_ == 1.0));
-  }
-
-  [[nodiscard]] MethodRow answer(const AskedMethod& asked) const {
-    const Method& method = *asked.method;
-    MethodRow row{.pair = pair_.name(),
-                  .method = std::string(method.name),
-                  .temperature = temperature_,
-                  .setting = {},
-                  .parameters = asked.parameters,
-                  .gamma = 0,
-                  .positions = 0,
-                  .tokens_per_iteration = unknown<Estimate>,
-                  .iteration_cost = unknown<double>,
-                  .speedup = unknown<Estimate>,
-                  .closed_form = unknown<double>,
-                  .deviation_in_se = unknown<double>,
-                  .exact = method.exact,
-                  .loss = 0.0,
-                  .bound = unknown<double>};
-    std::visit([&](const auto& compared) { fill(row, compared); }, asked.compared);
-    for (const auto& [name, value] : asked.parameters) {
-      row.setting += fmt::format(", {} {}", name.substr(name.find('.') + 1), short_number_text(value));
-    }
-    if (row.speedup.standard_error > 0.0) {
-      row.deviation_in_se = (row.speedup.mean - row.closed_form) / row.speedup.standard_error;
-    }
-    return row;
-  }
-
- private:
-  [[nodiscard]] std::int64_t max_positions() const { return std::ssize(cost_.verification); }
-  /// Of one path.
-  [[nodiscard]] std::int64_t max_gamma() const {
-    return std::min(question_.gamma.value_or(max_methods_gamma), max_positions() - 1);
-  }
-  [[nodiscard]] std::int64_t min_gamma() const { return question_.gamma ? max_gamma() : 1; }
-  /// A pass of the target over so many positions, in decode steps.
-  [[nodiscard]] double verification(std::int64_t positions) const {
-    return cost_.verification[static_cast<std::size_t>(positions - 1)] / cost_.verification.front();
-  }
-  [[nodiscard]] double iteration_cost(std::int64_t positions, std::int64_t gamma) const {
-    return analytic::tree_iteration_cost(cost_, positions, gamma);
-  }
-
-  /// The gamma of the largest speedup(gamma).
-  template <class Speedup>
-  [[nodiscard]] std::int64_t best_gamma(std::int64_t largest, const Speedup& speedup) const {
-    std::int64_t best = largest;
-    double reached = -std::numeric_limits<double>::infinity();
-    for (std::int64_t gamma = std::min(min_gamma(), largest); gamma <= largest; ++gamma) {
-      if (const double at = speedup(gamma); at > reached) {
-        best = gamma;
-        reached = at;
-      }
-    }
-    return best;
-  }
-
-  [[nodiscard]] sim::Tally run(const sim::Simulator& simulator) const {
-    return sim::run(simulator, {.seed = question_.seed, .point = 0, .stop = stop_}, threads_);
-  }
-
-  void set_tokens(MethodRow& row, const Estimate& tokens) const {
-    set_tokens(row, tokens, iteration_cost(row.positions, row.gamma));
-  }
-  static void set_tokens(MethodRow& row, const Estimate& tokens, double cost) {
-    row.tokens_per_iteration = tokens;
-    row.iteration_cost = cost;
-    row.speedup = scaled(tokens, 1.0 / row.iteration_cost);
-  }
-
-  // ---- Verification rules.
-
-  [[nodiscard]] Scenario rule_scenario(const Rule& rule, std::int64_t gamma) const {
-    return {.fidelity = TokenFidelity{.rule = rule, .models = GivenModels{contexts_}}, .gamma = gamma};
-  }
-
-  static std::int64_t candidates_of(const Rule& rule) {
-    if (const auto* recursive = std::get_if<MultiCandidate>(&rule)) return recursive->candidates;
-    if (const auto* alike = std::get_if<KSeq>(&rule)) return alike->candidates;
-    return 1;
-  }
-
-  /// The last known token and a full tree: every candidate has as many after it.
-  static std::int64_t full_tree(std::int64_t candidates, std::int64_t depth) {
-    return analytic::dense_nodes(std::vector<std::int64_t>(static_cast<std::size_t>(depth), candidates));
-  }
-
-  void fill(MethodRow& row, const Rule& rule) const {
-    const Lossiness lossiness = foredraft::lossiness(rule_scenario(rule, 1), question_.seed);
-    if (!row.exact) row.loss = lossiness.total_variation.mean;
-    const double acceptance = std::isnan(lossiness.acceptance.mean) ? alpha_ : lossiness.acceptance.mean;
-    const std::int64_t candidates = candidates_of(rule);
-    std::int64_t largest = 1;
-    while (largest < max_gamma() && full_tree(candidates, largest + 1) <= max_positions()) ++largest;
-    row.gamma = best_gamma(largest, [&](std::int64_t gamma) {
-      return iid_tokens(acceptance, gamma) / iteration_cost(full_tree(candidates, gamma), gamma);
-    });
-    row.positions = full_tree(candidates, row.gamma);
-    row.setting = fmt::format("gamma {}", row.gamma);
-    if (candidates > 1) row.setting += fmt::format(", {} candidates", candidates);
-    const Scenario scenario = rule_scenario(rule, row.gamma);
-    const auto simulator =
-        sim::make_simulator(scenario, {.iterations = question_.iterations, .seed = question_.seed}, stop_);
-    set_tokens(row, sim::tokens_per_iteration(run(*simulator)));
-    if (const double exact = sim::pool_acceptance(scenario, *simulator); !std::isnan(exact)) {
-      row.closed_form = iid_tokens(exact, row.gamma) / row.iteration_cost;
-    }
-    row.bound = token_bound(row, *simulator, candidates) / row.iteration_cost;
-  }
-
-  [[nodiscard]] double token_bound(const MethodRow& row, const sim::Simulator& simulator,
-                                   std::int64_t candidates) const {
-    if (const double optimum = sim::pool_optimum(simulator); !std::isnan(optimum)) {
-      return iid_tokens(optimum, row.gamma);
-    }
-    if (candidates > 1) return unknown<double>;
-    if (!row.exact) return iid_tokens(std::min(1.0, alpha_ + row.loss), row.gamma);
-    constexpr std::uint64_t paths = 20'000;
-    const Estimate joint = sim::joint_overlap(*contexts_, row.gamma, paths, question_.seed, stop_);
-    return std::max(1.0 + joint.mean, iid_tokens(alpha_, row.gamma));  // known not to be less
-  }
-
-  // ---- Draft-length policies that learn begin anew with each text. Acceptance alone, each further token adds its part
-  // of the longest verification.
-
-  [[nodiscard]] Scenario policy_scenario(const Policy& policy, std::int64_t gamma) const {
-    const double growth = (verification(gamma + 1) - 1.0) / static_cast<double>(gamma);
-    ProcessFidelity process{.acceptance = Iid{alpha_}, .policy = policy};
-    if (entry_of(scenario::policies(), policy).learns) process.sequence_length = SequenceLength{.tokens = learned_text};
-    return {.fidelity = std::move(process), .gamma = gamma, .cost = ConstantRatio{.c = cost_.c + growth}};
-  }
-
-  /// The policy in the contexts' spread of acceptance.
-  [[nodiscard]] Policy with_spread(Policy policy) const {
-    std::visit(
-        [&](auto& member) {
-          if constexpr (requires { member.concentration; }) member.concentration = pair_.concentration();
-        },
-        policy);
-    return policy;
-  }
-
-  /// The fastest threshold of a grid over the range of thresholds; for policies without one, nothing changes.
-  [[nodiscard]] Policy with_best_threshold(Policy policy, std::int64_t gamma, MethodRow& row) const {
-    Policy best = policy;
-    double reached = -std::numeric_limits<double>::infinity();
-    std::visit(
-        [&](auto& member) {
-          if constexpr (requires { member.threshold; }) {
-            constexpr int steps = 20;
-            const double range = std::holds_alternative<EntropyThreshold>(policy) ? 2.0 : 1.0;
-            for (int i = 1; i < steps; ++i) {
-              member.threshold = range * i / steps;
-              const double speedup = predict(policy_scenario(policy, gamma)).speedup;
-              if (!(speedup > reached)) continue;
-              reached = speedup;
-              best = policy;
-              row.setting = fmt::format("gamma <= {}, h = {}", gamma, decimal_text(member.threshold, 2));
-            }
-          }
-        },
-        policy);
-    return best;
-  }
-
-  void fill(MethodRow& row, const Policy& compared) const {
-    row.gamma = max_gamma();
-    row.positions = row.gamma + 1;
-    row.setting = fmt::format("gamma <= {}", row.gamma);
-    Policy policy = states(row.parameters, "policy.concentration") ? compared : with_spread(compared);
-    if (!states(row.parameters, "policy.threshold")) policy = with_best_threshold(policy, row.gamma, row);
-    const Scenario scenario = policy_scenario(policy, row.gamma);
-    SimulationPlan plan{.iterations = question_.iterations, .seed = question_.seed};
-    if (entry_of(scenario::policies(), policy).learns) {
-      constexpr std::uint64_t least_texts = 16;
-      plan.sequences = std::max(least_texts, question_.iterations / iterations_of_learned_text);
-      plan.iterations = 0;
-    }
-    const Simulated simulated = simulate(scenario, plan, threads_, stop_);
-    row.tokens_per_iteration = simulated.estimates.tokens_per_iteration;
-    row.speedup = simulated.estimates.speedup;
-    row.iteration_cost = row.tokens_per_iteration.mean / row.speedup.mean;
-    row.closed_form = predict(scenario).speedup;
-    row.bound =
-        predict(policy_scenario(OptimalTokenStopping{.concentration = pair_.concentration()}, row.gamma)).speedup;
-  }
-
-  // ---- Drafting while the target verifies.
-
-  [[nodiscard]] OverlappedDrafting overlapped(Overlap schedule, std::int64_t gamma) const {
-    return {.schedule = schedule, .alpha = alpha_, .gamma = gamma, .c = cost_.c / verification(gamma)};
-  }
-
-  void fill(MethodRow& row, const Overlap& schedule) const {
-    const auto speedup = [&](std::int64_t gamma) {
-      return analytic::speedup(overlapped(schedule, gamma)) / verification(gamma);
-    };
-    row.gamma = best_gamma(max_gamma(), [&](std::int64_t gamma) {
-      const double servers = schedule == Overlap::dsi ? analytic::max_target_servers(overlapped(schedule, gamma)) : 1.0;
-      return servers > static_cast<double>(question_.servers) ? -1.0 : speedup(gamma);
-    });
-    row.positions = row.gamma;
-    const OverlappedDrafting drafting = overlapped(schedule, row.gamma);
-    const double servers = analytic::max_target_servers(drafting);
-    row.setting = fmt::format("gamma {}, {} target{}", row.gamma,
-                              schedule == Overlap::pearl ? "1"
-                              : std::isinf(servers)      ? "unlimited"
-                                                         : decimal_text(servers, 0),
-                              schedule == Overlap::pearl ? "" : "s");
-    row.closed_form = speedup(row.gamma);
-    if (alpha_ < 1.0) {
-      const Estimate simulated =
-          sim::overlapped_speedup(drafting, question_.iterations, {.seed = question_.seed, .point = 0, .stop = stop_});
-      row.speedup = scaled(simulated, 1.0 / verification(row.gamma));
-    } else {
-      row.speedup = {.mean = row.closed_form, .standard_error = 0.0};
-    }
-    // Each rejection takes a decode step at least, and each accepted draft a draft step.
-    row.bound = std::min(1.0 / (1.0 - alpha_), 1.0 / (cost_.c * alpha_));
-  }
-
-  // ---- Drafters: those of text write it, the others draft with the acceptance of the pair.
-
-  void fill(MethodRow& row, const Drafter& drafter) const {
-    if (entry_of(scenario::drafters(), drafter).text) return fill_from_text(row, drafter);
-    analytic::TreeCost cost = cost_;
-    cost.drafting = scenario::drafting(drafter);
-    const auto scenario_of = [&](std::int64_t gamma) {
-      return Scenario{.fidelity = ProcessFidelity{.acceptance = Iid{alpha_}}, .gamma = gamma, .drafter = drafter};
-    };
-    const auto cost_of = [&](std::int64_t gamma) { return analytic::tree_iteration_cost(cost, gamma + 1, gamma); };
-    const auto tokens_of = [&](std::int64_t gamma) { return predict(scenario_of(gamma)).tokens_per_iteration; };
-    row.gamma = best_gamma(max_gamma(), [&](std::int64_t gamma) { return tokens_of(gamma) / cost_of(gamma); });
-    row.positions = row.gamma + 1;
-    row.setting = fmt::format("gamma {}, one pass", row.gamma);
-    const SimulationPlan plan{.iterations = question_.iterations, .seed = question_.seed};
-    set_tokens(row, simulate(scenario_of(row.gamma), plan, threads_, stop_).estimates.tokens_per_iteration,
-               cost_of(row.gamma));
-    row.closed_form = tokens_of(row.gamma) / row.iteration_cost;
-    // Drafts without end, verified at the cost of one token.
-    row.bound = std::min(1.0 / (1.0 - alpha_), static_cast<double>(max_positions())) / (1.0 + cost_.c);
-  }
-
-  /// Every pass of the target has room for gamma drafts, however many were copied.
-  [[nodiscard]] sim::Tally text_tally(const Drafter& drafter, std::int64_t gamma, std::uint64_t iterations,
-                                      std::uint64_t point) const {
-    const Scenario scenario{.fidelity = TokenFidelity{.temperature = temperature_, .models = *pair_.text()},
-                            .gamma = gamma,
-                            .drafter = drafter};
-    const auto simulator = sim::make_simulator(scenario, {.iterations = iterations, .seed = question_.seed}, stop_);
-    return sim::run(*simulator, {.seed = question_.seed, .point = point, .stop = stop_}, threads_);
-  }
-
-  void fill_from_text(MethodRow& row, const Drafter& drafter) const {
-    const auto speedup_of = [&](const sim::Tally& tally, std::int64_t gamma) {
-      return sim::speedup(tally, {.iteration = verification(gamma + 1), .draft_pass = cost_.c});
-    };
-    // The fastest of short runs, which share no draw with the run that counts.
-    const std::uint64_t searched = std::max<std::uint64_t>(2, question_.iterations / 16);
-    constexpr std::array<std::int64_t, 11> lengths{1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32};
-    row.gamma = max_gamma();
-    double fastest = 0.0;
-    for (const std::int64_t gamma : lengths) {
-      if (question_.gamma || gamma > max_gamma()) break;
-      const double speedup = speedup_of(text_tally(drafter, gamma, searched, 1), gamma).mean;
-      if (speedup <= fastest) continue;
-      fastest = speedup;
-      row.gamma = gamma;
-    }
-    row.positions = row.gamma + 1;
-    row.setting = fmt::format("gamma {}, on text", row.gamma);
-    const sim::Tally tally = text_tally(drafter, row.gamma, question_.iterations, 0);
-    row.tokens_per_iteration = sim::tokens_per_iteration(tally);
-    row.speedup = speedup_of(tally, row.gamma);
-    row.iteration_cost = row.tokens_per_iteration.mean / row.speedup.mean;
-  }
-
-  // ---- Token trees.
-
-  void fill(MethodRow& row, const TreeShape& shape) const {
-    const std::vector<DraftContext> candidates = draft_contexts(*contexts_, question_.width);
-    const auto depths = static_cast<std::size_t>(max_gamma());
-    const analytic::HeadAccuracies accuracies(std::vector<std::vector<double>>(depths, mean_accuracies(candidates)));
-    const TokenTree tree =
-        analytic::best_priced_tree(accuracies, {.nodes = max_positions(), .depth = max_gamma()}, cost_).tree;
-    row.gamma = tree.depth();
-    row.positions = tree.size();
-    row.setting = fmt::format("{} nodes, {} deep", tree.size(), tree.depth());
-    const analytic::DepthContexts contexts(static_cast<std::size_t>(tree.depth()), candidates);
-    const analytic::GrowthBudget budget{.nodes = tree.size(), .depth = tree.depth(), .width = question_.width};
-    if (shape == TreeShape::dynamic) {
-      const auto simulator = sim::make_dynamic_tree_simulator({.contexts = contexts,
-                                                               .nodes = tree.size(),
-                                                               .width = question_.width,
-                                                               .drafting = cost_.drafting,
-                                                               .iterations = question_.iterations});
-      set_tokens(row, sim::tokens_per_iteration(run(*simulator)));
-      if (const auto exact = analytic::dynamic_tree_tokens(contexts, budget)) {
-        row.closed_form = *exact / row.iteration_cost;
-      }
-    } else {
-      std::vector<std::vector<double>> rows(static_cast<std::size_t>(tree.depth()), mean_accuracies(candidates));
-      const auto simulator = sim::make_tree_simulator({.nodes = tree.nodes(),
-                                                       .accuracies = std::move(rows),
-                                                       .drafting = cost_.drafting,
-                                                       .iterations = question_.iterations});
-      set_tokens(row, sim::tokens_per_iteration(run(*simulator)));
-      row.closed_form = analytic::tokens_per_iteration(tree, accuracies) / row.iteration_cost;
-    }
-    row.bound = analytic::dynamic_tree_bound(contexts, budget) / row.iteration_cost;
-  }
-
-  void fill(MethodRow& /*row*/, const std::monostate& /*nothing*/) const {}
-
-  /// Tokens of a text, and about how many iterations they take.
-  static constexpr double learned_text = 512.0;
-  static constexpr std::uint64_t iterations_of_learned_text = 128;
-
-  const MethodsQuestion& question_;
-  const PairContexts& pair_;
-  analytic::TreeCost cost_;
-  double temperature_;
-  unsigned threads_;
-  const std::atomic<bool>* stop_;
-  std::shared_ptr<const GivenDistributions> contexts_;
-  double alpha_;
-};
 
 /// Throws DomainError for an unknown name and for a method that is not compared.
 const Method& compared_method(const std::string& name) {
@@ -526,8 +48,8 @@ const Method& compared_method(const std::string& name) {
   throw DomainError(fmt::format("{} is not compared: {} - {}", name, method->not_compared, suggestion));
 }
 
-/// Stores a value into a member of a family. Throws DomainError for a parameter that it does not have or that is no
-/// number, and for a value out of its range.
+/// Stores a value into a member of a family. Throws DomainError for a parameter that the member lacks or that is not a
+/// number, and for a value out of range.
 template <class Entry, class Family>
 void set_parameter(const std::vector<Entry>& registry, Family& member, const std::string& name, double value) {
   const Entry& entry = entry_of(registry, member);
@@ -552,7 +74,7 @@ void set_parameter(scenario::ComparedMethod& compared, const std::string& name, 
   throw DomainError(fmt::format("invalid parameter \"{}\" (the method has none)", name));
 }
 
-/// Each method of the question once, with every combination of its parameters' values.
+/// Each method of the question with every combination of the values of its parameters.
 std::vector<AskedMethod> asked_methods(const MethodsQuestion& question) {
   std::vector<AskedMethod> asked;
   std::set<const Method*> seen;
@@ -648,16 +170,11 @@ MethodsAnswer compare_methods(const MethodsQuestion& asked, unsigned threads, co
   std::vector<MethodsPair> pairs = question.pairs;
   if (pairs.empty()) pairs.push_back({.name = "", .models = question.models});
   for (const MethodsPair& stated : pairs) {
-    const PairContexts pair(stated, question.seed, stop);
+    const answers::PairContexts pair(stated, question.seed, stop);
     for (const double temperature : question.temperatures) {
-      const MethodsAtTemperature at(question, pair, temperature, threads, stop);
-      answer.acceptances.push_back(at.alpha());
-      std::vector<MethodRow> rows;
-      for (const AskedMethod& method : methods) {
-        if (at.has_row(method)) rows.push_back(at.answer(method));
-      }
-      std::ranges::stable_sort(rows, std::greater{}, [](const MethodRow& row) { return row.speedup.mean; });
-      answer.rows.insert(answer.rows.end(), rows.begin(), rows.end());
+      answers::MethodRows at = answers::method_rows(question, methods, pair, temperature, threads, stop);
+      answer.acceptances.push_back(at.acceptance);
+      std::ranges::move(at.rows, std::back_inserter(answer.rows));
     }
   }
   return answer;

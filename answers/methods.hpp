@@ -6,7 +6,7 @@
 
 #include "foredraft/methods.hpp"
 
-/// Methods side by side, as documents.
+/// The comparison of methods as JSON and CSV.
 namespace foredraft::answers {
 
 /// Schema foredraft.methods/1.

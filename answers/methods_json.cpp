@@ -59,7 +59,7 @@ Json pairs_json(const MethodsAnswer& answer) {
   return pairs;
 }
 
-/// What one pair without a name states at the top, and several as an array.
+/// Fields of the pairs: at the top for a single pair without a name, else in an array.
 Json models_json(const MethodsAnswer& answer) {
   const MethodsQuestion& question = answer.question;
   Json json{{"schema", "foredraft.methods/1"}};

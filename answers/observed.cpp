@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <numeric>
 #include <string>
 #include <vector>
+
+#include "core/names.hpp"
 
 namespace foredraft::answers {
 
@@ -14,7 +15,8 @@ using logs::Observation;
 
 namespace {
 
-/// Some logs lack the positions after the last that was accepted.
+/// Accepted drafts by position, filled up to gamma: some logs omit the positions after the last accepted one. Empty if
+/// the counts contradict each other.
 std::vector<double> accepted_at(const logs::AcceptanceCounts& counts, std::int64_t gamma) {
   std::vector<double> result(counts.accepted_at.begin(), counts.accepted_at.end());
   if (result.empty() || result.size() == static_cast<std::size_t>(gamma)) return result;
@@ -32,7 +34,7 @@ bool has_counts(const Observation& observation) {
 }
 
 bool drafts_are_whole(const Observation& observation) {
-  constexpr double cut_short = 0.02;  // by the ends of texts
+  constexpr double cut_short = 0.02;  // at the ends of texts
   const auto gamma = observation.gamma.value_or(0);
   if (!has_counts(observation) || gamma < 1 || gamma > analytic::max_observed_gamma) return false;
   const logs::AcceptanceCounts& counts = *observation.acceptance;
@@ -58,8 +60,7 @@ std::optional<analytic::AcceptanceCluster> counts_for_fit(const Observation& obs
 
 analytic::DrafterClass drafter_class(std::string_view method) {
   using analytic::DrafterClass;
-  std::string lower(method);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string lower = lower_case(method);
   const auto names = [&](const auto& words) {
     return std::ranges::any_of(words, [&](const char* word) { return lower.find(word) != lower.npos; });
   };
@@ -70,7 +71,5 @@ analytic::DrafterClass drafter_class(std::string_view method) {
   }
   return DrafterClass::unknown;
 }
-
-Runs fitted_runs(const analytic::AcceptanceFit& fit) { return fit.model.value(); }
 
 }  // namespace foredraft::answers

@@ -5,26 +5,22 @@
 #include <string_view>
 
 #include "analytic/observed/acceptance_fit.hpp"
-#include "foredraft/acceptance.hpp"
 #include "logs/observation.hpp"
 
-/// From what a log counted to what is fitted.
+/// Counts of a log, for a fit of its acceptance.
 namespace foredraft::answers {
 
 /// Whether verification steps of speculative decoding were counted.
 [[nodiscard]] bool has_counts(const logs::Observation& observation);
 
-/// Whether all steps drafted gamma tokens, except the few that were cut short by the ends of texts: for varying draft
-/// lengths the number of tests of a position is unknown. False without gamma or steps.
+/// Whether all steps drafted gamma tokens, except the few that were cut short at the end of a text. If draft lengths
+/// vary, it is unknown how often each position was verified. False without gamma or steps.
 [[nodiscard]] bool drafts_are_whole(const logs::Observation& observation);
 
 /// Counts for a fit; nullopt if draft lengths vary or acceptance was not counted.
 [[nodiscard]] std::optional<analytic::AcceptanceCluster> counts_for_fit(const logs::Observation& observation);
 
-/// The fitted runs. Precondition: there is a fit.
-[[nodiscard]] Runs fitted_runs(const analytic::AcceptanceFit& fit);
-
-/// The class of the drafter that an engine calls `method`: "eagle3", "ngram", "draft_model".
+/// The class of a drafter from the name of its method in an engine, such as "eagle3", "ngram" or "draft_model".
 [[nodiscard]] analytic::DrafterClass drafter_class(std::string_view method);
 
 }  // namespace foredraft::answers

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "analytic/cost/overlapped_drafting.hpp"
-#include "core/intervals.hpp"
 #include "core/json_values.hpp"
 #include "sim/process/overlapped_drafting.hpp"
 
@@ -61,12 +60,7 @@ Json to_json(std::span<const OverlapRow> rows) {
   Json json = Json::array();
   for (const OverlapRow& row : rows) {
     Json simulated;
-    if (row.simulated) {
-      const Interval interval = normal_interval(*row.simulated);
-      simulated = {{"mean", row.simulated->mean},
-                   {"standard_error", finite_json(row.simulated->standard_error)},
-                   {"ci95", {finite_json(interval.low), finite_json(interval.high)}}};
-    }
+    if (row.simulated) simulated = estimate_json(*row.simulated);
     json.push_back({{"schedule", word_of(row.drafting.schedule)},
                     {"shared_device", row.drafting.shared},
                     {"gamma", row.drafting.gamma},

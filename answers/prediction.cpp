@@ -9,7 +9,6 @@
 #include "analytic/answer/answer.hpp"
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
-#include "answers/observed.hpp"
 #include "core/json_values.hpp"
 #include "core/marginals.hpp"
 #include "scenario/cost.hpp"
@@ -63,13 +62,12 @@ LoggedSteps logged_steps(const AcceptanceFit& fit) {
 Json to_json(const Answered& answered) {
   const auto& [question, prediction] = answered;
   const Scenario& scenario = question.scenario;
-  const AcceptanceProcess& acceptance = std::get<ProcessFidelity>(scenario.fidelity).acceptance;
   const analytic::AtGamma& asked = prediction.asked;
   Json json{{"schema", "foredraft.predict/1"},
             {"convention", to_string(scenario.convention)},
             {"drafter", scenario::name_of(scenario.drafter)}};
-  add_stated_acceptance(acceptance, prediction.marginal, question.acceptance_length, question.accepted_over_drafted,
-                        json);
+  add_stated_acceptance(question.acceptance(), prediction.marginal, question.acceptance_length,
+                        question.accepted_over_drafted, json);
   json["c"] = scenario::draft_step(scenario).value();
   if (!std::holds_alternative<ConstantRatio>(scenario.cost)) json["cost"] = cost_json(scenario.cost);
   if (const double growth = scenario::verify_growth(scenario.cost); growth > 0.0) json["verify_growth"] = growth;
@@ -134,6 +132,12 @@ Json cost_json(const Cost& cost) {
   return json;
 }
 
+Json schedule_json(std::span<const GammaRange> schedule) {
+  return list_json(schedule, [](const GammaRange& range) -> Json {
+    return {range.from_batch, range.to_batch, range.gamma};
+  });
+}
+
 nlohmann::ordered_json varying_prediction_json(const Scenario& scenario) {
   const ClosedForm answer = analytic::answer(scenario);
   Json json{{"schema", "foredraft.predict/1"},
@@ -180,7 +184,7 @@ nlohmann::ordered_json varying_prediction_json(const Scenario& scenario) {
 
 Json observed_json(const FittedAcceptance& observed, std::optional<std::int64_t> asked) {
   const AcceptanceFit& fit = observed.fit;
-  const Runs runs = fitted_runs(fit);
+  const Runs runs = fit.model.value();
   const auto [gammas, steps] = logged_steps(fit);
   Json json{{"file", observed.file.path},
             {"sha256", observed.file.sha256},

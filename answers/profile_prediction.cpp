@@ -21,7 +21,7 @@ using latency::Latency;
 
 /// Ties within this go to the smaller gamma.
 constexpr double near_best = 0.01;
-/// Draft lengths that are looked at where no vector says how many there are.
+/// Maximum draft length to evaluate if no acceptance vector states one.
 constexpr std::int64_t default_longest_draft = 8;
 
 /// By position; empty: acceptance does not depend on it alone.
@@ -33,7 +33,7 @@ std::span<const double> marginal_of(const ProfileQuestion& question) {
 analytic::KnownTime known(const Latency& latency) { return {latency.time_us, latency.spread.value_or(0.0)}; }
 analytic::KnownTime charged_time(const std::optional<Latency>& latency) { return known(latency.value_or(Latency{})); }
 
-/// All passes of the drafter; they err together.
+/// All forward passes of the drafter, whose errors are the same.
 analytic::KnownTime drafter_time(const latency::IterationTimes& times) {
   if (!times.catch_up) return known(times.drafting);
   const double us = times.drafting.time_us + times.catch_up->time_us;
@@ -80,8 +80,8 @@ AtBatch at_batch(const ProfileQuestion& question, const latency::PairSurface& pa
   return at;
 }
 
-/// What the ranges of times and overhead leave open. Passes of one device err together, so that a decode step and a
-/// verification differ by the error of their ratio; a verification is no faster than a decode step.
+/// The interval of the speedup from the ranges of times and overhead. Passes on one device have a common error, so a
+/// decode step and a verification differ by the error of their ratio. A verification is not faster than a decode step.
 Interval speedup_range(const AtDraftLength& length, const latency::Attainable& attainable) {
   const Interval& growth = length.verification_range;
   const auto speedup_at = [&](double verification, double iteration_us) {
@@ -94,7 +94,7 @@ Interval speedup_range(const AtDraftLength& length, const latency::Attainable& a
   return {speedup_at(growth.high, attainable.iteration_us.high), speedup_at(growth.low, attainable.iteration_us.low)};
 }
 
-/// The errors that were judged and those of the model's own ranges are independent.
+/// The tested errors and those from the ranges of this model are independent.
 Interval verification_range(const latency::Range& judged, const Interval& own) {
   if (own.low == 1.0 && own.high == 1.0) return {judged.low / judged.value, judged.high / judged.value};
   return {1.0 - std::hypot(1.0 - judged.low / judged.value, 1.0 - own.low),
@@ -117,15 +117,16 @@ void add_intervals(const ProfileQuestion& question, const latency::PairSurface& 
   }
 }
 
-/// Of a data sheet that answers with attainable times: the lower bounds.
+/// Lower bounds of times, for a data sheet that answers with attainable times.
 void add_floor(const ProfileQuestion& question, const latency::PairSurface& limits, AtBatch& at) {
   const AtBatch floor = at_batch(question, limits, at.batch, at.context);
   at.floor_plain_us = floor.plain.time_us;
   for (std::size_t i = 0; i < at.lengths.size(); ++i) at.lengths[i].floor_speedup = floor.lengths[i].speedup;
 }
 
-/// The maximum draft length up to max_drafts() that the steps of a profile time at every batch and context; at least
-/// the asked one, else 1, so that a profile without any says what it lacks.
+/// The maximum draft length up to max_drafts() for which the steps of a profile have times at every batch size and
+/// context length. At least the one of the question, else 1, so that a profile without such times reports what it
+/// lacks.
 std::int64_t timed_drafts(const ProfileQuestion& question, const latency::PairSurface& pair) {
   const std::int64_t asked = std::max<std::int64_t>(1, question.gamma.value_or(1));
   for (std::int64_t gamma = asked + 1; gamma <= max_drafts(question); ++gamma) {
@@ -160,16 +161,16 @@ void add_memory(const ProfileQuestion& question, const latency::MemoryLimit& mem
   at.max_batch = memory.max_batch(tokens, at.context);
 }
 
-std::vector<ScheduleRange> schedule_of(const ProfileQuestion& question, const latency::PairSurface& pair,
-                                       std::int64_t context, std::optional<std::int64_t> max_batch) {
-  std::vector<ScheduleRange> ranges;
+std::vector<GammaRange> schedule_of(const ProfileQuestion& question, const latency::PairSurface& pair,
+                                    std::int64_t context, std::optional<std::int64_t> max_batch) {
+  std::vector<GammaRange> ranges;
   const std::int64_t last = question.ignore_memory
                                 ? question.batches.back()
                                 : std::min(question.batches.back(), max_batch.value_or(question.batches.back()));
   for (std::int64_t batch = question.batches.front(); batch <= last; ++batch) {
     const std::int64_t use = at_batch(question, pair, batch, context).use;
     if (!ranges.empty() && ranges.back().gamma == use) {
-      ranges.back().last = batch;
+      ranges.back().to_batch = batch;
     } else {
       ranges.push_back({batch, batch, use});
     }
@@ -309,7 +310,7 @@ ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& 
 
 namespace {
 
-/// What the ranges of latency/attainable hold of the steps and ratios that they were judged on.
+/// Coverage of the ranges of latency/attainable, for the steps and ratios that they were tested on.
 constexpr double estimated_level = 0.90;
 constexpr double measured_level = 0.95;
 
@@ -318,7 +319,7 @@ std::string percent_text(const latency::Range& range) {
   return fmt::format("{:+.0f} to {:+.0f} %", 100.0 * (range.low - 1.0), 100.0 * (range.high - 1.0));
 }
 
-/// Without its error.
+/// Without the error.
 Evidence kind_of(latency::Source source) {
   switch (source) {
     case latency::Source::measured:
@@ -334,7 +335,7 @@ Evidence kind_of(latency::Source source) {
   return {.name = "engine", .what = "steps that were measured"};
 }
 
-/// How far a step was seen off.
+/// The known error of a step, in words.
 std::string step_words(const ProfilePrediction& prediction) {
   const latency::Figure& stated = prediction.step_error;
   if (!stated.value) return "within " + percent_text(prediction.attainable->step);
@@ -342,7 +343,7 @@ std::string step_words(const ProfilePrediction& prediction) {
                      stated.origin.empty() ? "" : fmt::format(" ({})", stated.origin));
 }
 
-/// Half of the widest range of a verification over a decode step.
+/// Half width of the widest range of a verification over a decode step.
 double widest_growth(const ProfilePrediction& prediction) {
   double half = 0.0;
   for (const AtBatch& at : prediction.cells) {

@@ -13,6 +13,7 @@
 #include "analytic/cost/iteration_cost.hpp"
 #include "core/intervals.hpp"
 #include "foredraft/acceptance.hpp"
+#include "foredraft/server.hpp"
 #include "foredraft/words.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/models/model_shape.hpp"
@@ -20,57 +21,57 @@
 #include "latency/surfaces/memory_fit.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 
-/// What `foredraft predict` answers from the times of a device: for each batch and context which draft length to use,
-/// what it yields, and where speculation stops paying.
+/// The answer to `foredraft predict` from the times of a device: the draft length to use for each batch size and
+/// context length, its speedup, and where speculation stops paying.
 namespace foredraft::answers {
 
 struct ProfileQuestion {
   std::string target, draft;
   latency::Role drafting = latency::Role::autoregressive_drafting;
-  AcceptanceProcess acceptance = Iid{};  ///< one with a closed form; of Positional its `marginal`
+  AcceptanceProcess acceptance = Iid{};  ///< with a closed form; a Positional has `marginal`
   std::optional<double> acceptance_length = {}, accepted_over_drafted = {};
   Convention convention = Convention::bonus;
-  std::optional<std::int64_t> gamma = {};   ///< the longest draft that is looked at; nothing: max_drafts() says
+  std::optional<std::int64_t> gamma = {};   ///< the longest draft to evaluate; empty: as max_drafts()
   std::vector<std::int64_t> batches = {1};  ///< ascending
   std::vector<std::int64_t> contexts = {512};
-  double overhead_us = 0.0;                    ///< of an iteration, beyond its passes
-  std::optional<std::int64_t> max_gamma = {};  ///< likewise, of callers that answer at no gamma
-  /// Where target and draft are found besides the profile's steps.
+  double overhead_us = 0.0;                    ///< of an iteration, besides its forward passes
+  std::optional<std::int64_t> max_gamma = {};  ///< the same for callers without a gamma of their own
+  /// Models that target and draft may name, besides those with steps in the profile.
   std::vector<latency::ModelShape> models = latency::model_registry();
   latency::Deployment target_deployment = latency::SheetPair{}.target, draft_deployment = latency::SheetPair{}.draft;
-  std::optional<latency::HostDrafter> host = {};  ///< in place of a draft model
-  bool floor = false;                             ///< of a data sheet: its limits instead of what engines reach
+  std::optional<latency::HostDrafter> host = {};  ///< instead of a draft model
+  bool floor = false;                             ///< for a data sheet: its limits instead of what engines attain
   latency::AttainableOverrides attained = {};
-  /// Share of a device's memory that weights, caches and activations may take.
+  /// Fraction of a device's memory for weights, KV caches and activations.
   double memory_utilization = latency::default_memory_utilization;
-  bool ignore_memory = false;  ///< answer also where it does not fit
+  bool ignore_memory = false;  ///< answer even if it does not fit
 };
 
-/// One draft length at one batch and context.
+/// One draft length at one batch size and context length.
 struct AtDraftLength {
   std::int64_t gamma = 0;
   latency::IterationTimes times;
   analytic::MeasuredIteration iteration{};  ///< in us
   double tokens = 0.0;                      ///< per iteration
   double speedup = 0.0;
-  std::optional<double> spread = {};  ///< half width of `interval` over it; nothing where a time has none
-  /// The 95 % interval; of data sheets and operators what the ranges of latency/attainable leave open, which hold 90 %
-  /// of what they were judged on (Evidence::interval_level).
+  std::optional<double> spread = {};  ///< relative half width of `interval`; empty if a time has no error
+  /// The 95 % interval. For data sheets and operators, the interval from the ranges of latency/attainable, which cover
+  /// 90 % of the measurements that they were tested on (Evidence::interval_level).
   std::optional<Interval> interval = {};
-  std::optional<double> floor_speedup = {};  ///< of a data sheet: with every time at its floor
-  /// Of data sheets and operators: the verification's true growth over that of `times` lies in it, by the ranges of
-  /// latency/attainable: of all models, and on top of it what routing and vector units leave open of this one.
+  std::optional<double> floor_speedup = {};  ///< for a data sheet: with every time at its lower bound
+  /// For data sheets and operators, a range of the true growth of verification time divided by that in `times`: from
+  /// the ranges of latency/attainable for all models, widened by routing and vector units of this model.
   Interval verification_range = {1.0, 1.0};
 };
 
 struct AtBatch {
   std::int64_t batch = 0, context = 0;
   latency::Latency plain, one_draft;
-  std::optional<latency::Latency> plain_sampling = {};  ///< of the token after a decode step; empty: not known
+  std::optional<latency::Latency> plain_sampling = {};  ///< of the token after a decode step; empty: unknown
   std::vector<AtDraftLength> lengths = {};              ///< gamma 1, 2, ...
-  std::int64_t use = 0;                                 ///< smallest gamma within 1 % of the best; 0: no speculation
-  std::optional<double> floor_plain_us = {};            ///< of a data sheet: the lower bound of a decode step
-  /// What the fullest device needs, and the largest batch that fits; nothing where shapes or memory are not known.
+  std::int64_t use = 0;                       ///< the smallest gamma within 1 % of the best; 0: no speculation
+  std::optional<double> floor_plain_us = {};  ///< for a data sheet: the lower bound of a decode step
+  /// Memory needed on the fullest device, and the maximum batch size that fits. Empty if shapes or memory are unknown.
   std::optional<latency::MemoryNeed> need = {};
   std::optional<std::int64_t> max_batch = {};
   [[nodiscard]] bool fits() const { return !max_batch || batch <= *max_batch; }
@@ -80,23 +81,17 @@ struct AtBatch {
   }
 };
 
-/// What is known of a model of a prediction.
+/// A model of a prediction.
 struct ModelFacts {
   latency::ModelShape shape;
   double parameters, active_parameters, weight_bytes, step_bytes, kv_bytes_per_token;
   latency::Deployment deployment;
 };
 
-/// What the drafting of an iteration is spent on.
+/// How the time of drafting in an iteration is spent.
 struct DraftStep {
   std::int64_t batch = 1, context = 0, gamma = 1;
-  latency::PassParts parts = {};  ///< of all its passes
-};
-
-/// Batches `first` to `last` use `gamma`.
-struct ScheduleRange {
-  std::int64_t first, last, gamma;
-  bool operator==(const ScheduleRange&) const = default;
+  latency::PassParts parts = {};  ///< summed over its forward passes
 };
 
 struct ProfilePrediction {
@@ -104,76 +99,77 @@ struct ProfilePrediction {
   std::string device;
   latency::Source source = latency::Source::measured;
   latency::Setting setting = {};
-  std::string covered = {};         ///< where the profile has times (PairSurface::covered)
-  bool valid = true;                ///< false: the profile's A/A run says that it is not
-  std::vector<AtBatch> cells = {};  ///< every batch of the first context, then of the next
-  /// One a context: every batch from the first to the last, or to the largest that fits.
-  std::vector<std::vector<ScheduleRange>> schedules = {};
-  std::optional<latency::Attainable> attainable = {};  ///< of data sheets and operators: what they were answered with
-  latency::Figure step_error = {};                     ///< of every step, as the profile states it
-  std::optional<double> capacity_bytes = {};           ///< of one device, times the utilization; nothing: not known
-  std::optional<ModelFacts> target = {}, draft = {};   ///< nothing: a model of which only times are known
-  std::vector<std::string> notes = {};                 ///< what the times take for granted
+  std::string covered = {};         ///< the range in which the profile has times (PairSurface::covered)
+  bool valid = true;                ///< false: the profile failed its A/A test
+  std::vector<AtBatch> cells = {};  ///< all batch sizes of the first context length, then of the next
+  /// One for each context length, from the first batch size to the last one or to the maximum that fits.
+  std::vector<std::vector<GammaRange>> schedules = {};
+  std::optional<latency::Attainable> attainable = {};  ///< fractions used for data sheets and operators
+  latency::Figure step_error = {};                     ///< of every step, as stated in the profile
+  std::optional<double> capacity_bytes = {};           ///< of one device, times the utilization; empty: unknown
+  std::optional<ModelFacts> target = {}, draft = {};   ///< empty: only times of the model are known
+  std::vector<std::string> notes = {};                 ///< assumptions of the times
 
-  /// At the first batch and context, of the asked, else of the used draft length, else of one draft; nothing where the
-  /// times are no data sheet's.
+  /// At the first batch size and context length, for the draft length of the question, else for the one to use, else
+  /// for one draft. Empty unless the times are those of a data sheet.
   std::optional<DraftStep> draft_step = {};
 
-  /// False: nothing is charged for sampling.
+  /// False: sampling takes no time in the prediction.
   [[nodiscard]] bool sampling_known() const { return cells.front().plain_sampling.has_value(); }
   [[nodiscard]] bool advises(const AtBatch& at) const { return at.fits() || question.ignore_memory; }
 };
 
-/// Whether the speedup of the best draft length is known to be above 1 or below it.
+/// Whether the interval of the best speedup lies above 1, contains 1, or lies below.
 enum class Payoff { pays, within_error, does_not_pay };
 [[nodiscard]] Payoff payoff_of(const AtBatch& at);
 
-/// The maximum draft length that is evaluated: where it is not stated, the entries of the vector, else 8.
+/// The maximum draft length to evaluate: as stated, else the number of entries of the acceptance vector, else 8.
 [[nodiscard]] std::int64_t max_drafts(const ProfileQuestion& question);
 
-/// What engines reach of a device, with what the question states better; nothing for the floor and for measured times.
+/// Fractions of a device's limits that engines attain, with the overrides of the question. nullopt for lower bounds and
+/// for measured times.
 [[nodiscard]] std::optional<latency::Attainable> attainable_of(const ProfileQuestion& question,
                                                                const latency::Profile& profile);
 
 /// "fp8 products are computed in bf16 (no matrix peak of fp8 is known of NVIDIA A100 SXM4 80GB)": a line for each
-/// format that the device of a data sheet computes in another (latency::computed_in).
+/// format that the device of a data sheet computes in another format (latency::computed_in).
 [[nodiscard]] std::vector<std::string> format_notes(const latency::PairSurface& pair, const std::string& device);
 
-/// What a question is answered from: its models, and of a data sheet how they run.
+/// The models of a question and, for a data sheet, how they run.
 [[nodiscard]] latency::TimedPair timed_pair_of(const ProfileQuestion& question, const latency::Profile& profile);
 
-/// Of a table of steps the search ends where the table does, which the question of the prediction says (max_gamma).
-/// Throws DomainError where the profile cannot answer, for an unknown model, and for times that cannot be.
+/// For a table of steps the search ends where the table ends, which the returned question states (max_gamma). Throws
+/// DomainError if the profile cannot answer, for an unknown model, and for impossible times.
 [[nodiscard]] ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& profile);
 
-/// Where an iteration of the asked, else of the used draft length stands; null for autoregressive decoding.
+/// The draft length of the question, else the one to use; null for autoregressive decoding.
 [[nodiscard]] const AtDraftLength* shown_length(const ProfileQuestion& question, const AtBatch& at);
 
-/// Of acceptance by position with the conditionals that follow from the marginals.
+/// The acceptance of a question; for Positional with the conditionals computed from the marginals.
 [[nodiscard]] AcceptanceProcess acceptance_of(const ProfileQuestion& question);
 
-/// Tokens of an iteration in the long run.
+/// Distribution of the tokens of an iteration, in steady state.
 [[nodiscard]] analytic::IterationDistribution acceptance_distribution(const ProfileQuestion& question,
                                                                       std::int64_t gamma);
 
-/// The acceptance of a question, as add_stated_acceptance().
+/// Adds the acceptance of a question, as add_stated_acceptance().
 void add_acceptance(const ProfileQuestion& question, nlohmann::ordered_json& json);
 
-/// Schema foredraft.predict/1: the fields of every prediction, of the first batch and context, then `cells`: those of
-/// all predictions, which differ in alpha alone, each with its alpha where there are several.
+/// Schema foredraft.predict/1: the fields of the first batch size and context length, then `cells` with those of all
+/// predictions. The predictions differ only in alpha; if there are several, each cell states its alpha.
 [[nodiscard]] nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions);
 
-// ---- What kind of times a prediction rests on, and how far times of that kind were off.
+// ---- The kind of times that a prediction uses, and the errors of such times.
 
 struct Evidence {
   std::string_view name;   ///< "measured here", "engine", "operators" or "data sheet"
-  std::string_view what;   ///< of it, for sentences: "operators measured in engines"
-  std::string error = {};  ///< the error seen for such times, in words; docs/step-times.md
-  /// What the intervals of predicted times and speedups hold: 0.90 of what estimates were judged on, 0.95 of measured
-  /// times; nothing: there are none.
+  std::string_view what;   ///< the same in sentences: "operators measured in engines"
+  std::string error = {};  ///< known error of such times, in words; docs/step-times.md
+  /// Coverage of the intervals of predicted times and speedups: 0.90 for estimates, 0.95 for measured times. Empty: no
+  /// intervals.
   std::optional<double> interval_level = {};
-  /// One standard deviation of the ratio of two predicted times, over that ratio: what the range of verifications
-  /// leaves open, else the widest interval of a speedup; nothing: not known.
+  /// Relative standard deviation of the ratio of two predicted times: from the range of verification times, else from
+  /// the widest interval of a speedup. Empty: unknown.
   std::optional<double> ratio_error = {};
 };
 

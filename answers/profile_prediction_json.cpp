@@ -22,7 +22,7 @@ Json latency_json(const latency::Latency& latency) {
       {"inside", latency.inside}};
 }
 
-/// Null where it is not known.
+/// Null if unknown.
 Json sampling_json(const std::optional<latency::Latency>& latency) {
   return latency ? latency_json(*latency) : Json(nullptr);
 }
@@ -159,11 +159,9 @@ nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
   if (!prediction.notes.empty()) json["notes"] = prediction.notes;
   json["schedules"] = Json::array();
   for (std::size_t i = 0; i < question.contexts.size(); ++i) {
-    Json ranges = Json::array();
-    for (const ScheduleRange& range : prediction.schedules[i]) ranges.push_back({range.first, range.last, range.gamma});
     const AtBatch& last = prediction.cells[(i + 1) * question.batches.size() - 1];
     json["schedules"].push_back({{"context", question.contexts[i]},
-                                 {"schedule", std::move(ranges)},
+                                 {"schedule", schedule_json(prediction.schedules[i])},
                                  {"max_batch", value_or_null(last.max_batch)}});
   }
   json["cells"] = Json::array();

@@ -24,7 +24,7 @@ std::string without_blanks(std::string_view text) {
   return kept;
 }
 
-/// Whether it is "marginal[1]", "marginal[2]" and so on.
+/// Whether a name is "marginal[1]", "marginal[2]" and so on.
 bool is_marginal(std::string_view metric) {
   constexpr std::string_view prefix = "marginal[";
   if (!metric.starts_with(prefix) || !metric.ends_with(']')) return false;
@@ -33,7 +33,7 @@ bool is_marginal(std::string_view metric) {
          marginal_name(static_cast<std::size_t>(*position)) == metric;
 }
 
-/// The name of a metric that may be given without its unit: "tpot_ms" of "tpot".
+/// The full name of a metric given without its unit: "tpot_ms" for "tpot".
 std::string full_name(const std::string& metric) {
   const auto entries = metric_entries();
   const std::string in_ms = metric + "_ms";

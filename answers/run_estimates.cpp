@@ -25,7 +25,7 @@ constexpr std::array<MetricEntry, 5> all_metrics{{{"acceptance_length", "accepta
                                                   {"output_tokens_per_s", "output tokens/s", true}}};
 constexpr std::string_view marginal_prefix = "marginal[";
 
-/// What a part adds to both totals of a ratio; nothing where it does not hold the metric.
+/// What a part adds to both totals of a ratio; nullopt if it lacks the metric.
 struct Totals {
   double top = 0.0, bottom = 0.0;
 };
@@ -50,7 +50,7 @@ std::optional<Totals> throughput_totals(const RunPart& part) {
   return rate && *rate > 0.0 ? std::optional(Totals{*rate * part.seconds, part.seconds}) : std::nullopt;
 }
 
-/// Requests by name, those of one name together; where one has none, each part by itself.
+/// Parts grouped by the name of their request; if any has no name, each part alone.
 struct Clusters {
   std::vector<std::string> names = {};
   std::vector<double> tops = {}, bottoms = {};
@@ -60,7 +60,7 @@ Clusters clusters_of_parts(const std::vector<const RunPart*>& parts, const Total
   const bool named = std::ranges::all_of(parts, [](const RunPart* part) {
     return part->span == Span::request && part->request && !part->request->empty();
   });
-  // Numbers in their order: requests are sent in it.
+  // In numerical order, in which requests are sent.
   const auto earlier = [](const std::string& one, const std::string& other) {
     return std::pair(one.size(), std::string_view(one)) < std::pair(other.size(), std::string_view(other));
   };
@@ -85,7 +85,7 @@ Clusters clusters_of_parts(const std::vector<const RunPart*>& parts, const Total
   return clusters;
 }
 
-/// Of the finest parts that hold the metric.
+/// The metric from the finest parts that have it.
 std::optional<MeasuredMetric> measured_of(const Run& run, std::string metric, std::size_t number,
                                           ClusterRegistry& registry, const TotalsOf& totals_of) {
   for (const Span span : {Span::request, Span::window, Span::run}) {
@@ -98,7 +98,7 @@ std::optional<MeasuredMetric> measured_of(const Run& run, std::string metric, st
         static_cast<std::size_t>(std::ranges::count_if(clusters.bottoms, [](double one) { return one > 0.0; }));
     if (held == 0) continue;
     const std::size_t own = clusters.names.empty() ? number : registry.number_of(clusters.names);
-    // Requests in flight together share the iterations of the server, so neighbors depend on each other as windows do.
+    // Concurrent requests share the iterations of the server, so neighbors are correlated, as windows are.
     const analytic::ClusterSet set{.clusters = own, .run = number, .in_time = span != Span::run};
     return MeasuredMetric{.metric = std::move(metric),
                           .estimate = ratio_of_totals(clusters.tops, clusters.bottoms, set, single_run_error),
@@ -118,7 +118,7 @@ bool is_full_by_construction(const Run& run) {
   return counted;
 }
 
-/// Without its folders.
+/// The name of a file without its folders.
 std::string file_name(std::string_view path) { return readable(path.substr(path.find_last_of('/') + 1)); }
 
 std::string run_name(const Run& run, std::string_view log) {
@@ -134,7 +134,7 @@ std::string run_name(const Run& run, std::string_view log) {
   return name;
 }
 
-/// Time of an iteration: time per token times tokens per iteration.
+/// Iteration time: time per token times tokens per iteration.
 analytic::ClusteredEstimate product_of(const analytic::ClusteredEstimate& one,
                                        const analytic::ClusteredEstimate& other) {
   const analytic::Term terms[] = {{one, other.value}, {other, one.value}};
@@ -153,18 +153,13 @@ std::size_t position_count(const Run& run) {
   return positions;
 }
 
-/// Steps of parts whose drafts are of one length; positions after the last that was accepted are 0.
+/// Over parts whose drafts all have the same length. Positions after the last accepted one count as 0.
 TotalsOf marginal_totals(std::size_t index) {
   return [index](const RunPart& part) -> std::optional<Totals> {
     if (part.accepted_at.empty()) return std::nullopt;
     const double accepted = index < part.accepted_at.size() ? static_cast<double>(part.accepted_at[index]) : 0.0;
     return Totals{accepted, part.weight};
   };
-}
-
-MeasuredMetric* find_metric(RunEstimates& run, std::string_view metric) {
-  const auto found = std::ranges::find(run.measured, metric, &MeasuredMetric::metric);
-  return found == run.measured.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -216,14 +211,13 @@ RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry&
   };
   const std::string all = "every draft was accepted: a counter of full drafts only (W13)";
   add("acceptance_length", full ? all : "no accepted drafts were logged", !full, acceptance_totals);
-  // Counts of one run know their own error.
-  if (MeasuredMetric* length = find_metric(estimates, "acceptance_length");
-      length != nullptr && is_assumed(length->estimate) && run.tokens && run.steps > 0.0 &&
-      std::isfinite(run.tokens->standard_error)) {
-    length->estimate = analytic::stated_estimate(length->estimate.value, run.tokens->standard_error, number);
+  // Counts of a single run give their own error.
+  if (!estimates.measured.empty() && run.tokens && run.steps > 0.0 && std::isfinite(run.tokens->standard_error)) {
+    analytic::ClusteredEstimate& length = estimates.measured.front().estimate;
+    if (is_assumed(length)) length = analytic::stated_estimate(length.value, run.tokens->standard_error, number);
   }
   if (const auto* length = estimates.estimate("acceptance_length"); length != nullptr && estimates.run.tokens) {
-    estimates.run.tokens->mean = length->value;  // one number, however it was counted
+    estimates.run.tokens->mean = length->value;  // one value for both ways of counting
   }
   if (full) estimates.run.tokens = std::nullopt;
   const bool timed = !full || std::ranges::none_of(run.parts, &RunPart::timed_by_counts);
@@ -268,7 +262,7 @@ std::optional<Paces> paces_of(const RunEstimates& reference, const RunEstimates&
 
 analytic::ClusteredEstimate speedup_of(const Paces& paces) {
   const double speedup = paces.reference.value / paces.run.value;
-  // Its own error first: MetricDifference::paired looks at that one.
+  // The error of the run comes first: MetricDifference::paired checks it.
   const analytic::Term terms[] = {{paces.run, -speedup / paces.run.value}, {paces.reference, 1.0 / paces.run.value}};
   return analytic::combined(speedup, terms);
 }

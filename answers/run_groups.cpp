@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -15,6 +14,7 @@
 
 #include "analytic/observed/acceptance_fit.hpp"
 #include "answers/observed.hpp"
+#include "core/names.hpp"
 #include "core/readable.hpp"
 
 namespace foredraft::answers {
@@ -26,9 +26,7 @@ bool are_alike(double first, double second) {
 
 std::string short_name(std::string_view model) {
   while (model.ends_with('/')) model.remove_suffix(1);
-  std::string name(model.substr(model.find_last_of('/') + 1));
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return name;
+  return lower_case(model.substr(model.find_last_of('/') + 1));
 }
 
 namespace {
@@ -37,9 +35,9 @@ using logs::Decoding;
 using logs::Observation;
 using logs::Span;
 
-// ---- what tells runs apart
+// ---- what distinguishes runs
 
-/// A limit that the requests in flight do not reach does not bind.
+/// Whether a limit binds: the requests in flight reach it.
 bool binds(double limit, const std::optional<double>& requests) {
   constexpr double nearly = 0.8;
   return !requests || *requests >= nearly * limit;
@@ -79,9 +77,9 @@ std::optional<std::string> sampling_text(const logs::Stratum& stratum) {
   return text.empty() ? std::nullopt : std::optional(readable(text));
 }
 
-/// The draft length of a log that does not say it, where every step drafted as many tokens.
+/// The draft length of a log that does not state it, if every step drafted the same number of tokens.
 std::optional<std::int64_t> drafted_per_step(std::span<const Observation> observations) {
-  constexpr double estimated = 0.05;  // of steps that follow from rounded numbers or from totals
+  constexpr double estimated = 0.05;  // for steps computed from rounded numbers or from totals
   std::optional<std::int64_t> all;
   for (const Observation& one : observations) {
     if (!has_counts(one)) continue;
@@ -120,9 +118,9 @@ std::vector<Placed> placed_of(const Members& members) {
 
 namespace {
 
-// ---- groups that are more than one run, or less
+// ---- groups that hold several runs, and runs in several groups
 
-/// Totals of the iterations of some members.
+/// Totals of iterations over members.
 struct IterationTotals {
   double steps = 0.0, tokens = 0.0, request_ms = 0.0, timed_tokens = 0.0;
   [[nodiscard]] double length() const { return steps > 0.0 ? tokens / steps : 1.0; }
@@ -140,11 +138,11 @@ IterationTotals iteration_totals(const Members& members) {
   return totals;
 }
 
-/// Whether units of one setting accept so differently that they cannot be one drafter on one kind of text.
+/// Whether the acceptance of units of one setting differs too much for one drafter on one kind of text.
 bool contradict(const std::map<std::string, Members>& units) {
   constexpr double clearly = 4.0;      // standard errors
   constexpr double noticeable = 0.05;  // of the acceptance length
-  constexpr double dependence = 4.0;   // of steps: their variance is larger by it
+  constexpr double dependence = 4.0;   // factor on the variance, because steps are correlated
   double low = std::numeric_limits<double>::infinity();
   double high = 0.0;
   double variance = 0.0;
@@ -158,7 +156,7 @@ bool contradict(const std::map<std::string, Members>& units) {
   return high - low > std::max(noticeable * high, clearly * std::sqrt(2.0 * variance));
 }
 
-/// Gives units that contradict each other runs of their own.
+/// Makes a separate run of each unit if units contradict each other.
 void divide_contradictions(Groups& groups) {
   Groups all;
   for (auto& [key, members] : groups) {
@@ -175,7 +173,7 @@ void divide_contradictions(Groups& groups) {
   groups = std::move(all);
 }
 
-/// The context of windows and runs: requests of one batch share its iterations.
+/// The context length of a window or run; not of a request, since requests share the iterations of a batch.
 std::optional<double> context_of_iterations(const Member& member) {
   const Observation& one = member.placed.observation;
   const double context = one.stratum.context_tokens.value_or(0.0);
@@ -183,7 +181,7 @@ std::optional<double> context_of_iterations(const Member& member) {
   return context;
 }
 
-/// Whether the iterations of one run differ between its contexts.
+/// Whether the iteration times of a run differ by context length.
 bool depends_on_context(const Members& members, std::span<const double> levels) {
   std::map<double, Members> by_level;
   for (const Member& member : members) {
@@ -198,7 +196,7 @@ bool depends_on_context(const Members& members, std::span<const double> levels) 
   return differs(shortest.iteration_ms(), longest.iteration_ms()) || differs(shortest.length(), longest.length());
 }
 
-/// Contexts at one load are different loads once iterations differ between them, in both arms alike.
+/// Divides a load by context length, in both arms alike, if iteration times differ by it.
 void divide_by_context(Groups& groups) {
   std::map<RunLoad, std::vector<double>> contexts;
   for (const auto& [key, members] : groups) {
@@ -206,7 +204,7 @@ void divide_by_context(Groups& groups) {
       if (const auto context = context_of_iterations(member)) contexts[key.second].push_back(*context);
     }
   }
-  std::map<RunLoad, std::vector<double>> levels;  // of the loads that are divided
+  std::map<RunLoad, std::vector<double>> levels;  // of the loads to divide
   for (const auto& [key, members] : groups) {
     std::vector<double> of_load = context_levels(contexts[key.second]);
     if (depends_on_context(members, of_load)) levels[key.second] = std::move(of_load);
@@ -224,7 +222,7 @@ void divide_by_context(Groups& groups) {
   groups = std::move(all);
 }
 
-/// One way of sampling is no load of its own.
+/// Removes the sampling from loads if only one was logged.
 void drop_only_sampling(Groups& groups) {
   std::set<std::optional<std::string>> samplings;
   for (const auto& [key, members] : groups) {
@@ -241,10 +239,10 @@ void drop_only_sampling(Groups& groups) {
   groups = std::move(all);
 }
 
-/// Observations of all logs by what tells runs apart.
+/// Groups the observations of all logs by setting and load.
 struct Sorted {
   GroupedLogs all;
-  bool plain_is_given;  ///< logs that do not say what they are are then those of speculation
+  bool plain_is_given;  ///< true: logs without a statement are speculative
 
   void warn(std::string_view code, std::int64_t line, std::string message) {
     const bool said = std::ranges::find(all.warnings, message, &logs::LogWarning::message) != all.warnings.end();
@@ -253,7 +251,7 @@ struct Sorted {
 
   void add(const logs::ObservedLog& log, bool plain_log) {
     const std::optional<std::int64_t> gamma = drafted_per_step(log.contents.observations);
-    // Requests of a file whose load is that of its run.
+    // Requests of a file take the load of its run.
     std::optional<RunLoad> of_run;
     for (const Observation& one : log.contents.observations) {
       if (one.span == Span::run && !of_run) of_run = run_load(one);
@@ -334,7 +332,8 @@ GroupedLogs grouped(std::span<const logs::ObservedLog> logs, std::span<const log
   for (const bool plain_log : {false, true}) {
     std::vector<const logs::ObservedLog*> files;
     for (const logs::ObservedLog& log : plain_log ? plain : logs) files.push_back(&log);
-    std::ranges::stable_sort(files, {}, &logs::ObservedLog::file);  // their order changes nothing
+    // The result must not depend on the order of the logs.
+    std::ranges::stable_sort(files, {}, &logs::ObservedLog::file);
     for (const logs::ObservedLog* file : files) sorted.add(*file, plain_log);
   }
   drop_only_sampling(sorted.all.groups);

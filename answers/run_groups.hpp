@@ -13,23 +13,23 @@
 #include "answers/runs.hpp"
 #include "logs/observations_file.hpp"
 
-/// Which observations of logs make one run; internal to the folder.
+/// Groups the observations of logs by run; internal to the folder.
 namespace foredraft::answers {
 
-/// Tokens; differences of contexts or outputs below cost no time.
+/// Differences between context or output lengths below this many tokens do not matter.
 inline constexpr double short_context = 256.0;
 
-/// Lengths and loads that differ by at most a quarter are taken as equal.
+/// True for lengths or loads that differ by at most a quarter: they count as equal.
 [[nodiscard]] bool are_alike(double first, double second);
 
-/// "llama-3.1-8b" of a path or a repository.
+/// "llama-3.1-8b" for the path or repository of a model.
 [[nodiscard]] std::string short_name(std::string_view model);
 
 /// An observation with what identifies it in its file.
 struct Member {
   Placed placed;
   std::string file;
-  std::string unit;  ///< its file; of a whole run its file and line
+  std::string unit;  ///< its file; for a whole run also the line
 };
 using Members = std::vector<Member>;
 using RunKey = std::pair<RunSetting, RunLoad>;
@@ -43,11 +43,11 @@ struct GroupedLogs {
   std::vector<logs::LogWarning> warnings;
 };
 
-/// As runs_of(): the order of the logs changes nothing.
+/// `plain`: as in runs_of(). The result does not depend on the order of the logs.
 [[nodiscard]] GroupedLogs grouped(std::span<const logs::ObservedLog> logs, std::span<const logs::ObservedLog> plain);
 
-/// Loads of which some run has no window that only decodes: there all runs keep their windows of prompts, so that both
-/// arms hold alike.
+/// Loads at which some run has no window without prefill. There, all runs keep their windows with prefill, so that both
+/// arms are treated alike.
 [[nodiscard]] std::set<RunLoad> loads_of_prompts(const Groups& groups);
 
 }  // namespace foredraft::answers

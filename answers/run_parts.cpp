@@ -18,7 +18,7 @@ bool is_idle(const Observation& observation) {
   return observation.span == Span::window && observation.requests && *observation.requests < 0.5;
 }
 
-/// Steps of a speculative observation with those that drafted nothing; 1 if steps were not counted.
+/// Steps of a speculative observation, including those without drafts; 1 if steps were not counted.
 double weight_of(const Observation& observation) {
   if (!observation.acceptance) return 1.0;
   const logs::AcceptanceCounts& counts = *observation.acceptance;
@@ -27,7 +27,7 @@ double weight_of(const Observation& observation) {
   return std::max({1.0, counted, static_cast<double>(*counts.generated_tokens - counts.accepted_tokens.value_or(0))});
 }
 
-/// Whether steps were counted, with a draft or without one.
+/// Whether steps were counted, with or without drafts.
 bool has_steps(const Observation& observation) {
   return has_counts(observation) ||
          (observation.acceptance && observation.acceptance->generated_tokens.value_or(0) > 0);
@@ -51,19 +51,19 @@ double tokens_of(const Observation& observation, const RunPart& part) {
   return observation.decoding == Decoding::speculative && part.tokens ? part.weight * *part.tokens : 1.0;
 }
 
-/// Steps of all sequences, those of each counted by itself: as counted; of a window without speculation its tokens.
+/// Steps summed over sequences: as counted, or the tokens of a window without speculation.
 double steps_of(const Observation& observation, const RunPart& part) {
   const auto& rate = observation.times.output_tokens_per_s;
   const bool counted = observation.span != Span::window || observation.decoding != Decoding::plain || !is_usable(rate);
   return counted ? part.weight : *rate * part.seconds;
 }
 
-/// The time that requests spent decoding and the tokens they got, by the first that is logged: what a client saw, the
-/// engine's own iterations, or its throughput.
+/// The decoding time of requests and the tokens generated in it, from the first source that was logged: times at the
+/// client, iterations of the engine, or throughput.
 void add_times(const Observation& observation, RunPart& part) {
   const logs::ObservedTimes& times = observation.times;
   const auto set = [&part](double request_ms, double tokens) {
-    if (!is_usable(request_ms) || !is_usable(tokens) || !is_usable(request_ms / tokens)) return;  // of huge numbers
+    if (!is_usable(request_ms) || !is_usable(tokens) || !is_usable(request_ms / tokens)) return;  // overflow
     part.request_ms = request_ms;
     part.timed_tokens = tokens;
   };
@@ -102,7 +102,7 @@ RunPart run_part(const Observation& observation) {
   return part;
 }
 
-// ---- windows whose times do not say how long an iteration takes
+// ---- windows whose times are not those of iterations
 
 void leave_out(RunPart& part, std::size_t& count) {
   part.request_ms = part.timed_tokens = std::nullopt;
@@ -117,7 +117,7 @@ std::vector<RunPart*> timed_windows(std::vector<RunPart>& parts) {
   return windows;
 }
 
-/// 0 where one of the rates was not logged.
+/// 0 if a rate was not logged.
 double prompt_share(const RunPart& part) {
   if (!part.prompt_tokens_per_s || !part.output_tokens_per_s) return 0.0;
   const double all = *part.prompt_tokens_per_s + *part.output_tokens_per_s;
@@ -144,12 +144,12 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Windows of far fewer iterations per second and request than is usual: idle for a part of the time, since engines
-/// print how many requests run when a window ends.
+/// Marks windows with far fewer iterations per second and request than the median: they were partly idle, since engines
+/// print the number of running requests at the end of a window.
 void leave_out_partial(std::vector<RunPart>& parts, std::size_t& count) {
   constexpr std::size_t enough = 4;
-  constexpr double clearly = 0.85;           // of the usual rate
-  constexpr double far_deviations = 5.0;     // of the usual scatter
+  constexpr double clearly = 0.85;           // of the median rate
+  constexpr double far_deviations = 5.0;     // of the median scatter
   constexpr double normal_scatter = 1.4826;  // median deviation to standard deviation
   const std::vector<RunPart*> windows = timed_windows(parts);
   if (windows.size() < enough) return;
@@ -163,7 +163,7 @@ void leave_out_partial(std::vector<RunPart>& parts, std::size_t& count) {
   }
 }
 
-/// Windows that began idle, as their log tells, and in which fewer iterations ran than in the others.
+/// Marks windows that began idle according to the log and ran fewer iterations than the others.
 void leave_out_begun_idle(std::span<const Placed> observations, RunParts& all) {
   constexpr double fewer = 0.97;
   const auto is_timed = [](const RunPart& part) { return part.request_ms && part.timed_tokens > 0.0; };
@@ -191,7 +191,7 @@ std::optional<double> length_of(const Observation& observation) {
 
 namespace {
 
-/// Whether the first window of a log did far less than the second one, at as many requests.
+/// Whether the first window of a log ran far fewer iterations than the second, with the same number of requests.
 bool begins_idle(std::span<const Observation> observations) {
   constexpr double clearly = 0.85;
   if (observations.size() < 2 || observations[1].span != Span::window) return false;
@@ -215,7 +215,8 @@ std::vector<Placed> placed(std::span<const Observation> observations) {
   std::vector<Placed> all;
   bool any_steady = false;
   for (std::size_t i = 0; i < observations.size(); ++i) {
-    // Engines print how many requests run when a window ends: they ran all the time if as many did when it began.
+    // Engines print the number of running requests at the end of a window. If it was the same at the start, they ran
+    // all the time.
     const bool window = observations[i].span == Span::window;
     // After their end nothing is generated any more: a next one that is idle at its end but generated was begun by
     // them.

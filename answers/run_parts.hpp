@@ -8,34 +8,34 @@
 #include "answers/runs.hpp"
 #include "logs/observation.hpp"
 
-/// From observations of one setting and load to the parts of a Run; internal to the folder.
+/// Makes the parts of a Run from observations of one setting and load; internal to the folder.
 namespace foredraft::answers {
 
 /// Tokens per iteration of a speculative observation; nullopt: not logged. Steps that an engine did not count because
 /// they drafted nothing are included.
 [[nodiscard]] std::optional<double> length_of(const logs::Observation& observation);
 
-/// An observation of a speculative server that a part is made of, in the order of its log, or of a plain one.
+/// An observation from which a part is made, in the order of its log.
 struct Placed {
   logs::Observation observation;
-  bool unsteady = false;  ///< a window within which the requests in flight changed: how many ran is not known
+  bool unsteady = false;  ///< a window in which the number of requests in flight changed
 };
 
-/// Marks unsteady windows, unless none of them is steady. `observations` are those of one file, in order.
+/// Marks unsteady windows, unless all of them are. `observations`: of one file, in order.
 [[nodiscard]] std::vector<Placed> placed(std::span<const logs::Observation> observations);
 
-/// Parts with their times, and how many windows lose theirs.
+/// Parts with their times, and the number of windows whose times are left out.
 struct RunParts {
   std::vector<RunPart> parts = {};
   RunTimesLeftOut left_out = {};
 };
-/// `decode_only`: windows of prompts lose theirs.
+/// `decode_only`: leave out the times of windows with prefill.
 [[nodiscard]] RunParts parts_of(std::span<const Placed> observations, bool decode_only);
 
-/// Whether windows that only decode are left if those of prompts are left out; empty: there are none of prompts.
+/// Whether windows without prefill remain if those with prefill are left out; nullopt if no window has prefill.
 [[nodiscard]] std::optional<bool> separates_prefill(std::span<const Placed> observations);
 
-/// Windows that decode and prefill, for the cost of prompt tokens.
+/// The cost of prompt tokens, from windows that decode and prefill.
 [[nodiscard]] std::optional<analytic::PrefillTime> prefill_of(std::span<const RunPart> parts);
 
 }  // namespace foredraft::answers

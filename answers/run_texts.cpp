@@ -38,7 +38,7 @@ std::string loads_differ(const Run& one, const Run& other) {
   return fmt::format("{} against {}", load_text(one), load_text(other));
 }
 
-/// Names that both runs have and that differ.
+/// Names that both runs state and that differ.
 std::string names_differ(const RunSetting& one, const RunSetting& other) {
   const auto differ = [](std::string_view what, const std::string& first, const std::string& second) {
     if (first.empty() || second.empty() || first == second) return std::string();
@@ -62,7 +62,7 @@ std::string adaptive_text(const Run& run) {
   return fmt::format("adaptive, {:.2g} of {}", *run.drafted, *run.setting.gamma);
 }
 
-/// What tells a setting apart from others of `runs`, with its draft length in the middle unless that is empty.
+/// What distinguishes a setting from others of `runs`, with the draft length in the middle unless it is empty.
 std::string setting_words(const RunSetting& setting, std::span<const Run> runs, const std::string& length) {
   std::set<std::string> drafters;
   std::set<std::string> models;

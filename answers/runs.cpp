@@ -32,7 +32,7 @@ bool counts_steps(const Observation& observation) {
 
 // ---- acceptance
 
-/// A window of few steps says nothing of how windows differ: it joins the one before it.
+/// Merges a window of few steps into the one before it: alone it does not show how windows vary.
 void add_cluster(analytic::AcceptanceCluster cluster, std::vector<analytic::AcceptanceCluster>& clusters) {
   const bool joins = !clusters.empty() && std::min(cluster.steps, clusters.back().steps) < few_steps &&
                      cluster.accepted_at.size() == clusters.back().accepted_at.size();
@@ -44,7 +44,7 @@ void add_cluster(analytic::AcceptanceCluster cluster, std::vector<analytic::Acce
   for (std::size_t i = 0; i < last.accepted_at.size(); ++i) last.accepted_at[i] += cluster.accepted_at[i];
 }
 
-/// One request that is replayed from what was recorded at each text position.
+/// Replays one request from the outcomes recorded at each text position.
 analytic::AcceptanceCluster replayed(std::span<const std::int32_t> by_position, std::int64_t gamma) {
   analytic::AcceptanceCluster cluster{
       .gamma = gamma, .steps = 0.0, .accepted_at = std::vector<double>(static_cast<std::size_t>(gamma), 0.0)};
@@ -57,7 +57,7 @@ analytic::AcceptanceCluster replayed(std::span<const std::int32_t> by_position, 
   return cluster;
 }
 
-/// Of counts whose steps may depend on each other.
+/// From counts whose steps may be correlated.
 Estimate counted_tokens(std::span<const analytic::AcceptanceCluster> clusters) {
   const analytic::PooledCounts pooled = analytic::pooled_by_gamma(clusters).front();
   const auto dependent = analytic::cluster_variance(clusters);
@@ -66,7 +66,7 @@ Estimate counted_tokens(std::span<const analytic::AcceptanceCluster> clusters) {
   return {1.0 + pooled.accepted, std::sqrt(variance / pooled.steps)};
 }
 
-/// The mean of printed lengths. The error between runs is not known.
+/// The mean of printed lengths. The error between runs is unknown.
 std::optional<Estimate> printed_tokens(const Run& run) {
   double sum = 0.0;
   double number = 0.0;
@@ -79,8 +79,8 @@ std::optional<Estimate> printed_tokens(const Run& run) {
   return Estimate{sum / number, std::numeric_limits<double>::quiet_NaN()};
 }
 
-/// 1 + accepted / steps, where drafts have several lengths or positions were not logged: as many accepted drafts as a
-/// geometric distribution of this mean scatters by.
+/// 1 + accepted / steps, for drafts of several lengths or without logged positions. The error is that of a geometric
+/// distribution with this mean.
 std::optional<Estimate> totaled_tokens(const Run& run) {
   double steps = 0.0;
   double tokens = 0.0;
@@ -108,7 +108,7 @@ std::optional<Estimate> run_tokens(const Run& run, std::span<const Observation> 
 
 // ---- runs
 
-/// The mean over those that have a value, weighted by steps.
+/// The mean over members with a value, weighted by steps.
 std::optional<double> mean_value(std::span<const Observation> observations, const auto& value) {
   double weights = 0.0;
   double sum = 0.0;
@@ -122,7 +122,7 @@ std::optional<double> mean_value(std::span<const Observation> observations, cons
   return weights > 0.0 ? std::optional(sum / weights) : std::nullopt;
 }
 
-/// Of a request that is replayed.
+/// The part of a replayed request.
 RunPart replayed_part(const Observation& trace, const analytic::AcceptanceCluster& replay) {
   RunPart part{.span = trace.span, .request = trace.stratum.request, .weight = replay.steps};
   double accepted = 0.0;
@@ -141,7 +141,7 @@ void add_circumstances(const logs::Stratum& stratum, Run& run) {
   });
 }
 
-/// The finest span that counted steps: windows and a whole run of one load hold the same ones.
+/// The finest span with counted steps. Windows and the whole run would count the same steps twice.
 Span counted_span(std::span<const Observation> observations) {
   for (const Span span : {Span::request, Span::window}) {
     const auto counted = [&](const Observation& one) { return one.span == span && counts_steps(one); };
@@ -163,7 +163,7 @@ void add_counts(std::span<const Observation> observations, Run& run) {
   if (run.drafts_differ) run.clusters.clear();
 }
 
-/// The part of an iteration, where every observation has it.
+/// Time of a part of an iteration, if all observations have it.
 std::optional<double> part_of(std::span<const Observation> observations,
                               std::optional<double> logs::ObservedTimes::*part) {
   const auto lacks = [&](const Observation& one) { return !(one.times.*part); };
@@ -171,7 +171,7 @@ std::optional<double> part_of(std::span<const Observation> observations,
   return mean_value(observations, [&](const Observation& one) { return one.times.*part; });
 }
 
-/// Clearly fewer requests were served per second than were sent.
+/// Whether clearly fewer requests/s were completed than sent.
 bool is_overloaded(const Observation& observation) {
   constexpr double keeps_up = 0.9;
   const logs::ObservedTimes& times = observation.times;

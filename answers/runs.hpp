@@ -17,31 +17,32 @@
 #include "foredraft/quantities.hpp"
 #include "logs/observations_file.hpp"
 
-/// Runs of logs: the observations of one setting at one load, or without speculation at it.
+/// Runs in logs: the observations of one setting, or of no speculation, at one load.
 namespace foredraft::answers {
 
-/// The load of a run. Runs at one stated request rate, or of as many requests sent at once, have the same load: faster
-/// decoding has fewer concurrent requests.
+/// The load of a run. Runs at one stated request rate, or with the same number of requests sent at once, have the same
+/// load, although faster decoding has fewer concurrent requests.
 struct RunLoad {
-  /// The limit of a load generator that binds; else the requests in flight, of windows as the nearest power of two.
+  /// The concurrency limit of the load generator if it binds, else the requests in flight; for windows, the nearest
+  /// power of two.
   std::optional<double> requests = {};
   std::optional<double> request_rate_per_s = {};  ///< as stated; `requests` is then empty
   std::optional<double> offered_requests = {};    ///< sent at once, without limit or rate; `requests` is then empty
-  std::optional<std::string> category = {};       ///< of prompts, if whole runs name it
+  std::optional<std::string> category = {};       ///< of prompts, if logs of whole runs name it
   std::optional<std::string> sampling = {};       ///< "temperature 0.7", if several were logged
-  /// Tokens, the shortest of its level: only if iterations differ between the contexts of one load.
+  /// Shortest context length of its level, in tokens. Set only if iteration times differ by context within a load.
   std::optional<double> context = {};
   auto operator<=>(const RunLoad&) const = default;
 };
 
-/// What tells runs apart, besides the load. Empty: not logged.
+/// What distinguishes runs, besides the load. Empty: not logged.
 struct RunSetting {
   logs::Decoding decoding = logs::Decoding::plain;  ///< without or with speculation
-  std::optional<std::int64_t> gamma = {};           ///< >= 1; empty: without speculation, a tree, or not known
+  std::optional<std::int64_t> gamma = {};           ///< >= 1; empty: no speculation, a tree, or unknown
   bool adaptive = false;                            ///< the engine varies what it drafts or verifies
-  std::string drafter = {}, draft_model = {};       ///< method or drafter, as the engine calls it; the model it loads
+  std::string drafter = {}, draft_model = {};       ///< as the engine calls the method, and the model it loads
   std::string engine = {}, version = {}, target = {};
-  std::string file = {};  ///< only if runs of equal settings contradict each other
+  std::string file = {};  ///< set only if runs of equal settings contradict each other
   auto operator<=>(const RunSetting&) const = default;
 };
 
@@ -51,23 +52,23 @@ struct RunPart {
   std::optional<std::string> request = {};     ///< its name
   double weight = 1.0;                         ///< verification steps, 1 if they were not counted
   std::optional<double> tokens = {};           ///< per iteration; 1 without speculation
-  std::vector<std::int64_t> accepted_at = {};  ///< as logs::AcceptanceCounts, if all drafts have one length
-  bool all_accepted = false;                   ///< as many drafts accepted as drafted
-  /// Milliseconds of decoding, summed over the requests in flight, and the tokens that they generated. Empty: not
+  std::vector<std::int64_t> accepted_at = {};  ///< as logs::AcceptanceCounts, if all drafts have the same length
+  bool all_accepted = false;                   ///< every drafted token was accepted
+  /// Milliseconds of decoding summed over the requests in flight, and the tokens generated in that time. Empty: not
   /// logged, or left out (RunTimesLeftOut).
   std::optional<double> request_ms = {}, timed_tokens = {};
-  bool timed_by_counts = false;  ///< the tokens are those of the counted steps
+  bool timed_by_counts = false;  ///< timed_tokens are those of the counted steps
   std::optional<double> output_tokens_per_s = {};
   std::optional<double> prompt_tokens_per_s = {};
-  double seconds = 1.0;  ///< its length; 1 if it was not logged, as of all parts of a run
-  std::optional<double> requests = {}, context_tokens = {};  ///< in flight; in the KV cache of one
+  double seconds = 1.0;  ///< duration; 1 for all parts of a run if it was not logged
+  std::optional<double> requests = {}, context_tokens = {};  ///< in flight; in the KV cache of one request
 };
 
-/// Windows whose times do not say how long an iteration takes.
+/// Numbers of windows whose times are not those of iterations.
 struct RunTimesLeftOut {
-  std::size_t unsteady = 0;  ///< the requests in flight changed within it, or none ran before or after it
-  std::size_t partial = 0;   ///< far fewer iterations than the others of its run: idle for a part
-  std::size_t prefill = 0;   ///< mostly prompts, while others of its run only decode
+  std::size_t unsteady = 0;  ///< the requests in flight changed, or none ran before or after
+  std::size_t partial = 0;   ///< partly idle: far fewer iterations than other windows of the run
+  std::size_t prefill = 0;   ///< mostly prompts, while other windows of the run only decode
   [[nodiscard]] std::size_t sum() const { return unsteady + partial + prefill; }
 };
 
@@ -75,9 +76,9 @@ struct RunTimesLeftOut {
 struct Run {
   RunSetting setting = {};
   RunLoad load = {};
-  std::optional<double> requests = {};  ///< mean concurrency
+  std::optional<double> requests = {};  ///< mean number in flight
   std::size_t observations = 0;
-  std::size_t tiny_observations = 0;  ///< of fewer than 20 steps
+  std::size_t tiny_observations = 0;  ///< with fewer than 20 steps
   /// Windows or requests in order, for a fit. Empty if gamma is unknown or draft lengths vary.
   std::vector<analytic::AcceptanceCluster> clusters = {};
   bool drafts_differ = false;           ///< draft lengths vary: not every step drafted gamma tokens
@@ -86,7 +87,7 @@ struct Run {
   std::optional<Estimate> tokens = {};  ///< per iteration; 1 without speculation
   std::optional<double> draft_ms = {}, verification_ms = {};
   std::optional<double> ttft_ms = {};
-  bool overloaded = false;                  ///< served clearly fewer requests/s than the stated rate
+  bool overloaded = false;                  ///< completed clearly fewer requests/s than the stated rate
   std::optional<double> prompt_share = {};  ///< prompt tokens divided by all tokens
   std::optional<analytic::PrefillTime> prefill = {};
   std::optional<double> context_tokens = {}, output_tokens = {};
@@ -94,58 +95,59 @@ struct Run {
   RunTimesLeftOut left_out = {};
   /// Logged temperature, sampling, category and so on, with all values of each.
   std::map<std::string, std::set<std::string>> circumstances = {};
-  std::set<std::string> files = {};  ///< that its observations come from
+  std::set<std::string> files = {};  ///< where its observations come from
   std::vector<RunPart> parts = {};   ///< one per observation, in order
 
   [[nodiscard]] bool is_plain() const { return setting.decoding == logs::Decoding::plain; }
 };
 
-/// Relative standard deviation between two runs of one observation each, assumed where a choice needs one: it is in no
-/// interval that is reported.
+/// Assumed relative standard deviation between two runs of one observation each. Choices use it; reported intervals do
+/// not include it.
 inline constexpr double single_run_error = 0.05;
 
 struct RunList {
-  std::vector<Run> all;  ///< those without speculation first, then by setting and load
+  std::vector<Run> all;  ///< runs without speculation first, then by setting and load
   std::vector<logs::LogWarning> warnings;
 };
 
-/// `plain`: logs whose observations are without speculation, unless they say that they are speculative (W09).
-/// Observations of a speculative server that drafted nothing (gamma 0) are runs of their own: they are not
-/// autoregressive decoding. The order of the logs changes nothing.
+/// `plain`: logs whose observations are without speculation, unless they state that they are speculative (W09).
+/// Observations of a speculative server that drafted nothing (gamma 0) are separate runs, not autoregressive decoding.
+/// The result does not depend on the order of the logs.
 [[nodiscard]] RunList runs_of(std::span<const logs::ObservedLog> logs, std::span<const logs::ObservedLog> plain);
 
-/// Why two runs are not comparable, as text; empty: no logged difference. Compares conditions, lengths of contexts and
-/// outputs (by more than a quarter), and the load.
+/// Why two runs are not comparable, as text; empty: no logged difference. Compares circumstances, context and output
+/// lengths (which differ if by more than a quarter), and the load.
 [[nodiscard]] std::string difference_of(const Run& one, const Run& other);
 
 /// "64 requests", "0.3 requests/s", "500 requests at once", "8 requests of gsm8k", "1 request at 32k tokens", "unknown
 /// load".
 [[nodiscard]] std::string load_text(const Run& run);
 
-/// "eagle3, K = 3", with what tells it apart from others of `runs` only.
+/// "eagle3, K = 3": only what distinguishes the run from the others of `runs`.
 [[nodiscard]] std::string setting_text(const Run& run, std::span<const Run> runs);
-/// The same without the draft length; empty if there is one drafter only.
+/// The same without the draft length; empty if there is only one drafter.
 [[nodiscard]] std::string drafter_text(const RunSetting& setting, std::span<const Run> runs);
 
-/// The shortest of each group of contexts, ascending: a new one begins where the next is longer by more than half.
+/// The shortest context length of each group, ascending. A new group begins where the next length is more than half
+/// longer.
 [[nodiscard]] std::vector<double> context_levels(std::vector<double> contexts);
-/// The level that a context belongs to. Precondition: there is one, at most as long as it.
+/// The level of a context length. Precondition: at least one level is not longer.
 [[nodiscard]] double level_of(double context, std::span<const double> levels);
 
 /// "512 tokens", "40k tokens".
 [[nodiscard]] std::string token_count_text(double tokens);
 
-/// Why no runs of the two are comparable: the target models that they name, "target a against b"; empty: no known
-/// difference. Logs of one side that name two targets differ too.
+/// "target a against b" if the target models of the two sides differ, so that no runs are comparable, or if one side
+/// names two targets. Empty: no known difference.
 [[nodiscard]] std::string targets_differ(std::span<const logs::ObservedLog> one,
                                          std::span<const logs::ObservedLog> other);
 
 // ---- Warnings of logs
 
-/// Rows {"code", "line", "message"}; line null: of the whole log.
+/// Rows {"code", "line", "message"}; line is null for warnings about a whole log.
 [[nodiscard]] nlohmann::ordered_json warnings_json(std::span<const logs::LogWarning> warnings);
 
-/// "W09 no plain run", the first of each code.
+/// Lines such as "W09 no plain run", the first warning of each code.
 [[nodiscard]] std::vector<std::string> warning_lines(std::span<const logs::LogWarning> warnings);
 
 }  // namespace foredraft::answers

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "answers/advice.hpp"
+#include "answers/advice_steps.hpp"
 #include "core/readable.hpp"
 #include "logs/acceptance.hpp"
 
@@ -19,7 +19,8 @@ constexpr double shortest_context = 512.0;
 
 using ObservationList = std::vector<logs::Observation>;
 
-/// Single requests, and runs of one category each; windows mix whatever runs at once, but know its mean context.
+/// Observations of single requests and of runs. `windows`: also windows, which mix requests but state a mean context
+/// length.
 ObservationList counted_observations(std::span<const logs::ObservedLog> logs, const std::optional<std::int64_t>& gamma,
                                      bool windows) {
   ObservationList counted;
@@ -33,7 +34,7 @@ ObservationList counted_observations(std::span<const logs::ObservedLog> logs, co
   return counted;
 }
 
-/// A place in the order of its dimension, and a name; nothing: not logged.
+/// Position in the order of the dimension, and name.
 using StratumKey = std::pair<double, std::string>;
 
 std::optional<StratumKey> category_of(const logs::Observation& one) {
@@ -52,7 +53,7 @@ std::string tokens_text(double tokens) {
 
 bool is_context(const std::optional<double>& tokens) { return tokens && *tokens >= 0.0 && std::isfinite(*tokens); }
 
-/// Powers of two.
+/// By powers of two.
 std::optional<StratumKey> context_of(const logs::Observation& one) {
   const double tokens = one.stratum.context_tokens.value_or(-1.0);
   if (!(tokens >= 0.0) || !std::isfinite(tokens)) return std::nullopt;
@@ -81,7 +82,7 @@ void add_dimension(std::string_view dimension, const ObservationList& counted, c
   strata.insert(strata.end(), found.begin(), found.end());
 }
 
-/// Between the two values next to a share of a sorted list.
+/// Quantile of a sorted list, interpolated between two values.
 double value_at(const std::vector<double>& sorted, double share) {
   const double place = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(place);

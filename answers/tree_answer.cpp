@@ -8,7 +8,6 @@
 #include "analytic/tree/dynamic_tree.hpp"
 #include "analytic/tree/token_tree.hpp"
 #include "analytic/tree/tree_search.hpp"
-#include "answers/profile_prediction.hpp"
 #include "core/intervals.hpp"
 #include "core/json_values.hpp"
 #include "foredraft/errors.hpp"
@@ -26,7 +25,7 @@ analytic::TreeCost tree_cost_of(const TreePrice& price) {
   return {.verification = price.verification, .c = price.c, .drafting = price.drafting};
 }
 
-/// `accuracies`: those of the question, checked.
+/// `accuracies`: of the question, already checked.
 JudgedTree judge(const TreeQuestion& question, const HeadAccuracies& accuracies, TokenTree tree) {
   JudgedTree judged{.tree = std::move(tree), .tokens = 1.0, .variance = 0.0, .iteration_cost = {}, .speedup = {}};
   judged.tokens = analytic::tokens_per_iteration(judged.tree, accuracies);
@@ -45,14 +44,14 @@ TokenTree find_tree(const TreeQuestion& question, const HeadAccuracies& accuraci
   return analytic::best_priced_tree(accuracies, budget, tree_cost_of(*question.price)).tree;
 }
 
-/// The first candidates alone: trees of these are chains.
+/// Only the first candidates, whose trees are chains.
 HeadAccuracies first_candidates(const HeadAccuracies& accuracies) {
   std::vector<std::vector<double>> rows;
   for (std::int64_t depth = 1; depth <= accuracies.heads(); ++depth) rows.push_back({accuracies.head(depth).front()});
   return HeadAccuracies(std::move(rows));
 }
 
-/// Where the accuracies are unexpected.
+/// Warnings about unexpected accuracies.
 std::vector<std::string> tree_notes(const TreeQuestion& question) {
   std::vector<std::string> notes;
   for (std::size_t head = 0; head < question.accuracies.size(); ++head) {
@@ -80,7 +79,7 @@ std::vector<std::string> tree_notes(const TreeQuestion& question) {
   return notes;
 }
 
-/// A tree that grows to the nodes of `chosen`; to its depth if depths cost time.
+/// A dynamic tree with as many nodes as `chosen`, and with its depth if a depth costs time.
 DynamicTree grow(const TreeQuestion& question, const HeadAccuracies& accuracies, const TokenTree& chosen) {
   const TreeGrowth& growth = *question.growth;
   const std::int64_t depth = question.price ? chosen.depth() : std::min(question.depth, accuracies.heads());
@@ -161,13 +160,6 @@ Json judged_json(const JudgedTree& judged) {
           {"speedup", value_or_null(judged.speedup)}};
 }
 
-Json mean_json(const Estimate& estimate) {
-  const Interval interval = normal_interval(estimate);
-  return {{"mean", finite_json(estimate.mean)},
-          {"standard_error", finite_json(estimate.standard_error)},
-          {"ci95", {finite_json(interval.low), finite_json(interval.high)}}};
-}
-
 Json dynamic_json(const TreeGrowth& growth, const DynamicTree& dynamic) {
   return {{"width", growth.width},
           {"depth", dynamic.depth},
@@ -175,41 +167,43 @@ Json dynamic_json(const TreeGrowth& growth, const DynamicTree& dynamic) {
           {"confidence_temperature", growth.temperature},
           {"iterations", growth.iterations},
           {"seed", growth.seed},
-          {"tokens_per_iteration", mean_json(dynamic.tokens)},
+          {"tokens_per_iteration", estimate_json(dynamic.tokens)},
           {"tokens_variance", dynamic.variance},
           {"tokens_exact", value_or_null(dynamic.exact)},
           {"tokens_bound", dynamic.bound},
           {"iteration_cost", value_or_null(dynamic.iteration_cost)},
-          {"speedup", dynamic.speedup ? mean_json(*dynamic.speedup) : Json(nullptr)},
+          {"speedup", dynamic.speedup ? estimate_json(*dynamic.speedup) : Json(nullptr)},
           {"static_tree", judged_json(dynamic.static_tree)}};
 }
 
 }  // namespace
 
-TreePrice price_from_profile(const latency::Profile& profile, const PricedPair& pair, std::int64_t nodes,
+TreePrice price_from_profile(const latency::Profile& profile, const ProfileQuestion& pair, std::int64_t nodes,
                              std::int64_t depth) {
-  const latency::TimedPair& models = pair.models;
-  if (models.memory_utilization) {
-    const auto memory = latency::memory_limit(profile, models, pair.drafting, *models.memory_utilization);
-    if (memory) memory->check(pair.batch, nodes, pair.context);
+  const std::int64_t batch = pair.batches.front();
+  const std::int64_t context = pair.contexts.front();
+  const latency::TimedPair models = timed_pair_of(pair, profile);
+  if (profile.source == latency::Source::datasheet && !pair.ignore_memory) {
+    const auto memory = latency::memory_limit(profile, models, pair.drafting, pair.memory_utilization);
+    if (memory) memory->check(batch, nodes, context);
   }
   const latency::PairSurface surface(profile, models, pair.drafting);
   TreePrice price{.verification = {}, .c = 0.0, .drafting = Drafting::autoregressive};
   for (std::int64_t n = 1; n <= nodes; ++n) {
-    double us = known_us(surface.target_pass(n, pair.batch, pair.context), profile);
-    // The root is the target's own token: without further nodes the step is one without speculation.
-    const auto catch_up = n > 1 ? surface.catch_up(n - 1, pair.batch, pair.context) : std::nullopt;
+    double us = known_us(surface.target_pass(n, batch, context), profile);
+    // The root is a token of the target: without further nodes the step is a decode step.
+    const auto catch_up = n > 1 ? surface.catch_up(n - 1, batch, context) : std::nullopt;
     if (catch_up) us += known_us(*catch_up, profile);
     price.verification.push_back(us);
   }
   const bool block = pair.drafting == latency::Role::block_drafting;
   if (block) price.drafting = Drafting::block;
   const std::int64_t drafts = block ? std::max<std::int64_t>(1, depth) : 1;
-  price.c = known_us(surface.drafting(drafts, pair.batch, pair.context), profile) / price.verification.front();
+  price.c = known_us(surface.drafting(drafts, batch, context), profile) / price.verification.front();
   const bool heads = pair.drafting == latency::Role::head_drafting;
   price.times = fmt::format(
       "{}, source {}: {} {} at batch {}, context {}; sampling and the engine's own time not in it", profile.device.name,
-      to_string(profile.source), models.target, heads ? "with heads" : "and " + models.draft, pair.batch, pair.context);
+      to_string(profile.source), models.target, heads ? "with heads" : "and " + models.draft, batch, context);
   for (const std::string& note : format_notes(surface, profile.device.name)) price.times += "; " + note;
   return price;
 }

@@ -48,7 +48,7 @@ CellPrediction predict_cell(const LoopCell& cell, const latency::Profile& profil
 std::vector<CellPrediction> predict_cells(const std::vector<LoopCell>& cells, const latency::Profile& profile,
                                           const std::string& name) {
   std::vector<CellPrediction> predictions;
-  std::set<std::string> reasons;  // cells may share theirs
+  std::set<std::string> reasons;  // cells may share a reason
   for (const LoopCell& cell : cells) {
     try {
       predictions.push_back(predict_cell(cell, profile));

@@ -12,7 +12,7 @@
 #include "latency/profile/profile.hpp"
 #include "latency/surfaces/cost_surface.hpp"
 
-/// Predictions of decoding loops from a profile, and which loops to compare them with.
+/// Predictions of decoding loops from a profile, and the loops to compare them with.
 namespace foredraft::answers {
 
 /// Prediction of `foredraft predict --profile` for one cell. Times of an iteration in us.
@@ -23,17 +23,17 @@ struct CellPrediction {
   double tokens_per_iteration = 0.0;
   double speedup = 0.0;
   std::optional<Interval> speedup_ci95 = {};
-  latency::Origin origin = latency::Origin::measured;  ///< the worst origin of its times
+  latency::Origin origin = latency::Origin::measured;  ///< the least reliable origin of its times
 };
 
-/// Throws DomainError for unknown models, outside of the profile's domain and if it cannot answer.
+/// Throws DomainError for unknown models, outside the domain of the profile, and if the profile cannot answer.
 [[nodiscard]] CellPrediction predict_cell(const gpu_bench::LoopCell& cell, const latency::Profile& profile);
 
-/// All cells. Throws InputError for those that cannot be predicted, all of them at once.
+/// Throws InputError that names all cells that cannot be predicted.
 [[nodiscard]] std::vector<CellPrediction> predict_cells(const std::vector<gpu_bench::LoopCell>& cells,
                                                         const latency::Profile& profile, const std::string& name);
 
-/// Measurement of a cell; empty values: not given.
+/// Measurement of a cell. Empty: not given.
 struct MeasuredCell {
   gpu_bench::LoopCell cell;
   std::optional<double> plain_tokens_per_s = {}, tokens_per_s = {}, tokens_per_iteration = {};
@@ -47,9 +47,9 @@ struct MeasuredCell {
 /// Predicted divided by measured speedup, minus 1: above 0 if the prediction was too high.
 [[nodiscard]] double signed_error(const CellPrediction& prediction, double measured_speedup);
 
-// ---- Decoding loops to compare predictions with: the calibration measured none of their passes.
+// ---- Decoding loops to compare predictions with. The calibration measured none of their forward passes.
 
-/// The requested values; empty: chosen by the grid.
+/// The requested values. Empty: chosen for the grid.
 struct GridRequest {
   std::vector<gpu_bench::PlannedPair> pairs;
   std::optional<std::vector<std::int64_t>> gammas = {};
@@ -58,16 +58,17 @@ struct GridRequest {
   std::optional<std::vector<std::int64_t>> contexts = {};
 };
 
-/// The default pairs that the profile has times of.
+/// The default pairs for which the profile has times.
 [[nodiscard]] std::vector<gpu_bench::PlannedPair> pairs_in(const latency::Profile& profile);
 
-/// Whether the profile has measured a pass of this loop at its batch size and context: the decode step, the
-/// verification, or the drafting.
+/// Whether the profile measured a forward pass of this loop at its batch size and context length: the decode step, the
+/// verification, or a drafting pass.
 [[nodiscard]] bool is_calibrated(const latency::Profile& profile, const gpu_bench::LoopCell& cell);
 
 struct ValidationGrid {
   std::vector<gpu_bench::LoopCell> cells;
-  std::vector<std::string> left_out = {};  ///< without a request: what the profile cannot predict, and why
+  std::vector<std::string> left_out =
+      {};  ///< what the profile cannot predict, and why; empty if anything was requested
 };
 
 /// Without a request: at least 24 cells, at least 8 per pair, over gamma 2 to 7, alpha 0.5 to 0.9, and batch sizes and

@@ -45,7 +45,7 @@ bool has_pair(const Profile& profile, const PlannedPair& pair) {
           (one_by_one && has_model(profile, pair.drafter.name, Role::decoder_pass)));
 }
 
-/// A third and two thirds of the way from each measured count to the next; none between successive numbers.
+/// Values at one third and two thirds of the way from each measured one to the next; none between successive integers.
 Counts between(const std::set<std::int64_t>& measured) {
   std::set<std::int64_t> found;
   for (auto low = measured.begin(), high = low == measured.end() ? low : std::next(low); high != measured.end();
@@ -58,12 +58,12 @@ Counts between(const std::set<std::int64_t>& measured) {
   return {found.begin(), found.end()};
 }
 
-/// Batches and contexts of a target that a grid may use.
+/// Batch sizes and context lengths of a target for a grid.
 struct FreeCounts {
   Counts batches, contexts;
 };
 
-/// Nullopt if neither batches nor contexts leave one between them.
+/// nullopt if there is no value between measured batch sizes or context lengths.
 std::optional<FreeCounts> free_counts(const Profile& profile, const std::string& target,
                                       const latency::Setting& setting) {
   std::set<std::int64_t> batches;
@@ -90,8 +90,8 @@ std::string no_free_counts(const std::string& target) {
       target);
 }
 
-/// A loop compares drafts with the target's tokens. Pairs whose vocabularies differ are calibrated for their times
-/// alone.
+/// Why a loop cannot verify drafts of this pair: models with different vocabularies are calibrated only for their
+/// times.
 std::optional<std::string> why_no_loop(const PlannedPair& pair) {
   const std::vector<latency::ModelShape>& models = latency::model_registry();
   const std::int64_t target = latency::find_model(models, pair.target.name).vocabulary;
@@ -119,7 +119,7 @@ LoopCell cell_of(const PlannedPair& pair, const latency::Setting& setting) {
           .launch = setting.launch};
 }
 
-/// Every value of each list about equally often, and no two lists in step.
+/// Combinations that use the values of each list about equally often, with no two lists correlated.
 std::vector<LoopCell> spread_cells(LoopCell cell, const FreeCounts& counts, std::size_t cells) {
   std::vector<LoopCell> spread;
   for (std::size_t i = 0; i < cells; ++i) {

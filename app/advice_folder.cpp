@@ -21,7 +21,7 @@ using nlohmann::ordered_json;
 
 std::string_view yes_or_no(bool yes) { return yes ? "yes" : "no"; }
 
-/// Values of a document by their places in it; empty where it has none.
+/// Adds the values of a document at these JSON pointers; a cell is empty if the document has no such value.
 void add_cells(DataText& data, const ordered_json& row, std::initializer_list<const char*> places) {
   for (const char* place : places) {
     const ordered_json::json_pointer at(place);
@@ -62,7 +62,7 @@ std::string strata_csv(const answers::Advice& advice) {
   return data.csv();
 }
 
-/// The factors between the promised speedup, first of each load, and the measured one, last of it.
+/// The chain of factors of each load, from the promised speedup in the first row to the measured one in the last.
 std::string speedup_chain_csv(const answers::Advice& advice, const ordered_json& loads) {
   DataText data({"load", "batch", "gamma", "factor", "value", "standard_error", "share"});
   for (std::size_t i = 0; i < advice.loads.size(); ++i) {
@@ -81,7 +81,7 @@ std::string speedup_chain_csv(const answers::Advice& advice, const ordered_json&
   return data.csv();
 }
 
-/// Of several drafters, each has loads of its own.
+/// With several drafters, the loads of each are separate.
 std::string speedup_by_load_csv(const answers::Advice& advice, const ordered_json& loads) {
   DataText data({"load", "batch", "gamma", "speedup", "low", "high", "iteration_time", "use"});
   for (std::size_t i = 0; i < advice.loads.size(); ++i) {
@@ -98,7 +98,7 @@ std::string speedup_by_load_csv(const answers::Advice& advice, const ordered_jso
   return data.csv();
 }
 
-/// A row for each logged setting of each load. Standard errors that are not known are empty.
+/// A row for each logged setting of each load. Unknown standard errors are empty.
 std::string loads_csv(const answers::Advice& advice, const ordered_json& loads) {
   DataText data({"load", "batch", "request_rate_per_s", "run", "gamma", "tokens_per_iteration",
                  "tokens_per_iteration_standard_error", "iteration_ms", "iteration_ms_standard_error", "plain_ms",

@@ -31,7 +31,7 @@ namespace {
 
 using answers::CalibrationQuestion;
 
-/// A name of an engine that --out suggests.
+/// A name for the engine, from the file name of --out.
 std::string engine_name(const std::string& out) {
   std::string name = std::filesystem::path(out).stem().string();
   std::ranges::replace_if(
@@ -43,7 +43,7 @@ std::string engine_name(const std::string& out) {
   return std::ranges::any_of(name, [](unsigned char c) { return std::isalnum(c) != 0; }) ? name : "calibrated";
 }
 
-/// What the line says besides logs and deployment.
+/// The options other than logs and deployment.
 CalibrationQuestion read_calibration(CommandLine& line) {
   constexpr std::int64_t max_context = 100'000'000;
   constexpr std::string_view given = "given with --backend log";
@@ -106,7 +106,7 @@ int run_calibrate_log(CommandLine& line) {
   const std::string out = line.text("out").value_or("");
   require_new_file(out, "out");
   const inputs::ReadProfile device = inputs::read_profile(question.device);
-  // Without a draft model the passes are the target's alone.
+  // Without a draft model there are only forward passes of the target.
   const bool drafts = !question.pair.draft.empty();
   if (!drafts) {
     question.pair.draft = question.pair.target;

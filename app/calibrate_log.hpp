@@ -5,8 +5,8 @@
 
 namespace foredraft::app {
 
-/// `foredraft calibrate --backend log`: fits what an engine adds to passes, and the efficiency of one card, to logs,
-/// and writes them as a new TOML file, which --engine reads. Returns the exit code.
+/// `foredraft calibrate --backend log`: fits the terms of an engine and the efficiency of one device to logs, and
+/// writes them to a new TOML file for --engine. Returns the exit code.
 [[nodiscard]] int run_calibrate_log(CommandLine& line);
 
 }  // namespace foredraft::app

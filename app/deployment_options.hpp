@@ -10,24 +10,20 @@
 #include "inputs/read_model.hpp"
 #include "latency/profile/profile.hpp"
 
-/// The options that say which models run, how they are stored and split, and what is known of the device.
+/// The options for the formats and the parallelism of the models, and for the efficiency and memory of the device.
 namespace foredraft::app {
 
 [[nodiscard]] OptionGroup deployment_options();
 
-/// What the line states of the deployment. Problems of the values go to the line.
+/// Reads the deployment from the line. Problems of the values go to the line.
 [[nodiscard]] inputs::AskedDeployment read_asked_deployment(CommandLine& line);
 
-/// Rejects them all if no device is named.
+/// Rejects all of these options, for a line that names no device.
 void reject_deployment(CommandLine& line);
 
-/// The pair on the profile's device. Throws InputError with the problems of the line, for models that
-/// cannot be read and for what does not fit together.
-[[nodiscard]] inputs::DeployedPair read_deployed_pair(CommandLine& line, const latency::Profile& profile,
-                                                      const inputs::AskedPair& asked);
-
-/// Puts models, formats, parallelism, memory and attainable fractions of the line into the question; `files` gets the
-/// digests of what was read. Returns what was assumed, a sentence each. Throws as read_deployed_pair() does.
+/// Reads the models that the question names, and puts them and the deployment of the line into the question. Adds the
+/// digests of the files that it reads to `files`. Returns its assumptions, a sentence each. Throws InputError with the
+/// problems of the line, for models that cannot be read, and for models that do not fit together.
 [[nodiscard]] std::vector<std::string> read_deployment(CommandLine& line, const latency::Profile& profile,
                                                        answers::ProfileQuestion& question,
                                                        std::vector<FileDigest>& files);

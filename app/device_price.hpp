@@ -6,32 +6,24 @@
 #include <string>
 #include <vector>
 
+#include "answers/profile_prediction.hpp"
 #include "core/command_line.hpp"
 #include "core/digest.hpp"
 #include "foredraft/tree.hpp"
-#include "inputs/read_model.hpp"
-#include "latency/surfaces/pair_surface.hpp"
 
-/// Times of forward passes by --device or --profile, --target, --draft, --batch and --context, as a price of trees.
+/// The price of trees from the step times of a device: --device or --profile, --target, --draft, --batch, --context.
 namespace foredraft::app {
 
-/// Times of a device that the line asks for.
-struct AskedPrice {
-  inputs::AskedPair pair;
-  latency::Role drafting;
-  std::int64_t batch, context;
-};
-
-/// The options that read_asked_price() reads, but those of the deployment.
+/// The options of read_asked_price() except those of deployment_options().
 [[nodiscard]] OptionGroup device_price_options();
 
-/// With --device or --profile the times of passes take the place of --c and of the cost of verification. `drafter`: a
-/// word of latency::role_of_drafter. Problems go to the line; nullopt if it names no device.
-[[nodiscard]] std::optional<AskedPrice> read_asked_price(CommandLine& line, const std::string& drafter);
+/// The models, batch size and context length for the step times that replace --c and the cost of verification; nullopt
+/// if the line names no device. `drafter`: a word of latency::role_of_drafter. Problems go to the line.
+[[nodiscard]] std::optional<answers::ProfileQuestion> read_asked_price(CommandLine& line, const std::string& drafter);
 
-/// answers::price_from_profile of it. The digests of what it read go into `files`; what was assumed is said. Throws
-/// InputError.
-[[nodiscard]] TreePrice read_device_price(CommandLine& line, const AskedPrice& asked, std::int64_t nodes,
+/// Reads the device and the models, prints its assumptions, and returns answers::price_from_profile(). Adds the
+/// digests of the files that it reads to `files`. Throws InputError.
+[[nodiscard]] TreePrice read_device_price(CommandLine& line, answers::ProfileQuestion asked, std::int64_t nodes,
                                           std::int64_t depth, std::vector<FileDigest>& files);
 
 }  // namespace foredraft::app

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "answers/prediction.hpp"
 #include "app/prediction_folder.hpp"
 #include "app/texts/texts.hpp"
 #include "core/json_values.hpp"
@@ -27,7 +28,7 @@ using nlohmann::ordered_json;
 
 constexpr double ms_of_us = 1e-3;
 
-/// Clients of a closed loop, else requests a second.
+/// The number of clients, or requests per second.
 double load_of(const LoadQuestion& question) {
   return question.arrivals.kind == ArrivalKind::closed ? static_cast<double>(question.arrivals.clients)
                                                        : question.arrivals.rate_per_s;
@@ -40,8 +41,6 @@ std::string_view unit_of(const LoadQuestion& question) {
 ordered_json length_content(const TokenCount& count) { return {{"tokens", count.tokens}, {"p95", count.p95}}; }
 
 ordered_json load_content(const LoadQuestion& question) {
-  ordered_json schedule = ordered_json::array();
-  for (const GammaRange& range : question.schedule) schedule.push_back({range.from_batch, range.to_batch, range.gamma});
   return {{"kind", unit_of(question)},
           {"load", load_of(question)},
           {"prompt", length_content(question.prompt)},
@@ -49,7 +48,7 @@ ordered_json load_content(const LoadQuestion& question) {
           {"prefix_hit", question.prefix_hit},
           {"engine", question.engine ? ordered_json(latency::engine_toml(*question.engine)) : ordered_json(nullptr)},
           {"graph_tokens", value_or_null(question.graph_tokens)},
-          {"schedule", std::move(schedule)},
+          {"schedule", answers::schedule_json(question.schedule)},
           {"switch_us", question.switch_us},
           {"switch_margin", question.switch_margin},
           {"slo_ttft_ms", value_or_null(question.objective.ttft_ms)},
@@ -59,7 +58,7 @@ ordered_json load_content(const LoadQuestion& question) {
           {"percentiles", question.percentiles}};
 }
 
-/// An empty cell for what is not known.
+/// An empty cell for an unknown value.
 void known_cell(DataText& data, double value) { data.cell(std::isfinite(value) ? std::optional(value) : std::nullopt); }
 
 void add_interval(DataText& data, const std::optional<Interval>& interval) {
@@ -81,7 +80,7 @@ constexpr std::initializer_list<const char*> mean_columns = {
     "speedup", "low",        "high",      "output_tokens_per_s",           "tpot_ms",
     "ttft_ms", "request_ms", "in_flight", "cost_per_million_output_tokens"};
 
-/// The loads of the curve and the asked one, in ascending order.
+/// The loads of the curve and that of the question, in ascending order.
 std::vector<const LoadPrediction*> with_asked(std::span<const LoadPrediction> curve, const LoadPrediction& asked) {
   std::vector<const LoadPrediction*> loads;
   const double load = load_of(asked.question);
@@ -93,7 +92,7 @@ std::vector<const LoadPrediction*> with_asked(std::span<const LoadPrediction> cu
   return loads;
 }
 
-/// A row for each draft length at each load. What a server cannot serve has empty cells.
+/// A row for each draft length at each load. Cells are empty if the server is overloaded.
 std::string curves_csv(const std::vector<const LoadPrediction*>& loads, const LoadPrediction& asked) {
   std::vector<std::string> columns{"load", "unit", "asked", "gamma"};
   columns.insert(columns.end(), mean_columns.begin(), mean_columns.end());
@@ -116,7 +115,7 @@ std::string curves_csv(const std::vector<const LoadPrediction*>& loads, const Lo
   return data.csv();
 }
 
-/// Parts of the time of one token of a request, in ms.
+/// Parts of the time per token of a request, in ms.
 std::string time_csv(const LoadPrediction& prediction) {
   DataText data({"load", "unit", "gamma", "verification_ms", "drafting_ms", "prompts_ms", "engine_ms", "best"});
   for (const AtLoad& at : prediction.lengths) {
@@ -144,7 +143,7 @@ void add_percentiles(DataText& data, const std::optional<Estimates>& served) {
   }
 }
 
-/// Every number at the asked load.
+/// All numbers at the load of the question.
 std::string lengths_csv_of(const LoadPrediction& prediction) {
   std::vector<std::string> columns{"gamma", "tokens_per_iteration", "max_batch", "beyond_graphs", "memory_bytes"};
   columns.insert(columns.end(), mean_columns.begin(), mean_columns.end());

@@ -16,11 +16,11 @@ namespace {
 
 using latency::Latency;
 
-/// A curve ends where a pass takes this many times that of one token.
+/// A curve ends where a forward pass takes this many times as long as with one token.
 constexpr double clear_growth = 4.0;
 constexpr std::int64_t max_pass_tokens = 1024;
 
-/// The next after `tokens`: every count up to `dense`, then powers of two and halfway between them.
+/// The next number of tokens: every integer up to `dense`, then powers of two and the values halfway between them.
 std::int64_t next_tokens(std::int64_t tokens, std::int64_t dense) {
   if (tokens < dense) return tokens + 1;
   for (std::int64_t power = 1;; power *= 2) {
@@ -55,7 +55,7 @@ void count_cells(DataText& data, auto... counts) { (data.cell(static_cast<double
 
 std::string_view inside_text(bool inside) { return inside ? "yes" : "no"; }
 
-/// Every time that a speedup rests on.
+/// All times in a speedup.
 std::vector<Latency> times_of(const latency::IterationTimes& times) {
   std::vector<Latency> all{times.plain, times.drafting, times.verify};
   for (const auto& charged : {times.plain_sampling, times.sampling}) {
@@ -68,14 +68,14 @@ bool all_inside(const answers::AtDraftLength& length) {
   return std::ranges::all_of(times_of(length.times), &Latency::inside);
 }
 
-/// The least certain of the origins that a speedup rests on.
+/// The least reliable origin of the times in a speedup.
 latency::Origin origin_of(const answers::AtDraftLength& length) {
   const std::vector<Latency> times = times_of(length.times);
   return std::ranges::max_element(times, {}, &Latency::origin)->origin;
 }
 
-/// A row for each draft length at each batch and context that `shows` says: those three, what `add` appends, and what
-/// the intervals hold.
+/// A row for each draft length at each batch size and context length for which `shows` is true: these three values, the
+/// cells that `add` appends, and the coverage of the intervals.
 template <typename Add, typename Shows>
 std::string csv_by_length(const answers::ProfilePrediction& prediction, std::vector<std::string> columns,
                           const Add& add, const Shows& shows) {
@@ -96,7 +96,7 @@ std::string csv_by_length(const answers::ProfilePrediction& prediction, std::vec
 
 bool every_cell(const answers::AtBatch& /*at*/) { return true; }
 
-/// Every number of the prediction.
+/// All numbers of the prediction.
 std::string lengths_csv(const answers::ProfilePrediction& prediction) {
   std::vector<std::string> columns;
   for (const char* time : {"plain", "plain_sampling", "drafting", "verify", "sampling"}) {
@@ -203,7 +203,7 @@ std::optional<double> knee_tokens(const VerificationCurve& curve) {
   const auto above = std::ranges::find_if(
       curve.points, [](double growth) { return growth > knee_growth; }, &VerificationCurve::Point::growth);
   if (above == curve.points.end()) return std::nullopt;
-  const VerificationCurve::Point& below = *(above - 1);  // the first point grows by 1
+  const VerificationCurve::Point& below = *(above - 1);  // the growth of the first point is 1
   const double share = std::log(knee_growth / below.growth) / std::log(above->growth / below.growth);
   const auto low = static_cast<double>(below.tokens);
   return low * std::pow(static_cast<double>(above->tokens) / low, share);
@@ -242,7 +242,7 @@ std::vector<std::pair<std::string, std::string>> prediction_tables(const answers
                                                                    const std::vector<VerificationCurve>& curves) {
   std::vector<std::pair<std::string, std::string>> tables{{"prediction.csv", lengths_csv(prediction)},
                                                           {"step-time.csv", step_time_csv(prediction)}};
-  // Where nothing fits into memory there is nothing to decide.
+  // No decision if nothing fits into memory.
   const bool decides =
       std::ranges::any_of(prediction.cells, [&](const answers::AtBatch& at) { return prediction.advises(at); });
   if (decides) tables.emplace_back("batch-speedup.csv", batch_speedup_csv(prediction));

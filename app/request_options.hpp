@@ -15,7 +15,7 @@
 
 namespace foredraft::app {
 
-/// Reads the options that the fields name into the request. Problems of their values go to the line.
+/// Reads the options named by the fields into the request. Problems of their values go to the line.
 template <class Request>
 void read_fields(CommandLine& line, std::span<const inputs::RequestField<Request>> fields, Request& request) {
   for (const inputs::RequestField<Request>& field : fields) {

@@ -77,7 +77,7 @@ using scenario::Node;
 using scenario::Parameter;
 using scenario::ValueType;
 
-/// Parameters by family. A command takes those that its table of options names.
+/// Parameters by family. A command uses those in its table of options.
 struct StatedByOptions {
   bool OptionFamilies::*family;
   std::vector<std::string_view> parameters;
@@ -103,7 +103,7 @@ Node number_node(const Parameter& parameter, const std::string& text) {
   return {0, text};
 }
 
-/// The value of an option, as a document would state it; nullopt, with a problem, for a wrong number.
+/// The value of an option as in a document; nullopt, with a problem, for an invalid number.
 std::optional<Node> node_of(CommandLine& line, const Parameter& parameter, const std::string& text) {
   const std::string option = scenario::option_of(parameter.name);
   if (parameter.type == ValueType::choice || parameter.type == ValueType::text) return Node{0, text};
@@ -149,7 +149,7 @@ class ScenarioReader {
     }
   }
 
-  /// The process follows from how acceptance is stated, the cost from whether times are.
+  /// Sets the process from the way acceptance is stated, and the cost if times are given.
   void read_implied(bool cost) {
     if (!line_.has("process") && (line_.has("conditional") || line_.has("marginal"))) {
       state("process", std::string(scenario::name_of(AcceptanceProcess(Positional{}))));
@@ -160,7 +160,7 @@ class ScenarioReader {
   }
 
   [[nodiscard]] std::optional<Scenario> finish() {
-    // With a misspelled word it is unknown which options are used, so further problems would mislead.
+    // A misspelled word leaves open which options are used, so further problems would mislead.
     if (std::ranges::find(rejected_, ValueType::choice, &Parameter::type) != rejected_.end()) return std::nullopt;
     if (line_.unreadable()) return std::nullopt;
     resolve_and_check(space_, rejected_, line_.problems());
@@ -189,7 +189,7 @@ const std::vector<OptionSpec>& process_options() {
        [] { return scenario::find_parameter("process")->choices; }},
       {"a", "A", "beta_mixture: first shape; markov, runs: P(accept | previous accepted)"},
       {"b", "B", "beta_mixture: second shape; markov, runs: P(accept | previous rejected)"},
-      {"mean", "M", "beta_mixture, markov: mean acceptance; with --correlation, replaces --a and --b"},
+      {"mean", "M", "beta_mixture, markov: mean acceptance rate; with --correlation, replaces --a and --b"},
       {"correlation", "R", "beta_mixture, markov: correlation of the acceptances of two successive drafts"},
       {"spread", "S", "runs: log odds of easy runs above the mean, of hard runs below (default 0)"},
       {"rho", "R", "runs: odds ratio of a run continuing across the bonus token (default 1)"}};
@@ -203,7 +203,8 @@ OptionGroup cost_options() {
            {"draft-ms", "T", "measured: one forward pass of the drafter"},
            {"verify-ms", "T", "measured: one forward pass of the target over a draft (verification)"},
            {"overhead-ms", "T", "measured: everything else in an iteration (default 0)"},
-           {"verify-growth", "G", "either: decode steps that each verified token after the first adds (default 0)"}}};
+           {"verify-growth", "G",
+            "c or measured: decode steps that each verified token after the first adds (default 0)"}}};
 }
 
 OptionGroup drafting_options() {
@@ -213,14 +214,14 @@ OptionGroup drafting_options() {
         "autoregressive (default), block, heads, mlp_speculator, input_copy, staged, horizontal_cascade, "
         "independent_drafts; foredraft list drafters",
         false, [] { return scenario::find_parameter("drafter")->choices; }},
-       {"decay", "D", "block, heads, mlp_speculator: acceptance of a draft over that of the draft before (default 1)"},
+       {"decay", "D",
+        "block, heads, mlp_speculator: acceptance rate of a draft over that of the draft before it (default 1)"},
        {"recovery", "R", "mlp_speculator: share of the decay that the previous token recovers (default 0.5)"},
        {"accuracies", "a1,a2,...",
         "heads: accuracy of head i given that all heads before it were right; replaces --alpha"},
        {"edit-rate", "E", "input_copy: probability that the next token differs from the input's; replaces --alpha"},
        {"realign", "N", "input_copy: tokens decoded one by one after each edit"},
-       {"inner-gamma", "K",
-        "staged: drafts of the inner drafter in a round; --gamma is the longest draft of all rounds"},
+       {"inner-gamma", "K", "staged: drafts of the inner drafter in a round; --gamma is the maximum over all rounds"},
        {"inner-alpha", "A", "staged: acceptance rate of an inner draft by the draft model"},
        {"inner-c", "C", "staged: time of an inner draft step over that of a draft step"},
        {"drafts", "N", "independent_drafts: drafts of gamma tokens each; the longest accepted one is kept"},
@@ -230,12 +231,14 @@ OptionGroup drafting_options() {
         "entropy_threshold, optimal_token_stopping; --gamma is the maximum; foredraft list policies",
         false, [] { return scenario::find_parameter("policy")->choices; }},
        {"threshold", "H",
-        "confidence_threshold: drafting stops after a token with a lower confidence; rejection_probability: with any "
-        "rejection likelier; entropy_threshold: with a larger root of the entropy"},
+        "drafting stops after a token with a lower confidence (confidence_threshold), if a rejection is more probable "
+        "(rejection_probability), or if the square root of the entropy is larger (entropy_threshold)"},
        {"concentration", "S",
-        "policies that see a confidence: acceptance varies by token as Beta(alpha S, (1 - alpha) S)"},
-       {"bias", "B", "policies that see a confidence: it is acceptance^B (default 1: calibrated)"},
-       {"alternatives", "N", "entropy_threshold: tokens that evenly share what the confidence leaves (default 10)"}}};
+        "policies that use a confidence: acceptance rates of tokens are distributed as Beta(alpha S, (1 - alpha) S)"},
+       {"bias", "B",
+        "policies that use a confidence: it is the acceptance rate to the power B (default 1: calibrated)"},
+       {"alternatives", "N",
+        "entropy_threshold: other tokens, which share the remaining probability equally (default 10)"}}};
 }
 
 bool states_times(const CommandLine& line) {

@@ -11,10 +11,10 @@
 #include "inputs/devices.hpp"
 #include "scenario/parameters.hpp"
 
-/// --device and --profile, which name the times that a command rests on.
+/// --device and --profile, which name the times for a command.
 namespace foredraft::app {
 
-// ---- What options of several commands take, for completion.
+// ---- Values of options of several commands, for completion.
 
 [[nodiscard]] std::vector<std::string> device_names();
 [[nodiscard]] std::vector<std::string> profile_names();
@@ -40,24 +40,24 @@ inline constexpr OptionSpec gpus_option{"gpus", "N", "GPUs of the server, with -
 inline constexpr OptionSpec convention_option{
     "convention", "V", "bonus: 1 to gamma + 1 tokens (default); no_bonus: 1 to gamma", false, convention_names};
 
-/// Whether the line names one of the two; a problem where it names both.
+/// Whether the line names one of the two. Reports a problem if it names both.
 [[nodiscard]] bool names_device(CommandLine& line);
 
-/// What the line names, as it was written.
+/// The name in the line, as written.
 [[nodiscard]] std::string named_device(const CommandLine& line);
 
-/// --target and --draft, those that are given.
+/// The values of --target and --draft that are given.
 [[nodiscard]] std::vector<std::string> named_pair(const CommandLine& line);
 
-/// The word of --drafter, one of `words`. Another one that names a method is answered with how it is asked for.
+/// The word of --drafter, one of `words`. For another method, the problem says how to ask for it.
 [[nodiscard]] std::optional<std::string> read_drafter_word(CommandLine& line, const std::vector<std::string>& words);
 
 /// The data sheet of --device or the profile of --profile. Throws InputError as read_device and read_profile do.
 [[nodiscard]] inputs::ReadProfile read_named_device(const CommandLine& line);
 
-// ---- The options that state a scenario of process fidelity. Each is a parameter of scenario/.
+// ---- The options of a scenario of fidelity "process". Each is a parameter of scenario/.
 
-/// Acceptance by position; processes with their parameters.
+/// Acceptance by position, and processes with their parameters.
 [[nodiscard]] const std::vector<OptionSpec>& positional_options();
 [[nodiscard]] const std::vector<OptionSpec>& process_options();
 /// c, or measured times.
@@ -67,18 +67,18 @@ inline constexpr OptionSpec convention_option{
 /// Drafter and draft-length policy with their parameters.
 [[nodiscard]] OptionGroup drafting_options();
 
-/// A parameter that a command states by itself.
+/// A parameter that a command sets itself.
 struct StatedValue {
   std::string_view parameter;
-  std::optional<scenario::Value> value;  ///< nullopt: wrong or missing, which was reported
+  std::optional<scenario::Value> value;  ///< nullopt: invalid or missing; already reported
 };
 
-/// The families of options that a question reads; what the others state is not part of it.
+/// The families of options that a question uses. It ignores the others.
 struct OptionFamilies {
   bool draft_length = false;  ///< gamma and convention
   bool acceptance = false;
-  bool drafter = false;             ///< which one drafts
-  bool drafter_parameters = false;  ///< what it says of itself
+  bool drafter = false;             ///< the drafter itself
+  bool drafter_parameters = false;  ///< parameters of the drafter
   bool cost = false;                ///< a ratio or measured times
   bool policy = false;
 };
@@ -89,7 +89,7 @@ inline constexpr OptionFamilies all_option_families{.draft_length = true,
                                                     .cost = true,
                                                     .policy = true};
 
-/// The scenario of the options that were given, and of `stated`. Problems go to the line; nullopt if there are any.
+/// The scenario from the given options and `stated`. Problems go to the line; nullopt if there are any.
 [[nodiscard]] std::optional<Scenario> read_scenario(CommandLine& line, const std::vector<StatedValue>& stated,
                                                     const OptionFamilies& read = all_option_families);
 

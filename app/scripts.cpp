@@ -35,7 +35,7 @@ bool can_run(const fs::path& program) {
   return fs::is_regular_file(program, error) && ::access(program.c_str(), X_OK) == 0;
 }
 
-/// Runs a program whose streams `actions` sets, and waits.
+/// Runs a program with the streams set by `actions`, and waits.
 int spawn_and_wait(const std::vector<std::string>& command, const posix_spawn_file_actions_t& actions,
                    ChildSignals signals) {
   std::vector<char*> arguments;
@@ -68,7 +68,7 @@ int spawn_and_wait(const std::vector<std::string>& command, const posix_spawn_fi
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// A file in memory, which never blocks and breaks no pipe.
+/// A file in memory: it never blocks, and there is no pipe to break.
 class MemoryFile {
  public:
   explicit MemoryFile(const std::string& content) : descriptor_(::memfd_create("foredraft", MFD_CLOEXEC)) {
@@ -109,10 +109,10 @@ class MemoryFile {
 
 struct ChildAnswer {
   int code;            ///< as of run_and_wait
-  std::string output;  ///< what it printed to its standard output
+  std::string output;  ///< its standard output
 };
 
-/// Runs a program with `input` as standard input. What it prints to standard error goes to ours.
+/// Runs a program with `input` as standard input. Its standard error is ours.
 ChildAnswer ask_and_wait(const std::vector<std::string>& command, const std::string& input) {
   const MemoryFile question(input);
   const MemoryFile answer("");
@@ -163,11 +163,11 @@ std::string find_program(const std::string& name) {
 
 namespace {
 
-/// Python's option that keeps the current directory, the user's packages and the environment from adding code.
+/// The option of Python to ignore the current directory, the user's packages and the environment.
 constexpr auto isolated_python = "-I";
 
-/// The folder of a script: what the variable of the environment names, else one beside the program in a build folder or
-/// in an installation, if it holds the script.
+/// The folder of a script: from the environment variable, else beside the program in a build folder or in an
+/// installation, if it contains the script.
 std::optional<fs::path> script_folder(const char* variable, std::string_view beside, std::string_view installed,
                                       std::string_view script) {
   std::vector<fs::path> folders;
@@ -212,7 +212,7 @@ PlotResult run_plot_scripts(const std::vector<std::string>& scripts, const std::
     say("no figures: no Python with matplotlib found; their data was written");
     return PlotResult::unavailable;
   }
-  constexpr int nothing_to_do = 2;  // a folder may have a report and no figure
+  constexpr int nothing_to_do = 2;  // a folder may have a report but no figure
   bool done = false;
   bool failed = false;
   for (const std::string& script : scripts) {
@@ -240,7 +240,7 @@ std::vector<std::string> parquet_command() {
 
 constexpr auto script_name = "aisimulate_steps.py";
 
-/// One that has the package, else one that can say what to install.
+/// A Python with the package, else one that can report what to install.
 std::string python_for_operators() {
   const std::vector<std::string> candidates{find_on_path("python3"), "/usr/bin/python3"};
   for (const char* line : {"import importlib.util as u; raise SystemExit(u.find_spec('aisimulate') is None)", "0"}) {

@@ -54,7 +54,7 @@ std::optional<std::vector<double>> read_vector(UserTable& table, std::string_vie
   return std::nullopt;
 }
 
-/// Tokens per iteration that a row states otherwise than by alpha; nothing, with the problem told, where it is wrong.
+/// Tokens per iteration of a row that does not state alpha; nullopt, with a problem, if invalid.
 std::optional<double> read_tokens(UserTable& table, std::string_view column, std::int64_t gamma) {
   if (column == "acceptance_length") {
     const double tokens = table.positive(column);
@@ -75,8 +75,7 @@ std::optional<double> read_tokens(UserTable& table, std::string_view column, std
   return analytic::tokens_per_iteration(*entries, gamma, Convention::bonus);
 }
 
-/// The alpha of i.i.d. drafts that yield as many tokens per iteration, the only thing that acceptance does to a
-/// speedup.
+/// The alpha of i.i.d. drafts with the same tokens per iteration, which is all that a speedup depends on.
 double read_acceptance(UserTable& table, std::int64_t gamma) {
   std::vector<std::string_view> stated;
   for (const std::string_view column : {"alpha", "acceptance_length", "conditional", "marginal"}) {

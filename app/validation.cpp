@@ -35,7 +35,7 @@ void begin_cell_row(DataText& text, const LoopCell& cell) {
   text.cell(static_cast<double>(cell.batch)).cell(static_cast<double>(cell.context));
 }
 
-/// A speedup and the ends of its interval.
+/// A speedup and the bounds of its interval.
 void add_speedup_cells(DataText& text, double speedup, const std::optional<Interval>& ci95) {
   text.cell(speedup).cell(ci95 ? std::optional(ci95->low) : std::nullopt);
   text.cell(ci95 ? std::optional(ci95->high) : std::nullopt);
@@ -168,7 +168,7 @@ MeasuredCells run_validation(const std::string& folder, const ValidationInputs& 
   const auto write_manifest = [&] { replace_file(path("manifest.json"), experiments::document_text(manifest)); };
   try {
     replace_file(path("prediction.csv"), predicted);
-  } catch (const RunError& error) {  // nothing was written: the folder is the user's mistake
+  } catch (const RunError& error) {  // nothing was written: the error is in the folder that the user named
     throw InputError(error.what());
   }
   write_manifest();

@@ -16,7 +16,7 @@
 #include "latency/profile/profile.hpp"
 #include "latency/surfaces/cost_surface.hpp"
 
-/// Predictions from a profile, compared with decoding loops that are run afterwards or with an engine's speedups.
+/// Comparison of predictions from a profile with decoding loops that run afterwards, or with speedups of an engine.
 namespace foredraft::app {
 
 /// prediction.csv; columns in docs/metrics.md.
@@ -24,12 +24,12 @@ namespace foredraft::app {
 
 /// Origin of the measured speedups.
 enum class MeasuredBy {
-  loop,  ///< this program's own passes
+  loop,  ///< decoding loops of this program
   user   ///< an engine, as given by the user
 };
 [[nodiscard]] std::string_view to_string(MeasuredBy by);
 
-/// The measurements that a prediction is compared with.
+/// The measurements to compare predictions with.
 struct MeasuredCells {
   gpu_bench::MeasureEnd end = gpu_bench::MeasureEnd::done;
   std::vector<answers::MeasuredCell> cells = {};
@@ -40,13 +40,13 @@ struct MeasuredCells {
 [[nodiscard]] std::string validation_csv(const std::vector<answers::CellPrediction>& predictions,
                                          const std::vector<answers::MeasuredCell>& measured);
 
-/// The errors in a sentence, every cell, and what the comparison covers. At least one cell.
+/// The errors in a sentence, a table of all cells, and the scope of the comparison. Precondition: at least one cell.
 [[nodiscard]] std::string validation_text(const std::vector<answers::CellPrediction>& predictions,
                                           const MeasuredCells& measurement, MeasuredBy by, const std::string& device);
 
 inline constexpr std::string_view validation_schema = "foredraft.validation/1";
 
-/// Contents of the manifest of a validation besides its files.
+/// Contents of the manifest of a validation, besides its files.
 struct ValidationInputs {
   std::vector<FileDigest> files;  ///< the profile first
   MeasuredBy measured_by = MeasuredBy::loop;
@@ -56,7 +56,7 @@ struct ValidationInputs {
 
 using KeepCells = std::function<void(const std::vector<answers::MeasuredCell>&)>;
 
-/// Measures, and passes all known cells whenever there are more.
+/// Measures, and passes all known cells whenever there is a new one.
 using Measure = std::function<MeasuredCells(const KeepCells& keep)>;
 
 /// Writes DIR/prediction.csv and its digest in DIR/manifest.json, both on the disk before `measure` is called; then

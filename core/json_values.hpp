@@ -46,4 +46,12 @@ inline nlohmann::ordered_json interval_json(const std::optional<Interval>& inter
   return interval ? interval_json(*interval) : nlohmann::ordered_json(nullptr);
 }
 
+/// {"mean", "standard_error", "ci95": [low, high]}; a value that is not finite is null.
+inline nlohmann::ordered_json estimate_json(const Estimate& estimate) {
+  const Interval interval = normal_interval(estimate);
+  return {{"mean", finite_json(estimate.mean)},
+          {"standard_error", finite_json(estimate.standard_error)},
+          {"ci95", {finite_json(interval.low), finite_json(interval.high)}}};
+}
+
 }  // namespace foredraft

@@ -35,11 +35,7 @@ class MethodsReader {
   /// `tables`: pairs and parameters, as written.
   [[nodiscard]] MethodsFile read(const scenario::Mapping& tables) {
     MethodsFile file = read_values();
-    add_tables(tables, file.question);
-    return file;
-  }
-
-  void add_tables(const scenario::Mapping& tables, MethodsQuestion& question) {
+    MethodsQuestion& question = file.question;
     for (const scenario::Entry& table : tables) {
       for (const scenario::Entry& entry : entries_of(table.key, table.node)) {
         const std::string key = fmt::format("{}.{}", table.key, entry.key);
@@ -51,6 +47,7 @@ class MethodsReader {
         }
       }
     }
+    return file;
   }
 
  private:
@@ -239,13 +236,11 @@ class MethodsReader {
   std::vector<std::string> known_ = {"schema", "methods", "temperature", "pairs", "parameters"};
 };
 
-}  // namespace
-
-MethodsFile parse_methods_file(std::string_view text, const std::string& file) {
-  ProblemList problems(file);
+MethodsFile methods_of(scenario::Mapping document, const std::string& name) {
+  ProblemList problems(name);
   scenario::Mapping values;
   scenario::Mapping tables;
-  for (scenario::Entry& entry : parse_toml(text, file)) {
+  for (scenario::Entry& entry : document) {
     const bool is_table = entry.key == "pairs" || entry.key == "parameters";
     (is_table ? tables : values).push_back(std::move(entry));
   }
@@ -255,11 +250,14 @@ MethodsFile parse_methods_file(std::string_view text, const std::string& file) {
   return read;
 }
 
-void add_methods_tables(std::string_view json, const std::string& name, MethodsQuestion& question) {
-  ProblemList problems(name);
-  const scenario::Mapping no_values;
-  MethodsReader(no_values, problems).add_tables(parse_json_document(json, name), question);
-  problems.raise();
+}  // namespace
+
+MethodsFile parse_methods_file(std::string_view text, const std::string& file) {
+  return methods_of(parse_toml(text, file), file);
+}
+
+MethodsFile parse_methods_document(std::string_view json, const std::string& name) {
+  return methods_of(parse_json_document(json, name), name);
 }
 
 void train_pairs(MethodsQuestion& question, const std::string& folder, std::vector<FileDigest>& files) {

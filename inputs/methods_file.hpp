@@ -26,8 +26,8 @@ struct MethodsFile {
 /// of them by parameter, without the prefix of the family. Throws InputError `file:line: key: ...` with every problem.
 [[nodiscard]] MethodsFile parse_methods_file(std::string_view text, const std::string& file);
 
-/// Adds the tables pairs and parameters of a JSON object to the question; `name` is for messages. Throws InputError.
-void add_methods_tables(std::string_view json, const std::string& name, MethodsQuestion& question);
+/// The same for a JSON object; `name` is for messages.
+[[nodiscard]] MethodsFile parse_methods_document(std::string_view json, const std::string& name);
 
 /// Trains the n-gram models of the pairs. Corpora that are files are looked for in `folder`, that of the configuration;
 /// their digests go into `files`. Throws InputError for a text that cannot be read.

@@ -317,7 +317,7 @@ ObservedAcceptance read_observed_acceptance(const std::string& path, StopToken s
     }
     return {.file = used->file, .process = Trace{.recording = recording, .file = path}, .recorded_gamma = shortest};
   }
-  return {.file = used->file, .process = answers::fitted_runs(fit_of(*used))};
+  return {.file = used->file, .process = fit_of(*used).model.value()};
 }
 
 answers::FittedAcceptance read_fitted_acceptance(const std::string& path, StopToken stop) {

@@ -9,7 +9,7 @@ const waiting = new Map();
 let lastId = 0;
 let worker;
 
-/** Tells those who cannot see it that an answer is on its way. */
+/** Tells screen readers that an answer is being computed. */
 const showBusy = () => document.querySelector("main").setAttribute("aria-busy", String(waiting.size > 0));
 
 function post(message) {
@@ -47,8 +47,8 @@ export const ask = (questions) =>
     ({ argv: argv.map((word) => word.replaceAll("\0", "")), files })) });
 
 /**
- * A function that runs `work` for the newest value only: of the values that come while it runs, the last is kept. `work`
- * that was overtaken may fail: the settings that it looks at are new, its answer is not.
+ * A function that runs `work` only for the newest value: of the values that arrive while it runs, the last one is kept.
+ * Work for an older value may fail, because it reads newer settings.
  * @param {(value: any, isNewest: () => boolean) => Promise<void>} work
  */
 export function newest(work) {

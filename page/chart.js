@@ -3,8 +3,8 @@
 import { download, drawn, element, number } from "./elements.js";
 
 /**
- * A layer of a chart. Points are [x, y] or [x, y, low, high]; of `floating` bars [x, from, to].
- * `color`: of lines on a map, whatever the look of the page; `bare`: without markers.
+ * A layer of a chart. Points are [x, y] or [x, y, low, high], or [x, from, to] for `floating` bars.
+ * `color`: for lines on a map, in both themes of the page; `bare`: without markers.
  * @typedef {{kind: "line"|"points"|"bars"|"floating"|"area"|"band"|"rule"|"mark"|"heat", name?: string,
  *   points?: number[][], look?: number, color?: string, bare?: boolean, from?: number, to?: number, x?: number,
  *   y?: number, text?: string, values?: number[][], xs?: number[], ys?: number[]}} Layer
@@ -28,9 +28,9 @@ const LOOKS = [
   { color: "var(--series-5)", dash: "11 3", marker: "down" },
   { color: "var(--series-6)", dash: "5 2 2 2 2 2", marker: "circle" },
 ];
-/** Series that a chart can tell apart. */
+/** Maximum number of series that a chart can distinguish. */
 export const MAX_SERIES = LOOKS.length;
-// Speedups below 1 towards orange, above towards blue; 1 is the color of the page.
+// Speedups below 1 are orange, above 1 blue; 1 has the color of the page.
 const HEAT = [[0.4, [158, 60, 10]], [0.7, [226, 125, 50]], [0.9, [246, 206, 160]], [1, [245, 243, 238]],
   [1.2, [205, 216, 240]],
   [1.6, [150, 172, 222]], [2.2, [98, 122, 196]], [3, [66, 82, 165]], [5, [38, 44, 110]], [10, [20, 20, 60]]];
@@ -68,7 +68,7 @@ function ticks(low, high, count, { log = false, whole = false } = {}) {
   return found;
 }
 
-/** Every x and y that the layers hold. */
+/** All x and y of the layers. */
 function extent(layers) {
   const xs = [];
   const ys = [];
@@ -227,7 +227,7 @@ function legend(layers, width) {
   return { entries, height: entries.length ? (row + 1) * LEGEND_LINE : 0 };
 }
 
-/** Lines of an axis label of at most `letters` letters, or undefined where a word is longer. */
+/** Lines of an axis label with at most `letters` letters, or undefined if a word is longer. */
 function wrapped(name, letters) {
   const lines = [];
   for (const word of name.split(" ")) {
@@ -247,7 +247,7 @@ function categoryLabels(names, x, bottom) {
     style: "fill:var(--ink);font:12px var(--font)" }, name));
 }
 
-/** Pixels below the axis and more at its left: labels of categories that do not fit beside each other are slanted. */
+/** Pixels below the axis and more at its left: labels of categories that do not fit side by side are slanted. */
 function labelRoom(spec, width) {
   const names = spec.x.categories;
   if (!names) return { below: 42, more: 0 };
@@ -336,7 +336,7 @@ function csvOf(spec) {
   return [head, ...rowsOf(spec)].map((row) => row.map(cell).join(",")).join("\n") + "\n";
 }
 
-/** What a variable of the style sheet is now: a color, or the font. @param {string} name */
+/** The current value of a variable of the style sheet: a color, or the font. @param {string} name */
 function settled(name) {
   const style = getComputedStyle(document.documentElement);
   if (name === "--font") return style.getPropertyValue(name).trim().replaceAll('"', "'");
@@ -347,7 +347,7 @@ function settled(name) {
   return color;
 }
 
-/** The SVG as a file: colors as they are now. */
+/** The SVG as a file, with the current colors. */
 function svgText(svg) {
   const copy = svg.cloneNode(true);
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
@@ -368,7 +368,7 @@ const sizes = new ResizeObserver((entries) => {
   for (const { target } of entries) if (target.redraw) target.redraw();
 });
 
-/** A figure without content; `draw` fills it. @returns {HTMLElement} */
+/** An empty figure for `draw`. @returns {HTMLElement} */
 export function newChart() {
   const figure = element("figure", { class: "chart" });
   const title = element("figcaption");
@@ -394,7 +394,7 @@ export function newChart() {
   return figure;
 }
 
-/** Draws `spec` into a figure of newChart; a hidden figure is drawn when it is shown. @param {Spec} spec */
+/** Draws `spec` into a figure of newChart. A hidden figure is drawn when it becomes visible. @param {Spec} spec */
 export function draw(figure, spec) {
   figure.spec = spec;
   figure.redraw(true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of the page. Text is always set as text: nothing that a user or a log brings becomes markup.
+// Elements of the page. Text is always set as text: nothing from a user or a log becomes markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -23,7 +23,7 @@ export const drawn = (tag, attributes = {}, ...children) =>
 /** The element of an id. @returns {HTMLElement} */
 export const byId = (id) => document.getElementById(id);
 
-/** A number with `digits` significant digits, as people write it; a dash for none. @param {?number} value */
+/** A number with `digits` significant digits and thousand separators; a dash for none. @param {?number} value */
 export function number(value, digits = 4) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (typeof value === "string") return value;
@@ -38,12 +38,12 @@ export const symbols = (text) => text.replace(/\bgamma\b/g, "γ").replace(/\balp
 /** A speedup, as 2.95×. */
 export const times = (value) => (typeof value === "number" ? `${value.toFixed(2)}×` : "–");
 
-/** A range in brackets, or nothing. */
+/** "1.2 to 1.4", or "" without a range. */
 export const interval = (low, high, digits = 3) =>
   (typeof low === "number" && typeof high === "number" ? `${number(low, digits)} to ${number(high, digits)}` : "");
 
 /**
- * A table; the first cell of a row is its head, columns of numbers stand at the right.
+ * A table. The first cell of a row is its header; columns of numbers are aligned right.
  * @param {string[]} head @param {any[][]} rows @param {(row: any[], at: number) => boolean} marked
  */
 export function table(caption, head, rows, marked = () => false) {
@@ -64,6 +64,10 @@ export function table(caption, head, rows, marked = () => false) {
         ...rows.map((row, at) => element("tr", { class: marked(row, at) && "marked" }, ...row.map(cell))))));
 }
 
+/** Fills a list of descriptions with the entries that have a text. @param {[string, ?string][]} entries */
+export const describe = (list, entries) => list.replaceChildren(...entries.filter(([, text]) => text)
+  .flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]));
+
 /** Offers `content` as a file. @param {Blob|string} content @param {string} name */
 export function download(content, name, type = "text/plain") {
   const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
@@ -71,7 +75,7 @@ export function download(content, name, type = "text/plain") {
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
-/** Says `text` to people and screen readers for a moment. */
+/** Shows `text` for a moment, also to screen readers. */
 export function tell(text) {
   const place = byId("told");
   place.textContent = text;

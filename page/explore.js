@@ -2,10 +2,10 @@
 // Explore: one setting by closed form, with its neighbors in draft length, acceptance and cost.
 import { ask, newest, read } from "./ask.js";
 import { draw, newChart } from "./chart.js";
-import { element, number, symbols, table, times } from "./elements.js";
+import { describe, element, number, symbols, table, times } from "./elements.js";
 import { BY_PROCESS, COST_FORMULAS, FORMULAS } from "./formulas.js";
 import { example } from "./examples.js";
-import { form } from "./fields.js";
+import { fieldsSet, form } from "./fields.js";
 import { code, commandLine, configuration, literal, pythonCall, shareBox } from "./share.js";
 import { treeParts } from "./tree.js";
 
@@ -14,7 +14,7 @@ const isTree = (values) => values.shape === "tree";
 const process = (name) => (values) => chain(values) && values.process === name;
 const timed = (values) => values.cost === "times" && chain(values);
 
-/** What people set. @type {import("./fields.js").Group[]} */
+/** The controls. @type {import("./fields.js").Group[]} */
 export const EXPLORE = [
   { title: "Draft", fields: [
     { name: "shape", label: "Shape", kind: "choice", default: "chain",
@@ -85,6 +85,7 @@ export const EXPLORE = [
 ];
 
 const FIELDS = EXPLORE.flatMap(({ fields }) => fields);
+const ALWAYS_STATED = ["alpha", "c", "a", "b", "conditional", "marginal", "step", "draft", "verify"];
 const PROCESS = { conditional: "positional", marginal: "positional", runs: "runs" };
 const MAP_POINTS = 33;
 const MAP_ALPHAS = Array.from({ length: MAP_POINTS }, (_, k) =>
@@ -98,12 +99,10 @@ const CALM_MS = 60;
 const listOf = (words) => String(words).split(/[\s,;]+/).filter(Boolean).map(Number);
 const isList = (name) => name === "conditional" || name === "marginal";
 
-/** What of `values` counts in a question, without draft length. `alpha` replaces an acceptance length. */
+/** Fields of a question with their values, without the draft length. `alpha` replaces an acceptance length. */
 function counted(values, alpha) {
-  const kept = FIELDS.filter((field) => field.flag && (!field.when || field.when(values))
-    && (values[field.name] !== field.default
-      || ["alpha", "c", "a", "b", "conditional", "marginal", "step", "draft", "verify"].includes(field.name))
-    && values[field.name] !== "").map((field) => [field, values[field.name]]);
+  const kept = fieldsSet(EXPLORE, values).filter((field) => values[field.name] !== field.default
+    || ALWAYS_STATED.includes(field.name)).map((field) => [field, values[field.name]]);
   return values.process === "length" && alpha !== undefined
     ? [[FIELDS.find(({ name }) => name === "alpha"), alpha], ...kept] : kept;
 }
@@ -112,7 +111,7 @@ function counted(values, alpha) {
 function optionsOf(values, alpha) {
   const words = counted(values, alpha).flatMap(([field, value]) => [field.flag, isList(field.name)
     ? listOf(value).join(",") : String(value)]);
-  // The default of the page, not of the program.
+  // The program has another default than the page.
   if (values.operations === FIELDS.find(({ name }) => name === "operations").default)
     words.push("--operations-ratio", String(values.operations));
   return values.process === "runs" ? ["--process", "runs", ...words] : words;
@@ -128,7 +127,7 @@ function parametersOf(values, gamma, alpha) {
 
 const predict = (options, json = true) => ({ argv: ["predict", ...options, ...(json ? ["--json"] : [])] });
 
-/** The line of a text answer that begins with `name`, in one piece and with the symbols of the page. */
+/** The line of a text answer that begins with `name`, unwrapped and with the symbols of the page. */
 function lineOf(text, name) {
   const found = new RegExp(`^${name} +(.*(?:\\n {4,}\\S.*)*)`, "m").exec(text);
   return found ? symbols(found[1].replace(/\s+/g, " ")) : undefined;
@@ -176,19 +175,19 @@ function headline(at, best, near) {
     + `Best is γ = ${best.best_gamma}: ${times(best.best_speedup)}.`, tokens];
 }
 
-/** The point between the acceptances before and at `first` where the speedup is `level`. */
+/** The point where the speedup is `level`, between the acceptance rates before and at index `first`. */
 function crossing(row, first, level, c) {
   const part = (level - row[first - 1]) / (row[first] - row[first - 1]);
   return [MAP_ALPHAS[first - 1] + part * (MAP_ALPHAS[first] - MAP_ALPHAS[first - 1]), c];
 }
 
-/** Where the speedup reaches `level`: an acceptance rate for each cost ratio. */
+/** The acceptance rate for each cost ratio at which the speedup reaches `level`. */
 const contour = (speedups, level) => MAP_COSTS.map((c, j) => {
   const first = speedups[j].findIndex((value) => value >= level);
   return first > 0 ? crossing(speedups[j], first, level, c) : undefined;
 }).filter(Boolean);
 
-/** The tab. @param {Object} values @param {() => void} changed called when a control was changed */
+/** The tab. @param {Object} values @param {() => void} changed called after a change of a control */
 export function exploreTab(values, changed) {
   const said = element("h2", { class: "verdict", "aria-live": "polite" }, "…");
   const more = element("p", { class: "lead" });
@@ -270,10 +269,9 @@ export function exploreTab(values, changed) {
       : best.document;
     const shownAt = own.length ? at.document : atBest;
     numbers.replaceChildren(numbersTable(values, shownAt, atBest));
-    lines.replaceChildren(...[["Near best", near], ["Break even", lineOf(first[2].stdout, "break even")],
+    describe(lines, [["Near best", near], ["Break even", lineOf(first[2].stdout, "break even")],
       ["Any acceptance of this mean", lineOf(first[2].stdout, "any process")],
-      ["Assumes", lineOf(first[2].stdout, "assumes")]].filter(([, text]) => text).flatMap(([name, text]) =>
-        [element("dt", {}, name), element("dd", {}, text)]));
+      ["Assumes", lineOf(first[2].stdout, "assumes")]]);
     drawCurves(curve, best.document, shownAt, undefined);
     shareChain(options, own, typeof shownAt.gamma === "number" ? shownAt.gamma : 16, alpha, first[1].stdout);
     clearTimeout(calm);
@@ -282,13 +280,13 @@ export function exploreTab(values, changed) {
     return undefined;
   }
 
-  /** What comes when nobody has moved a control for a moment: the map and the simulation. */
+  /** Draws the map and the simulation, when no control has moved for a moment. */
   const after = newest(async ({ curve, best, at, options, own, alpha }, isNewest) => {
     const settled = calm;
     const isCalm = () => isNewest() && settled === calm;
     charts.map.hidden = !["iid", "length"].includes(values.process);
     if (!charts.map.hidden) await drawMap(options, own, alpha, at, isCalm);
-    // Runs have no closed form of the distribution: its draft length is simulated in any case.
+    // The distribution of runs has no closed form, so its draft length is always simulated.
     if (!(values.simulate || values.process === "runs") || !isCalm()) return;
     const simulated = [];
     const others = values.simulate ? curve.map(({ gamma }) => gamma).filter((gamma) => gamma > 0) : [];
@@ -339,7 +337,7 @@ export function exploreTab(values, changed) {
     const known = values.process !== "runs" && typeof at.gamma === "number";
     const tokens = curve.map((row) => row.tokens_per_iteration);
     const last = curve.findIndex(({ gamma }) => gamma === at.gamma);
-    // The tokens that one more draft adds are the probability that it and all before it are accepted.
+    // The tokens that one more draft adds equal the probability that it and all drafts before it are accepted.
     const survival = [1, ...tokens.slice(1, last + 1).map((value, k) => value - tokens[k]), 0];
     const closed = known && last >= 0 ? survival.slice(0, -1).map((value, k) => [k + 1, value - survival[k + 1]]) : [];
     const found = simulated?.find(({ gamma }) => gamma === at.gamma);
@@ -369,8 +367,8 @@ export function exploreTab(values, changed) {
       rows.push(read(answer).document?.cells ?? []);
     }
     const speedups = rows.map((cells) => cells.map((cell) => (own.length ? cell.speedup : cell.best_speedup)));
-    // At the best draft length the speedup never falls below 1: it breaks even where that length becomes 0, to which
-    // the line through the first two speedups above 1 leads.
+    // At the best draft length the speedup is never below 1. It breaks even where that length becomes 0, which is
+    // extrapolated from the first two speedups above 1.
     const pays = (cell) => (own.length ? cell.speedup >= 1 : cell.best_gamma !== 0);
     const border = MAP_COSTS.map((c, j) => {
       const first = rows[j].findIndex(pays);

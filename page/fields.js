@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Controls of a tab from one table of fields: what people see, what the program's option and parameter are called.
+// Controls of a tab from a table of fields, each with its label, its option of the program and its parameter.
 import { element } from "./elements.js";
 
 /**
@@ -14,12 +14,16 @@ import { element } from "./elements.js";
 const MAX_TEXT = 20000;
 const STEPS_OF_LOG = 200;
 
-/** The values that fields have before anybody changes one. @param {Group[]} groups */
+/** The default values of fields. @param {Group[]} groups */
 export const defaultsOf = (groups) =>
   Object.fromEntries(groups.flatMap(({ fields }) => fields).map((field) => [field.name, field.default]));
 
+/** The fields that are options of the program, in view and not empty. @param {Group[]} groups @returns {Field[]} */
+export const fieldsSet = (groups, values) => groups.flatMap(({ fields }) => fields).filter((field) =>
+  field.flag && (!field.when || field.when(values)) && values[field.name] !== "");
+
 /**
- * A value for `field` from text of an address, or its default where the text is none.
+ * The value of `field` in the text of an address, or its default if the text is invalid.
  * @param {Field} field @param {string} given
  */
 export function valueFrom(field, given) {
@@ -65,7 +69,7 @@ function choice(field, id, values, changed) {
   return { parts: [select], show: (value) => { select.value = value; } };
 }
 
-/** Empties a search field when somebody enters it, as browsers list only what matches its text; left empty it is as before. */
+/** Empties a search field on focus, because browsers list only matches of its text. If left empty, its text returns. */
 function browsable(box) {
   let typed;
   box.addEventListener("focus", () => { box.placeholder = box.value; box.value = ""; typed = false; });
@@ -100,7 +104,7 @@ function check(field, id, values, changed) {
 const KINDS = { slider, choice, check, number: written, text: written, search: written, area: written };
 
 /**
- * The controls of `groups`. `values` is changed in place before `onChange` hears of it.
+ * The controls of `groups`. They change `values` in place, then call `onChange`.
  * @param {string} tab @param {Group[]} groups @param {Object} values @param {() => void} onChange
  */
 export function form(tab, groups, values, onChange) {
@@ -134,7 +138,7 @@ export function form(tab, groups, values, onChange) {
   refresh();
   return {
     element: top,
-    /** Shows the values as they are now. */
+    /** Shows the current values. */
     show: () => { made.forEach(({ field, show }) => show(values[field.name])); refresh(); },
     /** Fills the list of a search field. @param {string} name @param {string[][]} options */
     offer: (name, options) => {

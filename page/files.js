@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that people drop, choose or paste. They stay where they are: the program reads them in the page.
+// Files that users drop, choose or paste. Nothing is uploaded: the program reads them in the page.
 import { element } from "./elements.js";
 
 /** @typedef {{name: string, blob: Blob, role: string}} Given */
 
-/** A name that the program's options can hold: no commas, blanks or folders. */
+/** A file name that options of the program accept: without commas, blanks or folders. */
 const plainName = (name) => name.replace(/[^\w.+-]/g, "_").replace(/^[-.]+/, "_").slice(0, 80) || "log";
 
 /** An area to drop files on. @param {string} text @param {(files: File[]) => void} take @param {boolean} [several] */
@@ -40,7 +40,7 @@ export function fileList(roles, guess, changed) {
   }));
   return {
     element: list, files,
-    /** Takes files in; `silent` does not tell of them. @param {{name: string, blob: Blob, role?: string}[]} more */
+    /** Adds files. @param {{name: string, blob: Blob, role?: string}[]} more */
     add: (more) => {
       for (const { name, blob, role } of more) {
         let free = plainName(name);
@@ -52,7 +52,7 @@ export function fileList(roles, guess, changed) {
     },
     replace: (more) => { files.length = 0; more.forEach(({ name, blob, role }) =>
       files.push({ name, blob, role })); show(); changed(); },
-    /** Asks for the roles again, as after another question. */
+    /** Guesses all roles again, after a change of the question. */
     assign: () => { files.forEach((file, at) => { file.role = guess(file.name, at); }); show(); },
   };
 }

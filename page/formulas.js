@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each number of the program's answer means: name, formula and source, as docs/model.md has them.
+// The name, formula and source of each number of an answer, as in docs/model.md.
 
 /** @typedef {{label: string, formula: string, source: string, unit?: string}} Formula */
 
-/** Of an answer by closed form; n is the most tokens of an iteration. @type {Object<string, Formula>} */
+/** For closed-form answers; n is the maximum number of tokens of an iteration. @type {Object<string, Formula>} */
 export const FORMULAS = {
   speedup: { label: "Speedup", unit: "×", formula: "tokens per iteration / (1 + γ c)",
     source: "Leviathan 2023, Thm. 3.8" },
@@ -22,7 +22,7 @@ export const FORMULAS = {
     formula: "1 / (1 − α (1 − c))", source: "own derivation, D7" },
 };
 
-/** Formulas that are not those of i.i.d. acceptance. @type {Object<string, Object<string, Partial<Formula>>>} */
+/** Formulas that differ from those of i.i.d. acceptance. @type {Object<string, Object<string, Partial<Formula>>>} */
 export const BY_PROCESS = {
   positional: {
     tokens_per_iteration: { formula: "τ = 1 + Σ mᵢ, mᵢ = a₁ ⋯ aᵢ", source: "Li 2024, Sec. 4" },
@@ -37,7 +37,7 @@ export const BY_PROCESS = {
   },
 };
 
-/** Of costs that are not 1 + gamma c. */
+/** Formulas for iteration costs other than 1 + gamma c. */
 export const COST_FORMULAS = {
   growth: { formula: "τ / (1 + γ c + G (n − 1))", source: "docs/model.md, verify_growth" },
   times: { formula: "τ t / (γ t_d + t_v + t_o)", source: "Xia 2023, Eq. 4" },

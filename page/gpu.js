@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Your GPU: what a device, two models and an acceptance rate give, by batch size or for the users of a server.
+// Your GPU: the speedup from a device, two models and an acceptance rate, by batch size or for the users of a server.
 import { ask, newest, read } from "./ask.js";
 import { MAX_SERIES, draw, newChart } from "./chart.js";
-import { element, interval, number, symbols, table, times } from "./elements.js";
-import { form } from "./fields.js";
+import { describe, element, interval, number, symbols, table, times } from "./elements.js";
+import { fieldsSet, form } from "./fields.js";
 import { dropArea } from "./files.js";
 import { code, commandLine, configuration, pythonCall, shareBox } from "./share.js";
 
@@ -15,7 +15,7 @@ const ENGINES = [["", "not known: a range"],
 const MAX_CHOICES = 12;
 const LOADS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-/** What people set. @type {import("./fields.js").Group[]} */
+/** The controls. @type {import("./fields.js").Group[]} */
 export const GPU = [
   { title: "Hardware and models", fields: [
     { name: "device", label: "Device", kind: "search", default: "h100", flag: "--device", parameter: "cost.device",
@@ -61,13 +61,13 @@ export const GPU = [
     { name: "ttft", label: "Objective for TTFT, ms", kind: "number", default: "", flag: "--slo-ttft-ms", when: users },
     { name: "tpot", label: "Objective for TPOT, ms", kind: "number", default: "", flag: "--slo-tpot-ms", when: users },
     { name: "price", label: "Price of a GPU hour", kind: "number", default: "", flag: "--gpu-hour-price", when: users },
-    { name: "any", label: "Also what does not fit: memory, vocabulary", kind: "check", default: false } ] },
+    { name: "any", label: "Ignore limits of memory and vocabulary", kind: "check", default: false } ] },
 ];
-const FIELDS = GPU.flatMap(({ fields }) => fields);
 const listOf = (words) => String(words).split(/[\s,;]+/).filter(Boolean);
 const isList = (name) => name === "marginal" || name === "batch";
+const listCode = (words) => code(`[${listOf(words).join(", ")}]`);
 
-/** The first paragraph of a text answer, in one line. */
+/** The first paragraph of a text answer, unwrapped. */
 const opening = (text) => text.split(/\n(?=evidence|\n|Decoding only)/)[0].replace(/\s+/g, " ").trim();
 
 function batchTable(cells) {
@@ -80,7 +80,7 @@ function batchTable(cells) {
         ? "no" : "yes"];
   });
   return table("By batch size", ["batch", "decode step, ms", "tokens/s", "best", "speedup", "its range",
-    "tokens/s then", "verification, ms", "drafting, ms", "memory, GB", "fits"], rows);
+    "tokens/s with it", "verification, ms", "drafting, ms", "memory, GB", "fits"], rows);
 }
 
 function loadTable(answer) {
@@ -107,7 +107,7 @@ function percentileTable(answer) {
       ...three(row.simulated.request_ms)]));
 }
 
-/** The tab. @param {Object} values @param {() => void} changed called when a control was changed */
+/** The tab. @param {Object} values @param {() => void} changed called after a change of a control */
 export function gpuTab(values, changed) {
   const said = element("h2", { class: "verdict", "aria-live": "polite" }, "…");
   const more = element("p", { class: "lead" });
@@ -120,12 +120,12 @@ export function gpuTab(values, changed) {
   const share = shareBox();
   const body = element("div", {}, element("div", { class: "charts" }, ...charts), tables, facts, text);
   const results = element("div", { class: "results" }, body, share.element);
-  /** Files that were dropped, by the option that they are for. */
+  /** Dropped files, by search field. */
   const dropped = {};
   let ready = false;
   let json = "";
   let offered;
-  /** What ships with the program, by search field. */
+  /** Shipped names, by search field. */
   const names = {};
 
   const controls = form("gpu", GPU, values, (name) => { delete dropped[name]; changed(); update(); });
@@ -141,8 +141,7 @@ export function gpuTab(values, changed) {
     dropArea("Drop the target's config.json here.", takeConfig("target"), false),
       dropArea("Drop the draft model's config.json here.", takeConfig("draft"), false)));
 
-  const counted = () => FIELDS.filter((field) => field.flag && (!field.when || field.when(values))
-    && values[field.name] !== "");
+  const counted = () => fieldsSet(GPU, values);
   const options = (folder) =>
     [...counted().flatMap((field) => [field.flag, dropped[field.name] ? folder + dropped[field.name].file
     : isList(field.name) ? listOf(values[field.name]).join(",") : String(values[field.name])]),
@@ -159,7 +158,7 @@ export function gpuTab(values, changed) {
     more.replaceChildren(...choices);
   };
 
-  /** Shipped names that hold every word of what stands in a search field, as buttons. */
+  /** Shipped names that contain every word in a search field, as buttons. */
   function choicesOf(name) {
     const words = String(values[name]).toLowerCase().split(/[\s/]+/).filter(Boolean);
     return names[name].filter((known) => words.every((word) => known.includes(word))).slice(0, MAX_CHOICES).map((known) =>
@@ -174,7 +173,7 @@ export function gpuTab(values, changed) {
   function showBatches(document) {
     tables.replaceChildren(batchTable(document.cells), element("p", { class: "note" },
       "Speedup = tokens per iteration × decode step / (drafting + verification + overhead), Xia 2023, Eq. 4. "
-      + "Times: roofline of the data sheet with what engines reach of it (docs/step-times.md); ranges hold 90 %."));
+      + "Times: roofline of the data sheet with the efficiency of engines (docs/step-times.md); 90 % intervals."));
     const cells = document.cells.filter(({ gammas }) => gammas.length).slice(0, MAX_SERIES);
     draw(charts[0], { name: "speedup-by-batch-size", title: "Speedup by draft length and batch size",
       x: { label: "draft length γ, tokens", whole: true }, y: { label: "speedup, ×" },
@@ -196,7 +195,7 @@ export function gpuTab(values, changed) {
       { kind: "line", name: "drafting", look: 2, points: best.map(([cell, row]) => [cell.batch, row.drafting.ms]) }] });
     const schedule = document.schedules[0]?.schedule.map(([from, to, gamma]) =>
       `γ = ${gamma} from batch ${from} to ${to}`).join("; ");
-    showFacts([["Schedule", schedule], ["Device", document.profile.device],
+    describe(facts, [["Schedule", schedule], ["Device", document.profile.device],
       ["Target", modelText(document.models.target)], ["Draft", document.models.draft
       && modelText(document.models.draft)],
       ["Largest batch", document.schedules[0]?.max_batch && number(document.schedules[0].max_batch)]]);
@@ -204,9 +203,6 @@ export function gpuTab(values, changed) {
 
   const modelText = (model) =>
     `${number(model.parameters / 1e9, 3)} G parameters, ${model.format}, KV cache ${model.kv_format}`;
-  const showFacts = (list) =>
-    facts.replaceChildren(...list.filter(([, value]) => value).flatMap(([name, value]) =>
-    [element("dt", {}, name), element("dd", {}, value)]));
 
   function showLoad(document) {
     const simulated = document.gammas.some((row) => row.simulated);
@@ -230,7 +226,7 @@ export function gpuTab(values, changed) {
       layers: shares.map((row, look) =>
         ({ kind: "bars", name: row.gamma === 0 ? "no speculation" : `K = ${row.gamma}`, look: look === 0 ? 0 : 2,
         points: parts.map((part, k) => [k, row.closed_form.shares[part] * row.closed_form.iteration_ms]) })) });
-    showFacts([["Evidence", document.evidence.error], ["Device", document.device], ["Engine", document.engine?.summary],
+    describe(facts, [["Evidence", document.evidence.error], ["Device", document.device], ["Engine", document.engine?.summary],
       ["Largest batch",
         document.gammas.map(({ gamma, max_batch: batch, max_batch_by: by }) => ({ gamma, batch, by })).slice(0,
         2).map(({ gamma, batch, by }) => `${batch} with K = ${gamma} (${by})`).join(", ")],
@@ -238,7 +234,7 @@ export function gpuTab(values, changed) {
         && `one budget of drafted tokens for the batch would be ${times(document.adaptive_gain)} the best fixed K`]]);
   }
 
-  /** The same server at other loads, in the third figure. */
+  /** Draws the same server at other loads in the third figure. */
   async function otherLoads(isNewest) {
     const at = values.load === "users" ? "--concurrency" : "--request-rate";
     const here = Number(values.load === "users" ? values.concurrency : values.rate);
@@ -283,7 +279,7 @@ export function gpuTab(values, changed) {
     const [first, ...rest] = symbols(opening(answers[1].stdout)).split(/(?<=\.)\s(?=[A-Z])/);
     said.textContent = first;
     more.textContent = [...rest, atLoad ? ""
-      : "Decoding only: for a server with prompts choose users at once under Load."].join(" ");
+      : "Decoding only. For a server with prompts, choose users at once under Load."].join(" ");
     printed.textContent = answers[1].stdout.replaceAll("/input/", "");
     if (!atLoad) { showBatches(document); return; }
     showLoad(document);
@@ -291,19 +287,18 @@ export function gpuTab(values, changed) {
   });
 
   function showShare() {
+    const valueOf = ({ name }) => (isList(name) ? listCode(values[name]) : values[name]);
     const keywords = Object.fromEntries(counted().map((field) =>
-      [field.flag.slice(2).replaceAll("-", "_"), isList(field.name) ? code(`[${listOf(values[field.name]).join(", ")}]`)
-      : values[field.name]]));
+      [field.flag.slice(2).replaceAll("-", "_"), valueOf(field)]));
     const extra = { ...(values.any ? { ignore_memory: true, allow_vocabulary_mismatch: true } : {}),
       ...(users(values) && !values.percentiles ? { closed_form: true } : {}) };
     const first = Object.fromEntries(counted().filter(({ parameter, name }) => parameter
-      && name !== "batch").map((field) => [field.parameter, isList(field.name)
-      ? code(`[${listOf(values[field.name]).join(", ")}]`) : values[field.name]]));
+      && name !== "batch").map((field) => [field.parameter, valueOf(field)]));
     share.show([["Command line", commandLine(["predict", ...options("")])],
       ...(users(values) ? []
         : [["Configuration (TOML)",
         configuration({ ...(values.marginal ? { process: "positional" } : {}), cost: "roofline", ...first }, undefined,
-        { gamma: code("{ from = 1, to = 8 }"), "cost.batch": code(`[${listOf(values.batch).join(", ")}]`) })]]),
+        { gamma: code("{ from = 1, to = 8 }"), "cost.batch": listCode(values.batch) })]]),
       ["Python", pythonCall(users(values) ? "predict_load" : "predict_times", { ...keywords, ...extra })],
         ["Link", location.href]], json);
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Your log: does speculation pay, which draft length, and why. Or two logs compared, or what to log.
+// Your log: whether speculation pays, which draft length to use, and why. Or two logs compared, or a logging plan.
 import { ask, newest, read } from "./ask.js";
 import { MAX_SERIES, draw, newChart } from "./chart.js";
-import { element, interval, number, table, times } from "./elements.js";
+import { describe, element, interval, number, table, times } from "./elements.js";
 import { example } from "./examples.js";
-import { form } from "./fields.js";
+import { fieldsSet, form } from "./fields.js";
 import { dropArea, fileList } from "./files.js";
 import { code, commandLine, copy, pythonCall, shareBox } from "./share.js";
 
@@ -18,7 +18,7 @@ const EXAMPLES = {
   compare: ["Two logs compared", "compare", { "old.csv": "a", "new.csv": "b", "plain.csv": "plain" }],
 };
 
-/** What people set. @type {import("./fields.js").Group[]} */
+/** The controls. @type {import("./fields.js").Group[]} */
 export const LOG = [
   { title: "Question", fields: [
     { name: "question", label: "About logs", kind: "choice", default: "advise",
@@ -45,7 +45,6 @@ export const LOG = [
     { name: "version", label: "Version of the engine, if the log does not say it", kind: "text", default: "",
       flag: "--engine-version", when: asks("advise") } ] },
 ];
-const FIELDS = LOG.flatMap(({ fields }) => fields);
 const FACTORS = { verification: "verification", drafting: "drafting", engine_overhead: "engine overhead",
   plain_overhead: "overhead in both", iteration_cost: "iteration cost" };
 const MAX_TEXT_BYTES = 20e6;
@@ -63,7 +62,7 @@ function loadName({ batch, request_rate_per_s: rate, offered_requests: offered, 
 const withError = (value, ci95) => (typeof value === "number"
   ? `${number(value, 3)}${ci95 ? ` (${interval(...ci95)})` : ""}` : "–");
 
-/** Rows of loads and runs, K that were not logged among them. */
+/** Rows of loads and runs, including K that were not logged. */
 function evidenceTable(loads) {
   const rows = loads.flatMap((load) => [
     ...(load.plain_ms
@@ -80,7 +79,7 @@ function evidenceTable(loads) {
     "TPOT, ms", "speedup, × (95 %)"], rows);
 }
 
-/** Ways to take the acceptance of a log along to the other tabs: its model, or its rates by position. */
+/** Links to the other tabs with the acceptance of a log: its model, or its rates by position. */
 function onwards({ marginal, model }) {
   const address = (tab, values) => `#${tab}&${new URLSearchParams(values)}`;
   const rates = { marginal: marginal.map(({ value }) => value.toFixed(4)).join(", ") };
@@ -107,7 +106,7 @@ function chainLayers(load) {
       points: bars.filter(([, from, to]) => to >= from) }].filter(({ points }) => points.length);
 }
 
-/** The tab. @param {Object} values @param {() => void} changed called when a control was changed */
+/** The tab. @param {Object} values @param {() => void} changed called after a change of a control */
 export function logTab(values, changed) {
   const said = element("h2", { class: "verdict", "aria-live": "polite" }, "Drop the logs of your server.");
   const more = element("p", { class: "lead" });
@@ -183,9 +182,8 @@ export function logTab(values, changed) {
     settingsText.textContent = exported[engineChoice.value] ?? "";
   }
 
-  /** Options that people set, without files. */
-  const options = () => FIELDS.filter((field) => field.flag && field.when(values)
-    && values[field.name] !== "").flatMap((field) => [field.flag, String(values[field.name])]);
+  /** The options in use, without files. */
+  const options = () => fieldsSet(LOG, values).flatMap((field) => [field.flag, String(values[field.name])]);
 
   function question() {
     const at = (role) => given.files.filter((file) => file.role === role).map(({ name }) => name);
@@ -199,7 +197,7 @@ export function logTab(values, changed) {
   function showAdvice(document) {
     said.textContent = document.action;
     more.textContent = document.cause ?? "";
-    const list = [["Evidence", document.evidence], ["Read",
+    describe(facts, [["Evidence", document.evidence], ["Read",
       [document.engine, document.engine_version,
       document.method].filter(Boolean).join(" ") + (document.verification_steps
       ? `, ${number(document.verification_steps)} verification steps` : "")],
@@ -208,9 +206,7 @@ export function logTab(values, changed) {
       ["Schedule",
         document.recommendation?.schedule?.map((row) =>
         `K = ${row.gamma} at ${row.first_batch} to ${row.last_batch} requests`).join("; ")],
-      ["Next", document.next], ["Why no more", document.why_not !== document.next ? document.why_not : null]];
-    facts.replaceChildren(...list.filter(([, value]) => value).flatMap(([name, value]) =>
-      [element("dt", {}, name), element("dd", {}, value)]));
+      ["Next", document.next], ["Why no more", document.why_not !== document.next ? document.why_not : null]]);
     tables.replaceChildren(...(document.loads.length ? [evidenceTable(document.loads)] : []),
       element("p", { class: "note" },
         "Speedup: TPOT without speculation / TPOT. Decode steps: time of an iteration / TPOT without speculation. "

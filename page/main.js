@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page: its tabs, its address, its look.
+// The page: its tabs, its address, its theme.
 import { startProgram } from "./ask.js";
 import { byId, tell } from "./elements.js";
 import { EXPLORE, exploreTab } from "./explore.js";
@@ -15,7 +15,7 @@ const made = {};
 let shown = "explore";
 let timer;
 
-/** Writes the state into the address; not at once, as browsers limit how often. */
+/** Writes the state into the address, with a delay, because browsers limit the rate. */
 function changed() {
   clearTimeout(timer);
   timer = setTimeout(() => {
@@ -23,7 +23,7 @@ function changed() {
     try {
       if (address !== location.hash) history.replaceState(null, "", address);
     } catch {
-      // In a notebook's frame the page has no address of its own.
+      // In the frame of a notebook the page has no address.
     }
     made[shown].tab.linked();
   }, ADDRESS_DELAY_MS);
@@ -61,7 +61,7 @@ function wireTabs() {
   }
 }
 
-/** Dark or light: as the system says until somebody switches. */
+/** Dark or light theme: that of the system until the user switches. */
 function wireLook() {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const dark = () => (document.documentElement.dataset.look ?? (system.matches ? "dark" : "light")) === "dark";
@@ -72,7 +72,7 @@ function wireLook() {
   label();
 }
 
-/** Leads to the answer as a link, a command line, Python. */
+/** Scrolls to the answer as a link, a command line and Python. */
 function wireShare() {
   byId("share").addEventListener("click", () => {
     const box = byId(`panel-${shown}`).querySelector(".share");
@@ -82,7 +82,7 @@ function wireShare() {
   });
 }
 
-/** A file that is dropped beside the areas for files is a log; never does the browser leave the page for it. */
+/** A file dropped outside the areas for files is a log. The browser must not leave the page for it. */
 function wireDrops() {
   addEventListener("dragover", (event) => event.preventDefault());
   addEventListener("drop", (event) => {

@@ -50,7 +50,7 @@ set(RE2_INCLUDE_DIR ${FOREDRAFT_PAGE_SOURCES}/re2)
 # papers are nothing that a page asks for.
 set(FOREDRAFT_LEFT_OUT
     core/sha256[.] app/scripts[.] app/commands/registry[.]
-    app/calibrate_log app/operators_request app/validation "app/commands/(sweep|reproduce|calibrate|validate|page)[.]"
+    app/calibrate_log app/calibration_texts app/validation "app/commands/(sweep|reproduce|calibrate|validate|page)[.]"
     answers/validation experiments/reproduce/ "experiments/sweep/(repeat|run_|summary|sweep_folder)"
     "gpu_bench/(cpu|cuda|kernels|loop|measure|verify)/" "gpu_bench/run/[^h]")
 

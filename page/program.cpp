@@ -7,10 +7,10 @@
 
 #include "app/commands/commands.hpp"
 
-// What page/program.js calls.
+// The function that page/program.js calls.
 extern "C" {
 
-/// The program with words that each end with a NUL; its exit code.
+/// Runs the program with words that each end with a NUL. Returns its exit code.
 EMSCRIPTEN_KEEPALIVE int foredraft_run(const char* words, std::size_t bytes) {
   std::vector<std::string> arguments;
   for (std::string_view rest(words, bytes); !rest.empty(); rest.remove_prefix(arguments.back().size() + 1)) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program as WebAssembly. `loadModule` is Emscripten's, in front of the modules.
+// The program as WebAssembly. `loadModule` comes from Emscripten, before the modules.
 
-/** What is in a file: bytes, or a Blob that is read in pieces. @typedef {Uint8Array | Blob} Content */
+/** Contents of a file: bytes, or a Blob that is read in pieces. @typedef {Uint8Array | Blob} Content */
 
 /**
- * Starts the program once; it answers any number of questions.
+ * Starts the program, which then answers any number of questions.
  * @param {Uint8Array} wasmBytes
  * @returns {Promise<{run: (argv: string[], files?: Record<string, Content>) => {code: number, stdout: string, stderr: string}}>}
  */
@@ -14,13 +14,13 @@ export async function loadProgram(wasmBytes) {
   FS.mkdir("/input");
   FS.mkdir("/blobs");
   FS.chdir("/input");
-  // stdout and stderr are files in memory, which take the descriptors that closing frees.
+  // stdout and stderr are files in memory, which get the descriptors that closing frees.
   const outputs = ["/stdout", "/stderr"].map((path, index) => {
     FS.close(FS.getStream(index + 1));
     return FS.open(path, "w+");
   });
 
-  /** @param {{path: string}} stream @returns {string} what was written since the last call */
+  /** @param {{path: string}} stream @returns {string} output since the last call */
   const takeText = (stream) => {
     const bytes = FS.readFile(stream.path);
     FS.ftruncate(stream.fd, 0);
@@ -28,7 +28,7 @@ export async function loadProgram(wasmBytes) {
     return new TextDecoder().decode(bytes);
   };
 
-  /** Bytes in the memory of the program while `use` runs. @param {Uint8Array} bytes */
+  /** Copies bytes into the memory of the program while `use` runs. @param {Uint8Array} bytes */
   const withBytes = (bytes, use) => {
     const at = module._malloc(bytes.length + 1);
     module.HEAPU8.set(bytes, at);
@@ -39,7 +39,7 @@ export async function loadProgram(wasmBytes) {
     }
   };
 
-  /** The files in /input, there for one question. @returns {() => void} takes them away again */
+  /** Puts the files of one question into /input. @returns {() => void} removes them */
   const place = (files) => {
     const names = Object.keys(files).map((name) => name.replace(/^\/input\//, ""));
     const blobs = [];

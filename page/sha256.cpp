@@ -7,7 +7,7 @@
 
 #include "core/digest.hpp"
 
-// SHA-256 in place of OpenSSL's, which has no package for WebAssembly: FIPS 180-4, 6.2.
+// SHA-256 instead of that of OpenSSL, which has no package for WebAssembly: FIPS 180-4, 6.2.
 namespace foredraft {
 namespace {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same answer elsewhere: as an address, a command line, a configuration, a line of Python.
+// Other ways to get the same answer: an address, a command line, a configuration, a line of Python.
 import { download, element, tell } from "./elements.js";
 import { defaultsOf, valueFrom } from "./fields.js";
 
-/** The part of an address behind #: the tab, and what differs from its defaults. */
+/** The part of an address after #: the tab, and the values that differ from its defaults. */
 export function toAddress(tab, groups, values) {
   const defaults = defaultsOf(groups);
   const kept = new URLSearchParams();
@@ -15,10 +15,10 @@ export function toAddress(tab, groups, values) {
   return `#${tab}${text ? `&${text}` : ""}`;
 }
 
-/** The tab that an address names. @param {string} address */
+/** The tab named in an address. @param {string} address */
 export const tabOf = (address) => address.replace(/^#/, "").split("&")[0];
 
-/** Sets `values` as an address says; what it does not know stays at its default. */
+/** Sets `values` from an address. Values that it does not contain get their defaults. */
 export function fromAddress(address, groups, values) {
   const given = new URLSearchParams(address.replace(/^#[^&]*&?/, ""));
   Object.assign(values, defaultsOf(groups));
@@ -29,10 +29,10 @@ export function fromAddress(address, groups, values) {
 
 const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${String(word).replaceAll("'", "'\\''")}'`);
 
-/** A command line that a shell reads. @param {string[]} argv */
+/** A command line for a shell. @param {string[]} argv */
 export const commandLine = (argv) => ["foredraft", ...argv].map(quoted).join(" ");
 
-/** Text that stands in Python as it is. */
+/** Text to insert unquoted. */
 export const code = (text) => ({ code: text });
 
 /** A value in TOML or Python: numbers, lists of numbers, words. */
@@ -59,7 +59,7 @@ export function configuration(fixed, simulation, axes) {
     ...(simulation ? ["", "[simulation]", ...lines(simulation)] : []), ""].join("\n");
 }
 
-/** Puts `text` on the clipboard and says so. @param {string} text */
+/** Copies `text` to the clipboard and confirms it. @param {string} text */
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -69,7 +69,7 @@ export async function copy(text) {
   }
 }
 
-/** The box that shows and copies the ways to ask elsewhere; `show` takes [name, text] pairs and the answer as JSON. */
+/** The box with these texts to copy. `show` takes [name, text] pairs and the answer as JSON. */
 export function shareBox() {
   const text = element("pre", { tabindex: "0" });
   const ways = element("div", { class: "ways", role: "group", "aria-label": "Ways to share" });
@@ -99,7 +99,7 @@ export function shareBox() {
       shown = pairs;
       update();
     },
-    /** Shows the address as it is now. */
+    /** Shows the current address. */
     relink: () => {
       const link = shown.find(([name]) => name === "Link");
       if (link) link[1] = location.href;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the C++ library of Debian 12's Emscripten (libc++ 13) lacks of C++20 and the sources use: the algorithms of
-// std::ranges, <=> of strings and optional values, and from_chars and to_chars of double. scripts/page.sh includes it
-// before every source; nothing else does. To be deleted with the first Emscripten whose library has them.
+// Parts of C++20 that the sources use and that the C++ library of Emscripten in Debian 12 (libc++ 13) lacks: the
+// algorithms of std::ranges, <=> for strings and optional values, and from_chars and to_chars for double. Only
+// scripts/page.sh includes it, before every source. Delete it with the first Emscripten whose library has them.
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -32,7 +32,7 @@ auto operator<=>(const optional<T>& a, const optional<T>& b) -> decltype(*a <=> 
   return a && b ? *a <=> *b : a.has_value() <=> b.has_value();
 }
 
-/// The shortest digits that read back as `value`: with an exponent only where that is shorter than without.
+/// The shortest digits that read back as `value`, with an exponent only if that is shorter.
 inline to_chars_result to_chars(char* first, char* last, double value) {
   string text = fmt::format("{}", value);
   if (isfinite(value) && value != 0.0) {
@@ -64,7 +64,7 @@ inline to_chars_result to_chars(char* first, char* last, double value) {
 
 inline from_chars_result from_chars(const char* first, const char* last, double& value,
                                     chars_format format = chars_format::general) {
-  // What strtod takes beyond from_chars: spaces, +, hexadecimal; and an exponent where only fixed digits are asked for.
+  // strtod also accepts spaces, + and hexadecimal digits, and an exponent if only fixed notation is allowed.
   const char* digits = first != last && *first == '-' ? first + 1 : first;
   if (digits == last || !((*digits >= '0' && *digits <= '9') || *digits == '.' || *digits == 'i' || *digits == 'n' ||
                           *digits == 'I' || *digits == 'N')) {
@@ -86,7 +86,7 @@ inline from_chars_result from_chars(const char* first, const char* last, double&
 
 namespace ranges {
 
-/// Both ends of a pair of results, as the standard's min_max_result and in_out_result.
+/// A pair of results, as min_max_result and in_out_result of the standard.
 template <class T>
 struct min_max_result {
   T min, max;

@@ -9,7 +9,7 @@
 #include "app/scripts.hpp"
 #include "experiments/reproduce/registry.hpp"
 
-// What a page has not: programs to start, papers to reproduce, timers, instruction sets to choose from.
+// Stand-ins for what a page lacks: programs to start, papers to reproduce, timers, instruction sets to choose from.
 namespace foredraft::app {
 
 PlotResult draw_figures(const std::string& /*folder*/) { return PlotResult::unavailable; }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of a token tree: the tree itself, its tokens, and what more nodes would give.
+// The figures of a token tree: the tree, its tokens, and the effect of more nodes.
 import { draw, newChart } from "./chart.js";
 import { drawn, element, number, table, times } from "./elements.js";
 
 const LEVEL = 46;
 const MIN_WIDTH = 13;
 
-/** Children of each path, and the places where nodes stand: leaves side by side, a parent over its children. */
+/** Children of each path, and the positions of nodes: leaves side by side, a parent above its children. */
 function placed(paths) {
   const children = new Map([["", []]]);
   for (const path of paths) {
@@ -50,7 +50,7 @@ function treeDrawing(paths, probabilities) {
   return svg;
 }
 
-/** The view of a tree; `show` returns the verdict and the line below it. */
+/** The view of a tree. `show` returns the verdict and the line below it. */
 export function treeParts() {
   const place = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The token tree" });
   const numbers = element("div");

@@ -15,7 +15,7 @@ async function unpack(packed) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Asks the program; loads a fresh one after a trap. @returns {Promise<import("./ask.js").Answer>} */
+/** Asks the program, and starts a new one after a trap. @returns {Promise<import("./ask.js").Answer>} */
 async function answer({ argv, files }) {
   try {
     return program.run(argv, files ?? {});

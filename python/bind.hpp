@@ -23,7 +23,6 @@ void bind_arrays(nanobind::module_& module, nanobind::class_<Question>& question
 void bind_sweeps(nanobind::module_& module);
 void bind_devices(nanobind::module_& module);
 void bind_logs(nanobind::module_& module);
-void bind_methods(nanobind::module_& module);
 
 /// The name in TOML of a keyword, whose underscores stand for dots; an unknown one as it is.
 [[nodiscard]] std::string name_of(const std::string& keyword);

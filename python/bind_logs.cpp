@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is answered from keywords as the program answers it from options: logs, advice, loads.
+// Answers as texts, which the program gives too: logs, advice, comparisons, loads, methods.
 #include <nanobind/nanobind.h>
 
 #include <atomic>
@@ -79,6 +79,12 @@ void bind_logs(nb::module_& module) {
     return answer_interruptibly(
         [&](const std::atomic<bool>* /*stop*/) { return times_prediction(keywords_of(options)); });
   });
+  module.def("compare_methods",
+             [](const std::string& document, const std::vector<double>& verification, unsigned threads) {
+               return answer_interruptibly([&](const std::atomic<bool>* stop) {
+                 return methods_comparison(document, verification, threads, stop);
+               });
+             });
   module.def("explanation", [](const Keywords& options) { return texts_of(explanation(keywords_of(options))); });
 }
 

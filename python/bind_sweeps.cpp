@@ -84,7 +84,7 @@ nb::dict reproduce(const std::vector<std::string>& names, std::uint64_t seed, un
 
 nb::dict validate(const std::string& profile, bool steps, const std::string& text, const std::string& source,
                   const std::optional<std::string>& folder, const std::vector<std::string>& command_line) {
-  const Validated found = run_interruptibly(
+  const ValidatedSpeedups found = run_interruptibly(
       [&](const std::atomic<bool>& /*stop*/, ProgressBoard&) {
         return validate_speedups(profile, steps, text, source, folder, command_line);
       },

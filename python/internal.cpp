@@ -21,6 +21,7 @@
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
+#include "foredraft/methods.hpp"
 #include "inputs/devices.hpp"
 #include "inputs/inputs.hpp"
 #include "inputs/methods_file.hpp"
@@ -273,10 +274,11 @@ Drafting tree_drafting(const std::string& drafter) {
                                scenario::method_or_suggestion(drafter, known)));
 }
 
-AnswerTexts methods_comparison(MethodsQuestion question, const std::string& tables, unsigned threads,
+AnswerTexts methods_comparison(const std::string& document, const std::vector<double>& verification, unsigned threads,
                                const std::atomic<bool>* stop) {
   std::vector<FileDigest> files;
-  inputs::add_methods_tables(tables, std::string(messages_from), question);
+  MethodsQuestion question = inputs::parse_methods_document(document, std::string(messages_from)).question;
+  question.price.verification = verification;
   inputs::train_pairs(question, "", files);
   const MethodsAnswer answer = compare_methods(question, threads, stop);
   return {.json = experiments::document_text(answers::to_json(answer)), .text = app::to_text(answer)};

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "foredraft/lossiness.hpp"
-#include "foredraft/methods.hpp"
 #include "foredraft/predict.hpp"
 #include "foredraft/scenario.hpp"
 #include "foredraft/simulate.hpp"
@@ -121,7 +120,7 @@ struct ReproductionOptions {
                                                const ReproductionOptions& options);
 
 /// Speedups measured in an engine, beside those that a profile predicts.
-struct Validated {
+struct ValidatedSpeedups {
   std::string csv;  ///< as validation.csv
   std::string text;
   std::string device;
@@ -129,9 +128,9 @@ struct Validated {
 };
 /// `foredraft validate --against` of the text of a file `source`, with a results folder if one is named. `steps`: the
 /// profile is a CSV of steps.
-[[nodiscard]] Validated validate_speedups(const std::string& profile, bool steps, const std::string& text,
-                                          const std::string& source, const std::optional<std::string>& folder,
-                                          const std::vector<std::string>& command_line);
+[[nodiscard]] ValidatedSpeedups validate_speedups(const std::string& profile, bool steps, const std::string& text,
+                                                  const std::string& source, const std::optional<std::string>& folder,
+                                                  const std::vector<std::string>& command_line);
 
 /// The document of `foredraft list NAME --json`, schema foredraft.list/1.
 [[nodiscard]] std::string list_document(const std::string& name);
@@ -193,10 +192,10 @@ struct ComparisonTexts {
 /// How a tree is drafted. Throws InputError for an unknown word.
 [[nodiscard]] Drafting tree_drafting(const std::string& drafter);
 
-/// `foredraft methods`: schema foredraft.methods/1. `tables`: pairs and parameters as a JSON object, like those of a
-/// configuration.
-[[nodiscard]] AnswerTexts methods_comparison(MethodsQuestion question, const std::string& tables, unsigned threads,
-                                             const std::atomic<bool>* stop);
+/// `foredraft methods`: schema foredraft.methods/1. `document`: a configuration as JSON, without the cost of
+/// verification; `verification`: the time of a target pass over 1, 2, ... positions.
+[[nodiscard]] AnswerTexts methods_comparison(const std::string& document, const std::vector<double>& verification,
+                                             unsigned threads, const std::atomic<bool>* stop);
 
 /// A device's data sheet as JSON.
 [[nodiscard]] std::string device_document(const std::string& name);

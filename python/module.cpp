@@ -50,7 +50,6 @@ NB_MODULE(_core, module) {
   bind_sweeps(module);
   bind_devices(module);
   bind_logs(module);
-  bind_methods(module);
   bind_others(module);
 }
 

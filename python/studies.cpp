@@ -62,8 +62,9 @@ Reproduced reproduce_experiments(const std::vector<std::string>& names, const Re
   return all;
 }
 
-Validated validate_speedups(const std::string& profile, bool steps, const std::string& text, const std::string& source,
-                            const std::optional<std::string>& folder, const std::vector<std::string>& command_line) {
+ValidatedSpeedups validate_speedups(const std::string& profile, bool steps, const std::string& text,
+                                    const std::string& source, const std::optional<std::string>& folder,
+                                    const std::vector<std::string>& command_line) {
   const inputs::ReadProfile read = steps ? inputs::read_steps(profile) : inputs::read_profile(profile);
   const latency::Profile& times = read.profile;
   app::PredictedSpeedups speedups = app::predict_speedups(text, source, times);

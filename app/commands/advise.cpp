@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,11 +11,11 @@
 #include "answers/engine_settings.hpp"
 #include "answers/logging_plan.hpp"
 #include "app/advice_folder.hpp"
+#include "app/answer_folder.hpp"
 #include "app/commands/commands.hpp"
 #include "app/deployment_options.hpp"
 #include "app/request_options.hpp"
 #include "app/scenario_options.hpp"
-#include "app/scripts.hpp"
 #include "app/texts/texts.hpp"
 #include "core/progress.hpp"
 #include "core/streams.hpp"
@@ -50,7 +49,7 @@ inputs::AdviceRequest read_request(CommandLine& line) {
 
 constexpr std::string_view engine_of_plan = "plan";
 
-/// The options that a plan goes with.
+/// The options that may accompany --plan.
 constexpr std::array<std::string_view, 6> options_of_plan{engine_of_plan, "current-k", "concurrency",
                                                           "target",       "draft",     "json"};
 
@@ -92,17 +91,13 @@ int run_advise(CommandLine& line) {
   for (const std::string& note : read.notes) say("{}", note);
   const answers::Advice advice = answers::advise(read.question);
   const std::string settings = inputs::settings_of(request, advice);
-  std::optional<experiments::ResultFolder> folder;
-  if (const auto out = line.text("out")) {
-    folder.emplace(*out, advice_kind(read.question), line.words());
-    for (const FileDigest& file : read.files) folder->add_input(file);
-    write_advice(*folder, advice, settings, request.engine_version);
-    folder->complete();
-  }
-  print_result(line.has("json") ? experiments::document_text(to_json(advice, request.engine_version))
-                                : to_text(advice, settings));
-  if (folder && draw_figures(folder->path()) == PlotResult::failed) return exit_failed;
-  return advice.concludes() ? exit_done : exit_failed;
+  const std::string answer = line.has("json") ? experiments::document_text(to_json(advice, request.engine_version))
+                                              : to_text(advice, settings);
+  const int code =
+      print_answer(line, answer, {.kind = advice_kind(read.question), .inputs = read.files, .write = [&](auto& out) {
+                                    write_advice(out, advice, settings, request.engine_version);
+                                  }});
+  return advice.concludes() ? code : exit_failed;
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <algorithm>
 #include <array>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/calibrate_log.hpp"
+#include "app/calibration_texts.hpp"
 #include "app/commands/commands.hpp"
-#include "app/operators_request.hpp"
 #include "app/scenario_options.hpp"
 #include "app/scripts.hpp"
 #include "core/files.hpp"
@@ -41,11 +43,11 @@ struct CalibrateOptions {
   unsigned threads;
   bool quick, accept_noise;
   std::vector<std::string> files;
-  OperatorsRequest operators = {};  ///< of --backend aisimulate
-  latency::EngineLoop loop = {};    ///< of --backend llama-bench
+  std::string operators = {};     ///< for --backend aisimulate, from read_operators()
+  latency::EngineLoop loop = {};  ///< for --backend llama-bench
 };
 
-/// Options of single backends.
+/// Options that only some backends use.
 const std::vector<std::string_view> operators_options{"device",       "engine",      "engine-version", "target-format",
                                                       "draft-format", "kv-format",   "target-tp",      "draft-tp",
                                                       "target-ep",    "attention-dp"};
@@ -53,24 +55,26 @@ const std::vector<std::string_view> loop_options{"draw-us", "draft-catch-up"};
 const std::vector<std::string_view> plan_options{"target", "draft", "batch", "context"};
 const std::vector<std::string_view> measuring_options{"minutes", "threads", "quick", "accept-noise"};
 
-OperatorsRequest read_operators(CommandLine& line) {
+/// The request to scripts/operators/aisimulate_steps.py, one JSON object. The script checks names and has the defaults.
+std::string read_operators(CommandLine& line) {
   line.require("device", "operator times belong to a device", "e.g. --device h100");
   line.require("target", "the target model", "e.g. --target llama-3.1-8b");
   line.reject_any(measuring_options, "given with --backend aisimulate", "nothing is measured here", "remove it");
-  return {.device = line.text("device").value_or(""),
-          .target = line.text("target").value_or(""),
-          .engine = line.text("engine"),
-          .engine_version = line.text("engine-version"),
-          .draft = line.text("draft"),
-          .target_format = line.text("target-format"),
-          .draft_format = line.text("draft-format"),
-          .kv_format = line.text("kv-format"),
-          .target_tp = line.integer("target-tp", 1, max_count),
-          .draft_tp = line.integer("draft-tp", 1, max_count),
-          .target_ep = line.integer("target-ep", 1, max_count),
-          .attention_dp = line.integer("attention-dp", 1, max_count),
-          .batches = line.integers("batch", 1, max_count),
-          .contexts = line.integers("context", 0, max_count)};
+  nlohmann::ordered_json request = nlohmann::ordered_json::object();
+  const auto add = [&request](std::string option, const auto& value) {
+    std::ranges::replace(option, '-', '_');
+    if (value) request[option] = *value;
+  };
+  for (const char* option :
+       {"device", "target", "engine", "engine-version", "draft", "target-format", "draft-format", "kv-format"}) {
+    add(option, line.text(option));
+  }
+  for (const char* option : {"target-tp", "draft-tp", "target-ep", "attention-dp"}) {
+    add(option, line.integer(option, 1, max_count));
+  }
+  add("batches", line.integers("batch", 1, max_count));
+  add("contexts", line.integers("context", 0, max_count));
+  return request.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 /// Defaults are those of llama.cpp: common/speculative.cpp, draft-simple.
@@ -174,7 +178,7 @@ Calibration calibrate_cpu(const CalibrateOptions& options, const std::vector<Pla
   return {.end = result.end, .profile = std::move(result.profile)};
 }
 
-/// Runs foredraft-gpu on a folder beside the profile, which keeps its tables and its report.
+/// Runs foredraft-gpu in a folder beside the profile, which keeps its tables and its report.
 Calibration calibrate_cuda(const CalibrateOptions& options) {
   static_cast<void>(latency::claim_profile_file(options.out));
   const std::string program = find_program("foredraft-gpu");
@@ -194,7 +198,7 @@ Calibration calibrate_cuda(const CalibrateOptions& options) {
   if (options.batches) add("--batch", *options.batches);
   if (options.contexts) add("--context", *options.contexts);
   if (options.quick) command.emplace_back("--quick");
-  static_cast<void>(catch_interrupts());  // the child ends at the same signal and leaves what it has
+  static_cast<void>(catch_interrupts());  // the child ends at the same signal and keeps its results
   const int code = run_and_wait(command, ChildOutput::to_stderr);
   if (code == exit_bad_input) throw InputError("foredraft calibrate: foredraft-gpu could not run; its reason is above");
   if (code != exit_done && code != exit_interrupted) {
@@ -207,7 +211,7 @@ Calibration calibrate_cuda(const CalibrateOptions& options) {
           .profile = latency::read_profile(options.out)};
 }
 
-/// Writes a profile that was measured elsewhere.
+/// Writes a profile from times that were measured elsewhere.
 int write_converted(const CalibrateOptions& options, Profile profile, std::string (*text)(const Profile&)) {
   const latency::Identity program = program_identity();
   profile.identity.commit = fmt::format("foredraft {} {}", program.tool_version, program.commit);
@@ -218,7 +222,7 @@ int write_converted(const CalibrateOptions& options, Profile profile, std::strin
 
 int calibrate_operators(const CalibrateOptions& options) {
   try {
-    Profile profile = inputs::parse_operators(ask_operators(to_json(options.operators)), "aisimulate_steps.py");
+    Profile profile = inputs::parse_operators(ask_operators(options.operators), "aisimulate_steps.py");
     return write_converted(options, std::move(profile), operators_text);
   } catch (const InputError& error) {
     throw InputError(fmt::format("foredraft calibrate: --backend aisimulate: {}", error.what()));

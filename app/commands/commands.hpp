@@ -43,7 +43,7 @@ Command completion_command();
 /// The whole program: `arguments` without the program's name.
 [[nodiscard]] int run_program(const std::vector<std::string>& arguments);
 
-// ---- What shells and `man` show of the commands, made from the same tables as --help (shell.cpp).
+// ---- Completion for shells and the manual page, from the same tables as --help (shell.cpp).
 
 /// The text of `foredraft help`.
 [[nodiscard]] std::string program_help(const std::vector<CommandSpec>& commands);
@@ -58,8 +58,8 @@ Command completion_command();
 /// unknown shell.
 [[nodiscard]] std::string completion_script(std::string_view shell);
 
-/// The candidates for the last of `words`, which may be empty or incomplete; the words before it follow the program's
-/// name. In the order of the tables. Empty if nothing is valid there, or any text, such as a file name.
+/// The candidates for the last of `words`, which may be empty or incomplete. `words` follow the name of the program.
+/// The candidates are in the order of the tables. Empty if no word is valid there, or any text, such as a file name.
 [[nodiscard]] std::vector<std::string> completions(const std::vector<CommandSpec>& commands,
                                                    std::vector<std::string> words);
 
@@ -68,11 +68,11 @@ Command completion_command();
 /// What `foredraft list NAME --json` prints: schema foredraft.list/1. Throws InputError for an unknown name.
 [[nodiscard]] nlohmann::ordered_json list_document(const std::string& name);
 
-/// The page that the program was built with, one HTML document (docs/page.md). Throws RunError, which says how to build
-/// it, where there is none.
+/// The page that the program was built with, as one HTML document (docs/page.md). Without a page, throws RunError with
+/// instructions to build it.
 [[nodiscard]] std::string_view page_text();
 
-/// read_logs() with its progress on stderr; ends at an interrupt.
+/// read_logs() with progress on stderr. Throws Interrupted.
 [[nodiscard]] std::vector<logs::ObservedLog> read_logs_with_progress(const std::vector<std::string>& paths,
                                                                      std::string_view format);
 

@@ -37,7 +37,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// ---- What was read, in at most nine lines of at most 100 columns: files and engines, settings, observations by draft
+// ---- The summary, in at most nine lines of at most 100 columns: files and engines, settings, observations by draft
 // length and concurrency, warnings.
 
 constexpr std::size_t max_logs = 1000;
@@ -47,7 +47,7 @@ constexpr std::size_t max_lines = 9;
 constexpr std::size_t max_of_a_name = 34;
 constexpr std::size_t import_label_width = 12;
 
-/// What observations in one line of the summary share: decoding, gamma, and requests rounded to a power of two.
+/// Identifies a line of the summary: decoding, gamma, and requests rounded to a power of two.
 struct GroupKey {
   logs::Decoding decoding;
   std::int64_t gamma;  ///< -1: unknown
@@ -102,7 +102,7 @@ std::string settings_line(const logs::EngineSettings& settings) {
   return text.empty() ? "" : one_line("settings", text);
 }
 
-/// From the smallest to the largest; nullopt where an observation lacks it.
+/// The range of a value; nullopt if an observation lacks it.
 std::optional<Interval> extremes_of(std::span<const logs::Observation> group,
                                     std::optional<double> logs::Observation::*member) {
   Interval range{std::numeric_limits<double>::infinity(), 0.0};
@@ -128,7 +128,7 @@ std::string label_of(const GroupKey& key) {
   return key.decoding == logs::Decoding::speculative ? "speculative" : "unknown";
 }
 
-/// The mean where every observation has it, weighted by steps where all have some.
+/// The mean of a value, weighted by steps if all observations have steps; nullopt if an observation lacks the value.
 std::optional<double> mean_time(std::span<const logs::Observation> group,
                                 std::optional<double> logs::ObservedTimes::*time) {
   double sum = 0.0;
@@ -195,7 +195,7 @@ std::string group_lines(std::span<const logs::ObservedLog> logs) {
   return text;
 }
 
-/// As many as fit into `room` lines.
+/// Groups in at most `room` lines.
 std::string warning_lines(std::span<const logs::ObservedLog> logs, std::size_t room) {
   std::string text;
   std::size_t left = 0;
@@ -238,7 +238,7 @@ void require_observations(const std::vector<logs::ObservedLog>& logs) {
 
 std::vector<std::string> interchange_names() { return texts_of(logs::interchanges(), &logs::Interchange::name); }
 
-/// The format that --as names; without it observations.
+/// The format of --as; observations without that option.
 const logs::Interchange& written_format(CommandLine& line) {
   const auto name = line.word("as", interchange_names());
   if (name) line.require("out", "the file to write", "e.g. --out FILE");

@@ -7,16 +7,15 @@
 
 #include "analytic/tree/tree_search.hpp"
 #include "answers/methods.hpp"
+#include "app/answer_folder.hpp"
 #include "app/commands/commands.hpp"
 #include "app/deployment_options.hpp"
 #include "app/device_price.hpp"
 #include "app/scenario_options.hpp"
-#include "app/scripts.hpp"
 #include "app/texts/texts.hpp"
 #include "core/digest.hpp"
 #include "core/numbers.hpp"
 #include "core/progress.hpp"
-#include "core/streams.hpp"
 #include "experiments/results/manifest.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/scenario.hpp"
@@ -30,7 +29,7 @@ constexpr std::int64_t most_positions = 4'096;
 constexpr double default_growth = 0.01;
 constexpr double max_temperature = 1'000.0;
 
-/// 0, or at least min_temperature.
+/// Temperatures must be 0 or at least min_temperature.
 std::optional<std::vector<double>> read_temperatures(CommandLine& line) {
   const auto entries = line.texts("temperature");
   if (!entries) return std::nullopt;
@@ -54,9 +53,9 @@ void replace(Number& value, const std::optional<std::int64_t>& given) {
   if (given) value = static_cast<Number>(*given);
 }
 
-/// Options replace what a configuration says. The digests of what it read go into `files`.
+/// Options override the configuration. Adds the digests of the files that it reads to `files`.
 MethodsQuestion read_methods_question(CommandLine& line, std::vector<FileDigest>& files) {
-  const std::optional<AskedPrice> device = read_asked_price(line, "autoregressive");
+  const std::optional<answers::ProfileQuestion> device = read_asked_price(line, "autoregressive");
   const std::optional<double> c = line.real("c", 0.0, 1.0);
   const std::optional<double> growth = line.real("verify-growth", 0.0, unlimited);
   const std::optional<std::int64_t> positions = line.integer("positions", 2, most_positions);
@@ -110,57 +109,53 @@ int run_methods(CommandLine& line) {
   std::vector<FileDigest> files;
   const MethodsQuestion question = read_methods_question(line, files);
   const MethodsAnswer answer = in_phase("comparing methods", [&] { return compare_methods(question, threads); });
-  std::optional<experiments::ResultFolder> folder;
-  if (const auto out = line.text("out")) {
-    static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
-    folder.emplace(*out, experiments::ResultFolder::Kind{.schema = "foredraft.methods_result/1"}, line.words());
-    for (const FileDigest& file : files) folder->add_input(file);
-    folder->write("methods.txt", to_text(answer));
-    folder->write("methods.json", experiments::document_text(answers::to_json(answer)));
-    folder->write("methods.csv", answers::methods_csv(answer));
-    folder->complete();
-  }
-  print_result(line.has("json") ? experiments::document_text(answers::to_json(answer)) : to_text(answer));
-  if (folder && draw_figures(folder->path()) == PlotResult::failed) return exit_failed;
-  return exit_done;
+  const std::string text = to_text(answer);
+  const std::string json = experiments::document_text(answers::to_json(answer));
+  return print_answer(line, line.has("json") ? json : text,
+                      {.kind = {.schema = "foredraft.methods_result/1"}, .inputs = files, .write = [&](auto& out) {
+                         out.write("methods.txt", text);
+                         out.write("methods.json", json);
+                         out.write("methods.csv", answers::methods_csv(answer));
+                       }});
 }
 
 }  // namespace
 
 Command methods_command() {
-  return {{.name = "methods",
-           .arguments = "[CONFIG.toml] [options]",
-           .summary = "Compares the methods of the field for one pair of models and one cost: speedup, loss, bound.",
-           .options = {{"iterations", "N", "iterations to simulate for each row (default 50000)"},
-                       {"seed", "S", "random seed (default 1)"},
-                       threads_option,
-                       {"json", "", "one JSON document, schema foredraft.methods/1"},
-                       {"out", "DIR", "also write methods.txt, methods.json, methods.csv and methods.{pdf,svg,png}"}},
-           .min_positional = 0,
-           .max_positional = 1,
-           .examples = {"foredraft methods",
-                        "foredraft methods --alpha 0.7 --c 0.1 --temperature 0,1 --out results/methods",
-                        "foredraft methods --methods eagle2,block_verification,pearl --gamma 5",
-                        "foredraft methods --device h200 --target qwen3-32b --draft qwen3-0.6b --batch 16"},
-           .groups = {{"what is compared",
-                       {{"methods", "m1,m2,...",
-                         "names or aliases (default: all that are compared; foredraft list methods)", false,
-                         compared_methods},
-                        {"temperature", "T1,T2,...", "of both models (default 0,0.7,1)"},
-                        {"gamma", "G", "drafts of an iteration (default: the fastest for each method, to 32)"},
-                        {"positions", "N", "maximum positions that a pass of the target verifies (default 64)"},
-                        {"width", "K", "of trees: candidates of a node (default 10)"},
-                        {"servers", "N", "copies of the target that DSI may use (default 7)"}}},
-                      {"a synthetic pair of models",
-                       {{"alpha", "A", "acceptance rate of a draft at temperature 1 (default 0.8)"},
-                        {"vocabulary", "V", "tokens (default 1000)"},
-                        {"pool", "N", "contexts (default 64)"}}},
-                      {"cost of forward passes",
-                       {{"c", "C", "time of a draft step over that of a target decode step (default 0.05)"},
-                        {"verify-growth", "G", "decode steps that each position after the first adds (default 0.01)"}}},
-                      device_price_options(),
-                      deployment_options()}},
-          run_methods};
+  return {
+      {.name = "methods",
+       .arguments = "[CONFIG.toml] [options]",
+       .summary = "Compares the methods of the field for one pair of models and one cost: speedup, loss, bound.",
+       .options = {{"iterations", "N", "iterations to simulate for each row (default 50000)"},
+                   {"seed", "S", "random seed (default 1)"},
+                   threads_option,
+                   {"json", "", "one JSON document, schema foredraft.methods/1"},
+                   {"out", "DIR", "also write methods.txt, methods.json, methods.csv and methods.{pdf,svg,png}"}},
+       .min_positional = 0,
+       .max_positional = 1,
+       .examples = {"foredraft methods",
+                    "foredraft methods --alpha 0.7 --c 0.1 --temperature 0,1 --out results/methods",
+                    "foredraft methods --methods eagle2,block_verification,pearl --gamma 5",
+                    "foredraft methods --device h200 --target qwen3-32b --draft qwen3-0.6b --batch 16"},
+       .groups = {{"what is compared",
+                   {{"methods", "m1,m2,...",
+                     "names or aliases (default: all that are compared; foredraft list methods)", false,
+                     compared_methods},
+                    {"temperature", "T1,T2,...", "of both models (default 0,0.7,1)"},
+                    {"gamma", "G", "drafted tokens per iteration (default: the fastest for each method, at most 32)"},
+                    {"positions", "N", "maximum positions that a forward pass of the target verifies (default 64)"},
+                    {"width", "K", "trees: candidates per node (default 10)"},
+                    {"servers", "N", "copies of the target that DSI may use (default 7)"}}},
+                  {"a synthetic pair of models",
+                   {{"alpha", "A", "acceptance rate of a draft at temperature 1 (default 0.8)"},
+                    {"vocabulary", "V", "tokens in the vocabulary (default 1000)"},
+                    {"pool", "N", "number of contexts (default 64)"}}},
+                  {"cost of forward passes",
+                   {{"c", "C", "time of a draft step over that of a target decode step (default 0.05)"},
+                    {"verify-growth", "G", "decode steps that each position after the first adds (default 0.01)"}}},
+                  device_price_options(),
+                  deployment_options()}},
+      run_methods};
 }
 
 }  // namespace foredraft::app

@@ -36,7 +36,7 @@ int run_predict(CommandLine& line) {
     line.reject_any({"overlap"}, "given without --alpha and --c", "it needs an acceptance rate and a cost ratio",
                     "e.g. --alpha 0.8 --gamma 5 --c 0.1");
   }
-  line.done();  // without the times of a device that were meant, what else is missing would mislead
+  line.done();  // without a device, messages about other missing options would mislead
   if (timed) return asks_load(line) ? predict_load(line) : predict_times(line);
   return asks_inverse(line) ? predict_inverse(line) : predict_ratio(line);
 }
@@ -50,7 +50,7 @@ Command predict_command() {
        .summary = "Predicts tokens per iteration, speedup and the best draft length in closed form.",
        .options = {convention_option,
                    {"operations-ratio", "R", "operations of a draft step over those of a target decode step"},
-                   {"overlap", "", "also drafting while the target verifies: PEARL and DSI"},
+                   {"overlap", "", "also predict drafting while the target verifies: PEARL and DSI"},
                    {"json", "", "one JSON document, schema foredraft.predict/1"}},
        .min_positional = 0,
        .max_positional = 0,

@@ -35,13 +35,13 @@ const Command& find_command(const std::string& name) {
   throw InputError(problems.text());
 }
 
-/// Whether stdout is to hold one JSON document.
+/// Whether stdout must hold one JSON document.
 bool asks_json(const std::vector<std::string>& arguments) {
   const auto end = std::ranges::find(arguments, "--");
   return std::find(arguments.begin(), end, "--json") != end;
 }
 
-/// Prints to stderr why a command ended, with --json also as a document to stdout.
+/// Prints the error of a command to stderr, and with --json also as a document to stdout.
 ExitCode end_with(ExitCode code, const std::string& message, const std::vector<std::string>& arguments) {
   say_error(message);
   if (!asks_json(arguments)) return code;

@@ -27,7 +27,7 @@ std::vector<std::string> experiment_ids() {
   return texts_of(experiments::experiment_registry(), &experiments::ExperimentEntry::id);
 }
 
-/// "manifest.json  leviathan-table1.{csv,tex,md}  scorecard.csv", or only the number of many.
+/// "manifest.json  leviathan-table1.{csv,tex,md}  scorecard.csv", or only the number of files if there are many.
 std::string files_text(const std::vector<std::string>& files) {
   constexpr std::size_t max_named = 12;
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;

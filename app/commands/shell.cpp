@@ -31,7 +31,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> environme
 
 // ---- The manual page.
 
-/// Text that roff takes as it stands.
+/// Text with the special characters of roff escaped.
 std::string roff(std::string_view text) {
   std::string result;
   bool begins_line = true;
@@ -70,7 +70,7 @@ std::string command_roff(const CommandSpec& command) {
 
 std::vector<std::string> all_of(Words words) { return words == nullptr ? std::vector<std::string>{} : words(); }
 
-/// What may follow the words of a command; `last` is begun.
+/// The candidates after the words of a command. `last` may be incomplete.
 std::vector<std::string> candidates(const CommandSpec& command, const std::vector<std::string>& given,
                                     std::string_view last) {
   std::vector<std::string> names;
@@ -165,7 +165,7 @@ std::string completion_script(std::string_view shell) {
 }
 
 std::vector<std::string> completions(const std::vector<CommandSpec>& commands, std::vector<std::string> words) {
-  // bash makes a word of the sign in --option=value.
+  // bash treats the "=" of --option=value as a word.
   if (!words.empty() && words.back() == "=") words.back().clear();
   std::erase(words, "=");
   const std::string last = words.empty() ? "" : words.back();

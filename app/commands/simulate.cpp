@@ -28,11 +28,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// One point and how to run it.
+/// One point, and how to run it.
 struct Simulation {
   Scenario scenario;
   SimulationPlan plan;
-  std::string folder;  ///< where the files that it names are looked for first
+  std::string folder;  ///< searched first for the files that it names
 };
 
 std::vector<std::string> path_names() { return {"fast", "reference"}; }
@@ -82,13 +82,6 @@ Simulation from_config(CommandLine& line) {
   return {experiments::Points(config).scenario(0), *config.simulation, config.folder};
 }
 
-Json estimate_json(const Estimate& estimate) {
-  const Interval interval = normal_interval(estimate);
-  return {{"mean", finite_json(estimate.mean)},
-          {"standard_error", finite_json(estimate.standard_error)},
-          {"ci95", {finite_json(interval.low), finite_json(interval.high)}}};
-}
-
 Json acceptance_json(const sim::Tally& tally) {
   const sim::Acceptance acceptance = sim::acceptance(tally);
   Json json{{"per_token", finite_json(acceptance.per_token.mean)},
@@ -116,8 +109,7 @@ std::string json_text(const Simulation& simulation, const sim::Tally& tally, con
             {"gamma", scenario.gamma}};
   const auto* server = std::get_if<Server>(&scenario.fidelity);
   if (server != nullptr && !server->gamma_schedule.empty()) {
-    json["gamma"] = Json::array();
-    for (const auto& [from, to, gamma] : server->gamma_schedule) json["gamma"].push_back({from, to, gamma});
+    json["gamma"] = answers::schedule_json(server->gamma_schedule);
   }
   if (scenario::gamma_varies(scenario)) {
     const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
@@ -209,7 +201,7 @@ std::string text(const Simulation& simulation, const sim::Tally& tally, const Si
   return text;
 }
 
-/// An error during a run is not an error of the command line: exit code 1.
+/// Runs a point. An error during the run is not an error of the command line: exit code 1.
 sim::Tally run_with_progress(const sim::Simulator& simulator, const SimulationPlan& plan, unsigned threads) {
   const auto [total, units] = plan.requests != 0    ? std::pair{plan.requests, "requests"}
                               : plan.sequences != 0 ? std::pair{plan.sequences, "sequences"}

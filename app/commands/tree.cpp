@@ -5,15 +5,14 @@
 
 #include "analytic/tree/tree_search.hpp"
 #include "answers/tree_answer.hpp"
+#include "app/answer_folder.hpp"
 #include "app/commands/commands.hpp"
 #include "app/deployment_options.hpp"
 #include "app/device_price.hpp"
 #include "app/scenario_options.hpp"
-#include "app/scripts.hpp"
 #include "app/texts/texts.hpp"
 #include "core/digest.hpp"
 #include "core/progress.hpp"
-#include "core/streams.hpp"
 #include "experiments/results/manifest.hpp"
 #include "foredraft/errors.hpp"
 #include "inputs/tree_files.hpp"
@@ -26,17 +25,17 @@ constexpr std::int64_t max_tree_depth = 1'024;
 constexpr std::int64_t max_tree_expansion = 1'024;
 constexpr double any_cost = std::numeric_limits<double>::max();
 
-/// What the line says before any file is read.
+/// The options, before any file is read.
 struct TreeOptions {
   std::int64_t nodes;
   std::optional<std::int64_t> depth;
   std::optional<double> c, growth;
   std::string drafter;
-  std::optional<AskedPrice> price;
+  std::optional<answers::ProfileQuestion> price;
   std::optional<TreeGrowth> expansion;
 };
 
-/// With --expand a tree that grows while drafting is asked for.
+/// With --expand, the question is about a dynamic tree.
 std::optional<TreeGrowth> read_growth(CommandLine& line) {
   const auto width = line.integer("expand", 1, max_tree_expansion);
   if (!line.has("expand")) {
@@ -120,7 +119,7 @@ std::optional<TreePrice> read_price(CommandLine& line, const TreeOptions& option
   return price;
 }
 
-/// The digests of what it read go into `files`.
+/// Adds the digests of the files that it reads to `files`.
 TreeQuestion read_tree_question(CommandLine& line, std::vector<FileDigest>& files) {
   const TreeOptions options = read_options(line);
   line.done();
@@ -143,64 +142,61 @@ int run_tree(CommandLine& line) {
   std::vector<FileDigest> files;
   const TreeQuestion question = read_tree_question(line, files);
   const TreeAnswer answer = in_phase("searching the tree", [&] { return best_tree(question); });
-  std::optional<experiments::ResultFolder> folder;
-  if (const auto out = line.text("out")) {
-    static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
-    folder.emplace(*out, experiments::ResultFolder::Kind{.schema = "foredraft.tree_result/1"}, line.words());
-    for (const FileDigest& file : files) folder->add_input(file);
-    folder->write("tree.json", experiments::document_text(answers::to_json(answer)));
-    folder->write("tree.csv", to_csv(answer.chosen.tree, answer.probabilities));
-    folder->write("tree.dot", to_dot(answer));
-    folder->complete();
-  }
-  print_result(line.has("json")  ? experiments::document_text(answers::to_json(answer))
-               : line.has("dot") ? to_dot(answer)
-                                 : to_text(answer));
-  if (folder && draw_figures(folder->path()) == PlotResult::failed) return exit_failed;
-  return exit_done;
+  const std::string json = experiments::document_text(answers::to_json(answer));
+  const std::string dot = to_dot(answer);
+  return print_answer(line,
+                      line.has("json")  ? json
+                      : line.has("dot") ? dot
+                                        : to_text(answer),
+                      {.kind = {.schema = "foredraft.tree_result/1"}, .inputs = files, .write = [&](auto& out) {
+                         out.write("tree.json", json);
+                         out.write("tree.csv", to_csv(answer.chosen.tree, answer.probabilities));
+                         out.write("tree.dot", dot);
+                       }});
 }
 
 }  // namespace
 
 Command tree_command() {
-  return {{.name = "tree",
-           .arguments = "--accuracies FILE --nodes N [--depth D] [options]",
-           .summary =
-               "Finds the token tree of the most expected tokens, or of the largest speedup, from accuracies by rank.",
-           .options = {{"json", "", "one JSON document, schema foredraft.tree/1"},
-                       {"dot", "", "print the tree for Graphviz, e.g. | dot -Tsvg"},
-                       {"out", "DIR", "also write tree.json, tree.csv, tree.dot and tree.{pdf,svg,png}"}},
-           .min_positional = 0,
-           .max_positional = 0,
-           .examples = {"foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 64",
-                        "foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 128 --c 0.01 "
-                        "--drafter block --verify-growth 0.005 --out results/tree",
-                        "foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 64 --profile h200 "
-                        "--target vicuna-33b --drafter heads --batch 4"},
-           .groups = {{"which tree",
-                       {{"accuracies", "FILE",
-                         "a row per head: marginal accuracy of rank 1, 2, ..., separated by blanks or commas"},
-                        {"nodes", "N", "maximum nodes, including the root (the target's own token)"},
-                        {"depth", "D", "maximum depth of a path in drafted tokens (default: the number of heads)"},
-                        {"every-depth", "", "use the file's one row at every depth: a draft model instead of heads"},
-                        {"paths", "FILE",
-                         "evaluate this tree: a path of child ranks per line, or Medusa's list [[0], [0, 1]]"}}},
-                      {"cost of forward passes; with it the tree of the largest speedup is sought",
-                       {{"c", "C", "time of a draft step over that of a target decode step"},
-                        {"drafter", "D",
-                         "autoregressive (default): drafting costs depth * c; block: c; heads, with a profile: one "
-                         "head per depth"},
-                        {"verify-growth", "G", "decode steps that each node after the first adds (default 0)"},
-                        {"cost-file", "FILE", "or: rows nodes,time of a verification, in any unit, from 1 node on"}}},
-                      {"also a tree of that size which grows while drafting (EAGLE-2)",
-                       {{"expand", "K", "expand the K largest values of each depth, by K candidates each"},
-                        {"spread", "S", "how far contexts differ: 0 not at all, 1 as far as they can"},
-                        {"confidence-temperature", "T", "below 1: overconfident, 1 (default): calibrated"},
-                        {"iterations", "N", "iterations to simulate (default 100000)"},
-                        {"seed", "N", "random seed (default 1)"}}},
-                      device_price_options(),
-                      deployment_options()}},
-          run_tree};
+  return {
+      {.name = "tree",
+       .arguments = "--accuracies FILE --nodes N [--depth D] [options]",
+       .summary =
+           "Finds the token tree of the most expected tokens, or of the largest speedup, from accuracies by rank.",
+       .options = {{"json", "", "one JSON document, schema foredraft.tree/1"},
+                   {"dot", "", "print the tree for Graphviz, e.g. | dot -Tsvg"},
+                   {"out", "DIR", "also write tree.json, tree.csv, tree.dot and tree.{pdf,svg,png}"}},
+       .min_positional = 0,
+       .max_positional = 0,
+       .examples = {"foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 64",
+                    "foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 128 --c 0.01 "
+                    "--drafter block --verify-growth 0.005 --out results/tree",
+                    "foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 64 --profile h200 "
+                    "--target vicuna-33b --drafter heads --batch 4"},
+       .groups =
+           {{"which tree",
+             {{"accuracies", "FILE",
+               "a row per head: marginal accuracy of rank 1, 2, ..., separated by blanks or commas"},
+              {"nodes", "N", "maximum nodes, including the root (the target's own token)"},
+              {"depth", "D", "maximum depth of a path in drafted tokens (default: the number of heads)"},
+              {"every-depth", "", "use the file's one row at every depth: a draft model instead of heads"},
+              {"paths", "FILE", "evaluate this tree: a path of child ranks per line, or Medusa's list [[0], [0, 1]]"}}},
+            {"cost of forward passes; with it the tree of the largest speedup is sought",
+             {{"c", "C", "time of a draft step over that of a target decode step"},
+              {"drafter", "D",
+               "autoregressive (default): drafting costs depth * c; block: c; heads, with a profile: one "
+               "head per depth"},
+              {"verify-growth", "G", "decode steps that each node after the first adds (default 0)"},
+              {"cost-file", "FILE", "or: rows nodes,time with the verification time, in any unit, from 1 node on"}}},
+            {"also a tree of that size which grows while drafting (EAGLE-2)",
+             {{"expand", "K", "expand the K nodes of the largest value at each depth, with K candidates each"},
+              {"spread", "S", "variation between contexts, from 0 (none) to 1 (the maximum)"},
+              {"confidence-temperature", "T", "below 1: overconfident, 1 (default): calibrated"},
+              {"iterations", "N", "iterations to simulate (default 100000)"},
+              {"seed", "N", "random seed (default 1)"}}},
+            device_price_options(),
+            deployment_options()}},
+      run_tree};
 }
 
 }  // namespace foredraft::app

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "app/calibration_texts.hpp"
 #include "app/commands/commands.hpp"
-#include "app/operators_request.hpp"
 #include "app/scenario_options.hpp"
 #include "app/scripts.hpp"
 #include "app/validation.hpp"
@@ -37,15 +37,15 @@ constexpr std::int64_t max_validate_count = 1'000'000;
 
 struct ValidateOptions {
   std::string profile;
-  std::string out;                  ///< foredraft-gpu's cells.csv and rows.csv go there too
-  std::string against;              ///< empty: loops are run
+  std::string out;                  ///< also for cells.csv and rows.csv of foredraft-gpu
+  std::string against;              ///< empty: run loops
   std::vector<std::string> models;  ///< target and drafter; empty: the default pairs
   answers::GridRequest grid;
   double minutes;    ///< for all loops
-  unsigned threads;  ///< of the processor; 0: one per hardware thread
+  unsigned threads;  ///< CPU threads; 0: one per hardware thread
 };
 
-// ---- Where the decoding loops run: on this processor, or on a GPU by foredraft-gpu.
+// ---- Decoding loops, on this CPU or on a GPU by foredraft-gpu.
 
 void reject_other_processor(const latency::Profile& profile, const ValidateOptions& request) {
   const std::string here = gpu_bench::profile_device(gpu_bench::cpu_facts(), resolve_threads(request.threads)).name;
@@ -70,7 +70,7 @@ MeasuredCells run_on_processor(const std::vector<LoopCell>& cells, const Validat
   return {.end = result.end, .cells = answers::measured_cells(result.rows), .missing = std::move(result.missing)};
 }
 
-/// The path of foredraft-gpu, after it has confirmed that its GPU is that of the profile.
+/// The path of foredraft-gpu, after checking that its GPU is that of the profile.
 std::string find_gpu_program(const latency::Profile& profile, const ValidateOptions& request) {
   const std::string measured = fmt::format("{}: was measured on a GPU ({})", request.profile, profile.device.name);
   if (request.threads != 0) throw InputError(measured + ", which has no --threads to choose - leave it out");
@@ -95,7 +95,7 @@ MeasuredCells run_on_gpu(const std::string& program, const std::vector<LoopCell>
   const std::string asked = (folder / "cells.csv").string();
   const std::string answered = (folder / "rows.csv").string();
   replace_file(asked, gpu_bench::loop_cells_csv(cells));
-  static_cast<void>(catch_interrupts());  // the child ends at the same signal and leaves what it has
+  static_cast<void>(catch_interrupts());  // the child ends at the same signal and keeps its results
   const int code = run_and_wait(
       {program, "loop", "--cells", asked, "--out", answered, "--minutes", fmt::format("{}", request.minutes)},
       ChildOutput::to_stderr);
@@ -120,8 +120,8 @@ MeasuredCells run_on_gpu(const std::string& program, const std::vector<LoopCell>
 
 using RunLoops = std::function<MeasuredCells(const std::vector<LoopCell>& cells, const KeepCells& keep)>;
 
-/// Runs loops on the device of the profile. Throws InputError for a device of another machine. What it returns throws
-/// RunError if foredraft-gpu fails.
+/// A function that runs loops on the device of the profile, and that throws RunError if foredraft-gpu fails. Throws
+/// InputError for a device of another machine.
 RunLoops loops_of(const latency::Profile& profile, const ValidateOptions& request) {
   if (profile.source != latency::Source::measured) {
     throw InputError(
@@ -256,12 +256,12 @@ Command validate_command() {
                    {"against", "FILE.csv", "speedups measured in an engine (docs/validation.md); runs no loop"},
                    {"target", "T", "one target instead of the pairs of the profile"},
                    {"draft", "D", "its drafter"},
-                   {"gamma", "G,...", "drafted tokens; all combinations of these four lists are run"},
+                   {"gamma", "G,...", "draft lengths; all combinations of these four lists run"},
                    {"alpha", "A,...", "acceptance rates"},
                    {"batch", "B,...", "batch sizes"},
                    {"context", "N,...", "context lengths in tokens"},
                    {"minutes", "M", "time limit for all loops (default 2)"},
-                   {"threads", "N", "of a CPU, as the profile was calibrated (default 0: one per hardware thread)"},
+                   {"threads", "N", "CPU threads, as in the calibration (default 0: one per hardware thread)"},
                    {"accept-noise", "", "exit with 0 even if the profile is marked as not valid"},
                    {"no-figures", "", "only data: no figures"}},
        .min_positional = 0,

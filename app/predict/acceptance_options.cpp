@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t longest_predicted_draft = 1'000'000'000'000;
 
-/// The ways to state how often drafts are accepted, except --process, which may be added to one.
+/// The ways to state an acceptance, except --process, which may be combined with one of them.
 const std::vector<std::string_view> ways_of_acceptance{
     "alpha",      "conditional", "marginal",  "acceptance-length", "accepted-over-drafted",
     "accuracies", "edit-rate",   "acceptance"};
@@ -26,7 +26,7 @@ std::ptrdiff_t stated_acceptances(const CommandLine& line) {
   return std::ranges::count_if(ways_of_acceptance, [&](std::string_view way) { return line.has(way); });
 }
 
-/// Acceptance is stated in exactly one way; whether it is stated.
+/// Returns whether acceptance is stated. Reports a problem unless it is stated in exactly one way.
 bool require_one_acceptance(CommandLine& line) {
   const auto given = stated_acceptances(line);
   if (given == 0 && line.has("process")) {
@@ -47,7 +47,7 @@ bool require_one_acceptance(CommandLine& line) {
   return given == 1;
 }
 
-/// The alpha of a measured acceptance length.
+/// The alpha that explains a measured acceptance length.
 double invert_acceptance_length(CommandLine& line, const answers::Question& question, Convention convention) {
   line.require("gamma", "alpha follows from an acceptance length only with the gamma at which it was measured",
                "add --gamma G");
@@ -62,7 +62,7 @@ double invert_acceptance_length(CommandLine& line, const answers::Question& ques
   return analytic::alpha_from_acceptance_length(*question.acceptance_length, *question.gamma, convention);
 }
 
-/// The alpha of a share of accepted drafts, which a bonus token does not change.
+/// The alpha that explains a fraction of accepted drafts, which does not depend on the bonus token.
 double invert_accepted_over_drafted(CommandLine& line, const answers::Question& question) {
   if (!question.gamma || *question.gamma < 1) {
     line.require("gamma", "alpha follows from this rate only with the gamma at which it was measured", "add --gamma G");
@@ -82,7 +82,7 @@ OptionGroup acceptance_options() {
        {"accepted-over-drafted", "R", "or: accepted over drafted tokens at --gamma; alpha is computed from it"},
        {"acceptance-rate", "R", "the same, under the name that engines log"},
        {"acceptance", "FILE", "or: an engine log, or an observations file of foredraft import"},
-       {"measured-speedup", "S", "find the alpha that explains it; with --alpha the c; with both the overhead"},
+       {"measured-speedup", "S", "find the alpha that explains it; with --alpha, the c; with both, the overhead"},
        {"gamma", "G", "drafted tokens per iteration (default: the best); with a policy or a device the maximum"}}};
   const auto add_before = [&group](std::string_view option, const std::vector<OptionSpec>& added) {
     group.options.insert(std::ranges::find(group.options, option, &OptionSpec::name), added.begin(), added.end());
@@ -100,7 +100,7 @@ answers::Question read_question(CommandLine& line, const OptionFamilies& read) {
   question.gamma = line.integer("gamma", 0, longest_predicted_draft);
   question.acceptance_length = line.real("acceptance-length", 1.0, unlimited);
   question.accepted_over_drafted = line.real("accepted-over-drafted", 0.0, 1.0);
-  // A scenario has a gamma that can be simulated; here it may be longer, or be sought.
+  // The gamma of a scenario is limited to what can be simulated. Here it may be larger, or the best one is sought.
   const auto longest = static_cast<std::int64_t>(scenario::find_parameter("gamma")->range.maximum);
   std::vector<StatedValue> stated{{"gamma", std::min(question.gamma.value_or(1), longest)}};
   if (question.acceptance_length) {

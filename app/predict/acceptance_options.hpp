@@ -7,16 +7,16 @@
 #include "app/scenario_options.hpp"
 #include "core/command_line.hpp"
 
-/// The options of `foredraft predict` that state how often drafts are accepted, in one of several ways, and the draft
+/// The options of `foredraft predict` for the acceptance, which can be stated in several ways, and for the draft
 /// length.
 namespace foredraft::app {
 
 [[nodiscard]] OptionGroup acceptance_options();
 
-/// Whether acceptance is stated in some way.
+/// Whether the line states an acceptance.
 [[nodiscard]] bool states_acceptance(const CommandLine& line);
 
-/// What these families of options ask. Problems go to the line. A log is not read yet (read_acceptance).
+/// The question in these families of options. Problems go to the line. Does not read a log (see read_acceptance).
 [[nodiscard]] answers::Question read_question(CommandLine& line, const OptionFamilies& read);
 
 /// A line for each combination of the values of --alpha and --c, the last one fastest.

@@ -14,11 +14,11 @@
 
 #include "answers/load_prediction.hpp"
 #include "answers/run_cost.hpp"
+#include "app/answer_folder.hpp"
 #include "app/load_folder.hpp"
 #include "app/predict/predict.hpp"
 #include "app/predict/timed_question.hpp"
 #include "app/scenario_options.hpp"
-#include "app/scripts.hpp"
 #include "app/texts/texts.hpp"
 #include "core/numbers.hpp"
 #include "core/progress.hpp"
@@ -43,11 +43,11 @@ constexpr std::int64_t longest_text = 1'000'000;
 constexpr std::int64_t longest_output = 100'000;
 constexpr std::int64_t largest_served_batch = 65'536;
 constexpr std::int64_t largest_graph = 1'000'000;
-constexpr double most_p95 = 3.86;  ///< of a lognormal length, over its mean
+constexpr double most_p95 = 3.86;  ///< maximum 95th percentile of a lognormal length divided by its mean
 
 const std::vector<std::string_view> ways_to_load{"concurrency", "request-rate", "requests"};
 
-/// A length and the options that state it: an earlier version had one of another name.
+/// A length and its options: an earlier version had one with another name.
 struct LengthOptions {
   std::string_view name, older, p95;
   std::int64_t minimum, maximum;
@@ -77,7 +77,7 @@ TokenCount read_length(CommandLine& line, const LengthOptions& options) {
   return count;
 }
 
-/// Which load is asked, and its lengths; those of a recording are read later.
+/// Reads the load and its lengths. A recording is read later.
 void read_arrivals(CommandLine& line, answers::LoadQuestion& question) {
   const auto given = std::ranges::count_if(ways_to_load, [&](std::string_view load) { return line.has(load); });
   if (given > 1) line.reject_any(ways_to_load, "more than one of them", "a server has one load", "keep one");
@@ -119,7 +119,7 @@ std::vector<GammaRange> read_schedule(CommandLine& line, Convention convention) 
   return ranges;
 }
 
-/// Problems of the options; what they name is read later.
+/// Reads the options and reports their problems. Files are read later.
 answers::LoadQuestion read_load_options(CommandLine& line, Convention convention) {
   line.reject_any({"batch", "context"}, "mutually exclusive with a load", "both follow from the load",
                   "remove it; --max-batch bounds the batch");
@@ -194,26 +194,27 @@ std::vector<std::string> engine_names() { return texts_of(latency::engine_regist
 OptionGroup load_options() {
   return {
       "or a server under load, prompts included: what users get, without and with speculation",
-      {{"concurrency", "N", "clients; each sends its next request when its last one is answered"},
+      {{"concurrency", "N", "clients; each sends its next request when the last one completes"},
        {"request-rate", "R", "or: requests per second (Poisson arrivals)"},
        {"requests", "FILE", "or: a trace, CSV or JSONL of prompt_tokens, output_tokens, arrival_s"},
        {"prompt", "P", "prompt length in tokens; with --prompt-p95 its mean"},
-       {"prompt-tokens", "P", "the same"},
+       {"prompt-tokens", "P", "another name of --prompt"},
        {"prompt-p95", "P", "95th percentile of prompt lengths, which are lognormal"},
        {"output", "O", "output length in tokens, at least 2; with --output-p95 its mean"},
-       {"output-tokens", "O", "the same"},
+       {"output-tokens", "O", "another name of --output"},
        {"output-p95", "O", "95th percentile of output lengths, which are lognormal"},
        {"prefix-hit", "H", "share of each prompt that is in the prefix cache (default 0)"},
        {"engine", "E", "vllm, sglang, trtllm, llama.cpp, none (foredraft list engines), or FILE.toml; default: a range",
         false, engine_names},
-       {"graph-sizes", "N,...", "tokens of captured graphs, or the largest (default: the engine's; 0: no limit)"},
+       {"graph-sizes", "N,...",
+        "tokens of the captured CUDA graphs, or the maximum (default: the engine's; 0: no limit)"},
        {"schedule", "ROWS", "a schedule to compare with fixed K: '[[1,8,5],[9,64,0]]' (from batch, to batch, K)"},
        {"switch-ms", "T", "time that a change of K adds to the next iteration (default 0)"},
-       {"switch-margin", "N", "requests beyond a range before K changes (default 0)"},
+       {"switch-margin", "N", "requests by which the batch must leave a range before K changes (default 0)"},
        {"slo-ttft-ms", "T", "objective for the 99th percentile of TTFT"},
        {"slo-tpot-ms", "T", "objective for the 99th percentile of TPOT"},
        gpu_hour_price_option,
-       {"max-batch", "B", "maximum batch size, as the engine is set (default: the engine's)"},
+       {"max-batch", "B", "maximum batch size, as configured in the engine (default: the engine's default)"},
        {"prompt-device", "D", "data sheet for prefill times that the profile lacks", false, device_names},
        {"closed-form", "", "no simulation: means only, faster"}}};
 }
@@ -252,27 +253,26 @@ int predict_load(CommandLine& line) {
   const AskedLoad asked = read_load(line);
   for (const std::string& note : asked.timed.notes) say("{}", note);
   const auto out = asked.timed.line.text("out");
-  // What is begun is written whole.
+  // With a folder there is no time limit, so that it is written completely.
   const StopToken stop(&catch_interrupts(out ? std::chrono::milliseconds{} : default_patience));
   const answers::LoadPrediction prediction = [&] {
     const auto lengths = static_cast<double>(answers::max_drafts(asked.question.pair) + 1);
     Progress progress("draft lengths", lengths);
     return answer_load(asked, stop, [&](double share) { progress.show(share * lengths); });
   }();
-  std::optional<experiments::ResultFolder> folder;
+  std::vector<answers::LoadPrediction> curve;
   if (out) {
-    const std::vector<answers::LoadPrediction> curve = in_phase("other loads", [&] {
+    curve = in_phase("other loads", [&] {
       return with_source(asked.timed,
                          [&] { return answers::predict_loads(asked.question, asked.timed.read.profile, stop); });
     });
-    folder.emplace(*out, load_folder_kind(asked.question, asked.timed.files, asked.timed.read.profile.valid()),
-                   asked.timed.line.words());
-    for (const FileDigest& file : asked.timed.files) folder->add_input(file);
-    write_load(*folder, prediction, curve);
-    folder->complete();
   }
-  print_result(line.has("json") ? experiments::document_text(to_json(prediction)) : to_text(prediction));
-  return folder && draw_figures(folder->path()) == PlotResult::failed ? exit_failed : exit_done;
+  const bool valid = asked.timed.read.profile.valid();
+  return print_answer(asked.timed.line,
+                      line.has("json") ? experiments::document_text(to_json(prediction)) : to_text(prediction),
+                      {.kind = load_folder_kind(asked.question, asked.timed.files, valid),
+                       .inputs = asked.timed.files,
+                       .write = [&](auto& folder) { write_load(folder, prediction, curve); }});
 }
 
 }  // namespace foredraft::app

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "analytic/answer/answer.hpp"
-#include "answers/observed.hpp"
 #include "answers/overlap.hpp"
 #include "answers/prediction.hpp"
 #include "app/predict/acceptance_options.hpp"
@@ -29,12 +28,12 @@ void read_acceptance(const CommandLine& line, answers::Question& question) {
   const auto log = line.text("acceptance");
   if (!log) return;
   question.observed = std::make_shared<const answers::FittedAcceptance>(inputs::read_fitted_acceptance(*log));
-  std::get<ProcessFidelity>(question.scenario.fidelity).acceptance = answers::fitted_runs(question.observed->fit);
+  std::get<ProcessFidelity>(question.scenario.fidelity).acceptance = question.observed->fit.model.value();
 }
 
 answers::Answered answer(CommandLine& line) {
   answers::Question question = read_question(line, all_option_families);
-  // Under this policy the scenario's own check says so.
+  // With this policy, the check of the scenario reports it.
   if (!states_times(line) && line.text("policy") != scenario::name_of(Policy(OptimalStopping{}))) {
     line.require("c", "draft/target time of one step; or --step-ms, --draft-ms and --verify-ms", "e.g. --c 0.05");
   }
@@ -62,7 +61,7 @@ int predict_several(std::vector<CommandLine>& lines) {
   return exit_done;
 }
 
-/// What --overlap asks for of an answered line; nothing without it.
+/// The rows of --overlap for an answered line; empty without that option.
 std::vector<answers::OverlapRow> read_overlap(CommandLine& line, const answers::Answered& answered) {
   if (!line.has("overlap")) return {};
   const Scenario& scenario = answered.question.scenario;

@@ -3,9 +3,9 @@
 
 #include <limits>
 #include <utility>
+#include <variant>
 
 #include "analytic/tokens/acceptance_by_position.hpp"
-#include "answers/observed.hpp"
 #include "app/deployment_options.hpp"
 #include "app/predict/acceptance_options.hpp"
 #include "app/scenario_options.hpp"
@@ -15,13 +15,9 @@
 namespace foredraft::app {
 namespace {
 
-/// A schedule asks at every batch between the smallest and the largest.
+/// A schedule evaluates every batch size from the first to the last one.
 constexpr std::int64_t largest_batch = 65'536;
 constexpr std::int64_t largest_context = 1'000'000;
-
-const AcceptanceProcess& acceptance_of(const answers::Question& question) {
-  return std::get<ProcessFidelity>(question.scenario.fidelity).acceptance;
-}
 
 answers::ProfileQuestion read_profile_question(CommandLine& line, const answers::Question& acceptance) {
   if (names_device(line) && line.has("steps-file")) {
@@ -34,8 +30,8 @@ answers::ProfileQuestion read_profile_question(CommandLine& line, const answers:
       .draft = line.text("draft").value_or(""),
       .drafting =
           latency::role_of_drafter(line.text("drafter").value_or("")).value_or(latency::Role::autoregressive_drafting),
-      // Of a line with problems, which are told together, this is the default.
-      .acceptance = acceptance_of(acceptance),
+      // The default if the line has problems, which are reported together.
+      .acceptance = acceptance.acceptance(),
       .acceptance_length = acceptance.acceptance_length,
       .accepted_over_drafted = acceptance.accepted_over_drafted,
       .convention = acceptance.scenario.convention,
@@ -60,7 +56,7 @@ answers::ProfileQuestion read_profile_question(CommandLine& line, const answers:
   return question;
 }
 
-/// The options of a scenario that the times of a device replace, or that they do not answer.
+/// Rejects the options of a scenario that the times of a device replace or do not support.
 void reject_untimed(CommandLine& line) {
   line.reject_any({"c", "step-ms", "draft-ms", "verify-ms", "verify-growth", "operations-ratio"},
                   "mutually exclusive with the times of a device", "they set the cost of a draft", "remove one");
@@ -108,14 +104,22 @@ void read_timed_files(TimedQuestion& question) {
   line.done();
   if (const auto log = line.text("acceptance")) {
     question.observed = inputs::read_fitted_acceptance(*log);
-    question.pair.acceptance = answers::fitted_runs(question.observed->fit);
+    question.pair.acceptance = question.observed->fit.model.value();
   }
   const auto steps = line.text("steps-file");
   question.source = steps ? *steps : named_device(line);
   question.read = steps ? inputs::read_steps(*steps) : read_named_device(line);
   question.files = {question.read.digest};
   if (question.observed) question.files.push_back(question.observed->file);
-  question.notes = read_deployment(line, question.read.profile, question.pair, question.files);
+  answers::ProfileQuestion& pair = question.pair;
+  question.notes = read_deployment(line, question.read.profile, pair, question.files);
+  // A stated overhead replaces our own estimate.
+  if (line.has("overhead-us")) pair.attained.iteration_us = 0.0;
+  if (pair.drafting == latency::Role::block_drafting && !pair.host && std::holds_alternative<Iid>(pair.acceptance)) {
+    question.notes.emplace_back(
+        "one alpha for all positions: those of a block are drafted at once and are no chain - state --marginal as "
+        "measured at this block size");
+  }
 }
 
 }  // namespace foredraft::app

@@ -13,30 +13,30 @@
 #include "foredraft/errors.hpp"
 #include "inputs/devices.hpp"
 
-/// A prediction that rests on the times of a device: the options that state it, and the files that they name.
+/// A question for the times of a device: its options, and the files that they name.
 namespace foredraft::app {
 
 struct TimedQuestion {
-  CommandLine line;                            ///< with the first alpha, where several are listed
+  CommandLine line;                            ///< with the first alpha, if several are listed
   std::vector<answers::Question> acceptances;  ///< at least one; several differ in the alpha of Iid
   answers::ProfileQuestion pair;               ///< of the first acceptance
-  std::string source = {};                     ///< of the times, for messages
+  std::string source = {};                     ///< where the times come from, for messages
   inputs::ReadProfile read = {};
-  std::optional<answers::FittedAcceptance> observed = {};  ///< the log that the acceptance is of
-  std::vector<FileDigest> files = {};                      ///< that were read, the times first
-  std::vector<std::string> notes = {};                     ///< what was assumed of the models
+  std::optional<answers::FittedAcceptance> observed = {};  ///< the log, if the acceptance comes from one
+  std::vector<FileDigest> files = {};                      ///< files that were read, the times first
+  std::vector<std::string> notes = {};                     ///< assumptions about the models
 };
 
 /// Whether the line names the times of a device.
 [[nodiscard]] bool names_times(const CommandLine& line);
 
-/// Options only; problems stay in the returned line.
+/// Reads only the options. Problems stay in the returned line.
 [[nodiscard]] TimedQuestion read_timed_question(CommandLine& line);
 
-/// Reports the problems of the line, then reads the times, the models and the log that it names. Throws InputError.
+/// Reports the problems of the line, then reads the times, models and log that it names. Throws InputError.
 void read_timed_files(TimedQuestion& question);
 
-/// Does the work; names the source of the times in a DomainError, as an InputError.
+/// Calls `work`. Turns a DomainError into an InputError that names the source of the times.
 auto with_source(const TimedQuestion& question, const auto& work) {
   try {
     return work();

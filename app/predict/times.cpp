@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "answers/profile_prediction.hpp"
+#include "app/answer_folder.hpp"
 #include "app/predict/predict.hpp"
 #include "app/predict/timed_question.hpp"
 #include "app/prediction_folder.hpp"
 #include "app/scenario_options.hpp"
-#include "app/scripts.hpp"
 #include "app/texts/texts.hpp"
 #include "core/numbers.hpp"
 #include "core/progress.hpp"
@@ -20,7 +19,7 @@
 namespace foredraft::app {
 namespace {
 
-/// Several are listed one after the other, each under its alpha.
+/// Lists several predictions one after the other, each under its alpha.
 std::string text_of(const std::vector<answers::ProfilePrediction>& predictions) {
   if (predictions.size() == 1) return to_text(predictions.front());
   std::string text;
@@ -31,7 +30,7 @@ std::string text_of(const std::vector<answers::ProfilePrediction>& predictions) 
   return text;
 }
 
-/// Prints the prediction for each acceptance. With --out also writes the only one into a folder and draws it.
+/// Prints the prediction for each acceptance. With --out, also writes the only prediction to a folder and draws it.
 int predict_and_print(const TimedQuestion& question) {
   const CommandLine& line = question.line;
   const auto out = line.text("out");
@@ -43,19 +42,15 @@ int predict_and_print(const TimedQuestion& question) {
   });
   const answers::ProfilePrediction& prediction = predictions.front();
   const std::string printed = times_text(question, predictions);
-  std::optional<experiments::ResultFolder> folder;
-  if (out) {
-    static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
-    folder.emplace(*out, folder_kind(prediction.question, question.read.digest, prediction.valid), line.words());
-    for (const FileDigest& file : question.files) folder->add_input(file);
-    write_prediction(*folder, prediction, curves, printed);
-    folder->complete();
-    if (!has_decision_map(prediction.question)) {
-      say("no decision map: it needs two batches and two contexts at least (--batch 1,8,64 --context 512,4096)");
-    }
-  }
-  print_result(line.has("json") ? experiments::document_text(times_json(question, predictions)) : printed);
-  return folder && draw_figures(folder->path()) == PlotResult::failed ? exit_failed : exit_done;
+  return print_answer(
+      line, line.has("json") ? experiments::document_text(times_json(question, predictions)) : printed,
+      {.kind = folder_kind(prediction.question, question.read.digest, prediction.valid),
+       .inputs = question.files,
+       .write = [&](auto& folder) {
+         write_prediction(folder, prediction, curves, printed);
+         if (has_decision_map(prediction.question)) return;
+         say("no decision map: it needs two batches and two contexts at least (--batch 1,8,64 --context 512,4096)");
+       }});
 }
 
 }  // namespace
@@ -71,7 +66,7 @@ OptionGroup times_options() {
            draft_option,
            {"batch", "B,...", "batch size (default 1)"},
            {"context", "N,...", "context length in tokens (default 512)"},
-           {"overhead-us", "U", "time of an iteration outside of forward passes (default 0)"},
+           {"overhead-us", "U", "time of an iteration outside its forward passes (default 0)"},
            {"out", "DIR", "also write a folder: prediction.csv, manifest.json, figures and report"}}};
 }
 
@@ -88,9 +83,7 @@ std::vector<answers::ProfilePrediction> answer_times(const TimedQuestion& questi
     std::vector<answers::ProfilePrediction> all;
     for (const answers::Question& acceptance : question.acceptances) {
       answers::ProfileQuestion one = question.pair;
-      if (question.acceptances.size() > 1) {
-        one.acceptance = std::get<ProcessFidelity>(acceptance.scenario.fidelity).acceptance;
-      }
+      if (question.acceptances.size() > 1) one.acceptance = acceptance.acceptance();
       all.push_back(answers::predict(one, question.read.profile));
     }
     return all;

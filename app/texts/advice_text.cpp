@@ -56,7 +56,7 @@ std::vector<const answers::LoadAdvice*> shown_loads(const answers::Advice& advic
   return loads;
 }
 
-/// Without the columns that hold nothing but a title.
+/// The table without the columns that have only a title.
 Table without_empty_columns(const Table& table) {
   Table kept;
   kept.rows.resize(table.rows.size());
@@ -75,7 +75,7 @@ std::string estimate_text(const analytic::ClusteredEstimate* estimate) {
   return estimate->value < whole ? fmt::format("{:.3g}", estimate->value) : fmt::format("{:.0f}", estimate->value);
 }
 
-/// The fastest of the settings that were logged at smaller or at larger loads only; nullptr: none.
+/// The fastest setting that was logged only at smaller or only at larger loads; nullptr: none.
 const answers::SpeedupRow* fastest_outside(const answers::LoadAdvice& load) {
   const answers::SpeedupRow* fastest = nullptr;
   for (const answers::SpeedupRow& row : load.by_gamma) {
@@ -85,7 +85,7 @@ const answers::SpeedupRow* fastest_outside(const answers::LoadAdvice& load) {
   return fastest;
 }
 
-/// The recommended draft length at a load where it was not logged, from the ones that were; nullptr: none.
+/// The row of the recommended draft length at a load where it was not logged; nullptr: none.
 const answers::SpeedupRow* recommended_between(const answers::Advice& advice, const answers::LoadAdvice& load) {
   if (!advice.recommendation) return nullptr;
   const auto found = std::ranges::find_if(load.by_gamma, [&](const answers::SpeedupRow& row) {
@@ -96,7 +96,7 @@ const answers::SpeedupRow* recommended_between(const answers::Advice& advice, co
   return found == load.by_gamma.end() ? nullptr : &*found;
 }
 
-/// "0.99 to 1.39", or the value where its interval is not known.
+/// "0.99 to 1.39", or the value if its interval is unknown.
 std::string range_text(const answers::SpeedupRow& row) {
   return std::isfinite(row.low) ? fmt::format("{:.2f} to {:.2f}", row.low, row.high)
                                 : fmt::format("about {:.2f}", row.value);
@@ -111,8 +111,9 @@ std::string outside_name(const answers::SpeedupRow& row, const answers::Advice& 
   return advice.curves.size() > 1 && !drafter.empty() ? readable(drafter, longest_drafter) + ", " + length : length;
 }
 
-/// A row for each logged setting of each load, under the plain run that it is compared with; below them, marked as
-/// such, the recommended one if it was not logged, and the fastest of those that were logged at other loads only.
+/// A row for each logged setting of each load, below the plain run that it is compared with. Then, marked as such, a
+/// row for the recommended setting if it was not logged, and one for the fastest setting that was logged only at other
+/// loads.
 std::string loads_table(const answers::Advice& advice) {
   using Align = Table::Align;
   constexpr std::size_t longest_name = 30;
@@ -171,7 +172,7 @@ std::string loads_table(const answers::Advice& advice) {
   }
   table = without_empty_columns(table);
   std::string text = to_text(table);
-  // What a narrower table does not need: an iteration in decode steps says the same.
+  // Left out of a narrower table: an iteration in decode steps states the same.
   const auto iteration = std::ranges::find(table.columns, "iteration ms", &Table::Column::title);
   if (text.find('\n') <= text_columns || iteration == table.columns.end()) return text;
   const auto place = static_cast<std::size_t>(iteration - table.columns.begin());
@@ -179,7 +180,7 @@ std::string loads_table(const answers::Advice& advice) {
   return to_text(without_empty_columns(table));
 }
 
-// ---- kinds of requests and prompts
+// ---- categories of requests and prompts
 
 std::string spread_text(const answers::Advice& advice) {
   if (!advice.spread) return "";
@@ -189,7 +190,7 @@ std::string spread_text(const answers::Advice& advice) {
                                        spread.requests, spread.tenth, spread.half, spread.nine_tenths));
 }
 
-/// A line a dimension, at most six of its values: those at both ends.
+/// A line for each dimension, with at most six values: those at both ends.
 std::string strata_text(const answers::Advice& advice) {
   constexpr std::size_t at_each_end = 3;
   std::string text;
@@ -215,7 +216,7 @@ std::string strata_text(const answers::Advice& advice) {
   return text;
 }
 
-/// What prompts cost where windows determine it: their share of the time, not only of the tokens. `brief`: without the
+/// The cost of prompts if windows determine it: their share of the time, not only of the tokens. `brief`: without the
 /// time of a prompt token.
 std::string prefill_text(const answers::Advice& advice, bool brief) {
   std::string text;
@@ -253,7 +254,7 @@ std::string lengths_text(const answers::Advice& advice) {
   return fmt::format("{}", fmt::join(lengths, ", "));
 }
 
-/// Speedups at draft lengths that were not logged: those are in the table.
+/// Speedups at draft lengths that were not logged. The table has the logged ones.
 std::string speedup_by_k_text(const answers::LoadAdvice& load) {
   std::vector<std::string> speedups;
   for (const answers::SpeedupRow& at : load.by_gamma) {
@@ -276,7 +277,7 @@ std::string by_gamma_text(const answers::Advice& advice) {
 
 std::size_t line_count(std::string_view text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
 
-/// The first of each code in full, as many as fit in `lines`, then the codes of the others.
+/// The first warning of each code, in at most `lines` lines, then the codes of the others.
 std::string warnings_text(const answers::Advice& advice, std::size_t lines) {
   std::vector<std::string> texts = answers::warning_lines(advice.warnings);
   if (texts.empty()) return "";
@@ -291,7 +292,7 @@ std::string warnings_text(const answers::Advice& advice, std::size_t lines) {
   }
 }
 
-/// A line to paste in lines of at most 100 columns: a command is broken by a backslash, JSON after a comma.
+/// Text to paste, in lines of at most 100 columns: a command breaks with a backslash, JSON after a comma.
 std::string continued(std::string line) {
   constexpr std::string_view indent = "  ";
   std::string text;
@@ -324,8 +325,8 @@ std::string settings_text(std::string_view settings) {
 
 }  // namespace
 
-/// At most twelve lines, not counting rows of the table beyond the fourth and further lines of settings. What is not
-/// needed to act is left out if there is no room (the document has all of it).
+/// At most twelve lines, not counting rows of the table after the fourth and further lines of settings. Without room,
+/// leaves out what is not needed to act; the document has everything.
 std::string to_text(const answers::Advice& advice, std::string_view settings) {
   constexpr std::size_t most_lines = 12;
   constexpr std::size_t short_rows = 4;
@@ -340,7 +341,7 @@ std::string to_text(const answers::Advice& advice, std::string_view settings) {
   const std::size_t room = most_lines + (rows > short_rows ? rows - short_rows : 0);
   std::size_t lines = line_count(action) + line_count(evidence) + line_count(table) + line_count(cause) +
                       line_count(next) + (use.empty() ? 0 : 1);
-  // It may be the cause: it goes before all but one line of warnings.
+  // It may be the cause, so it takes precedence over all but one line of warnings.
   std::string prefill = prefill_text(advice, false);
   if (lines + line_count(prefill) + 1 > room) prefill = prefill_text(advice, true);
   if (lines + line_count(prefill) + 1 > room) prefill.clear();

@@ -37,7 +37,7 @@ std::string differences_table(const answers::RunComparison& compared, const answ
               .rows = {}};
   bool paired = false;
   for (const answers::MetricDifference& one : compared.metrics) {
-    if (one.metric.starts_with("marginal[")) continue;  // in the document only
+    if (one.metric.starts_with("marginal[")) continue;  // only in the document
     paired = paired || one.paired;
     const double half = (one.difference_ci95.high - one.difference_ci95.low) / 2.0;
     const int digits = answers::digits_for(half);
@@ -76,7 +76,7 @@ std::string_view ranked_by(std::string_view metric) {
 
 std::string cost_text(double cost) { return decimal_text(cost, cost < 1.0 ? 3 : 2); }
 
-/// "0.55 -> 0.42": without speculation and with it.
+/// "0.55 -> 0.42": without and with speculation.
 std::string cost_cell(const answers::ComparedCost& cost) {
   if (!cost.own) return "";
   return (cost.plain ? cost_text(*cost.plain) + " -> " : "") + cost_text(*cost.own);
@@ -91,7 +91,7 @@ std::string price_text(const answers::Comparison& comparison) {
                                        gpus == 1 ? "" : fmt::format(", {} GPUs", gpus)));
 }
 
-/// All runs, best first among those that may be compared.
+/// All runs; comparable ones best first.
 std::string ranking_text(const answers::Comparison& comparison) {
   if (comparison.ranking.empty()) return "";
   Table table;
@@ -119,14 +119,14 @@ std::string_view cluster_word(logs::Span span) {
   return span == logs::Span::window ? "windows" : "runs";
 }
 
-/// Whether the error is not from scatter, but that of counting or of rounding.
+/// Whether the error comes from counting or rounding instead of scatter.
 bool is_stated(const analytic::ClusteredEstimate& estimate) {
   return std::ranges::all_of(estimate.sources, [](const analytic::ErrorSource& source) {
     return source.origin == analytic::ErrorOrigin::stated;
   });
 }
 
-/// What the intervals rest on, runs of the same clusters together.
+/// The clusters behind the intervals; runs with the same clusters together.
 std::string evidence_text(const answers::Comparison& comparison) {
   std::map<std::string, std::size_t> kinds;
   bool assumed = false;
@@ -175,7 +175,7 @@ std::string not_compared_text(const answers::Comparison& comparison) {
   return lines_text("differ", lines);
 }
 
-/// " times A" where the run of A has the name of the one that is judged, but for the log.
+/// " times A" if the run of A has the same name as the judged one except for the log.
 std::string times_reference(const answers::RequirementVerdict& verdict) {
   if (verdict.reference.empty()) return "";
   const bool same = verdict.reference.substr(1) == verdict.run.substr(1);

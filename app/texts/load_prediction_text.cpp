@@ -5,12 +5,14 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "answers/load_prediction.hpp"
+#include "answers/prediction.hpp"
 #include "app/texts/texts.hpp"
 #include "core/numbers.hpp"
 #include "core/readable.hpp"
@@ -68,7 +70,7 @@ std::string load_gain_text(const LoadPrediction& prediction, const AtLoad& at) {
                             time_text(plain.equilibrium.request_us));
 }
 
-/// The choice, its sign and how certain that is.
+/// The choice, and whether it is faster, with its certainty.
 std::string verdict_text(const LoadPrediction& prediction) {
   const std::string load = load_words(prediction.question);
   if (!prediction.best_latency) return load + " the server is overloaded with every draft length.";
@@ -93,7 +95,7 @@ std::string verdict_text(const LoadPrediction& prediction) {
   return fmt::format("{} do not speculate{}: {} gives {}.", load, asked ? " like this" : "", name, gain);
 }
 
-/// What else the users see of it, and a better draft length than the asked one.
+/// The other effects for users, and a better draft length than that of the question.
 std::string further_text(const LoadPrediction& prediction) {
   const AtLoad* at = answers::judged(prediction);
   if (at == nullptr || !at->speedup) return "";
@@ -162,7 +164,7 @@ std::vector<const AtLoad*> rows_of(const LoadPrediction& prediction) {
   return rows;
 }
 
-/// Means, by closed form.
+/// Closed-form means.
 Table means_table(const LoadPrediction& prediction) {
   const bool priced = prediction.question.gpu_hour_price.has_value();
   Table table;
@@ -196,7 +198,7 @@ Table means_table(const LoadPrediction& prediction) {
   return table;
 }
 
-/// Percentiles, where they are simulated, and the most requests a GPU. Empty where neither is asked.
+/// Percentiles if simulated, and the maximum requests/s per GPU. Empty if the question has neither.
 std::string percentiles_text(const LoadPrediction& prediction) {
   const std::vector<const AtLoad*> rows = rows_of(prediction);
   const bool served = std::ranges::any_of(rows, [](const AtLoad* at) { return at->served.has_value(); });
@@ -261,7 +263,7 @@ std::string shares_lines(const LoadPrediction& prediction) {
   return text;
 }
 
-/// What to raise of an engine so that a pass over so many tokens of so many requests is captured.
+/// The setting of an engine to raise so that a pass over this many tokens and requests is captured.
 std::string graph_setting(const latency::Engine& engine, std::int64_t tokens, std::int64_t requests) {
   if (engine.name.starts_with("vllm")) {
     return fmt::format("raise vLLM's --max-cudagraph-capture-size (or cudagraph_capture_sizes) to {}", tokens);
@@ -273,7 +275,7 @@ std::string graph_setting(const latency::Engine& engine, std::int64_t tokens, st
   return fmt::format("raise the engine's largest graph to {} tokens", tokens);
 }
 
-/// Passes that are larger than the largest captured one, and the setting that captures them.
+/// Passes larger than the largest captured CUDA graph, and the setting to capture them.
 std::string graphs_line(const LoadPrediction& prediction) {
   const auto beyond = std::ranges::find_if(prediction.lengths, &AtLoad::beyond_graphs);
   if (beyond == prediction.lengths.end()) return "";
@@ -297,11 +299,7 @@ std::string graphs_line(const LoadPrediction& prediction) {
 std::string schedule_line(const LoadPrediction& prediction) {
   if (!prediction.scheduled) return "";
   const AtLoad& at = *prediction.scheduled;
-  std::vector<std::string> rows;
-  for (const GammaRange& range : at.schedule) {
-    rows.push_back(fmt::format("[{},{},{}]", range.from_batch, range.to_batch, range.gamma));
-  }
-  std::string text = fmt::format("schedule    [{}] (rows): ", fmt::join(rows, ","));
+  std::string text = fmt::format("schedule    {} (rows): ", answers::schedule_json(at.schedule).dump());
   if (!at.answers()) return text + "overloaded\n";
   text += at.speedup ? load_gain_text(prediction, at) : std::string("it keeps up");
   return text + "\n";
@@ -320,7 +318,7 @@ std::string adaptive_line(const LoadPrediction& prediction) {
       100.0 * (*prediction.adaptive_gain - 1.0));
 }
 
-/// The engine that was assumed, and whether naming one would narrow the intervals.
+/// The assumed engine, and whether naming one would narrow the intervals.
 std::string engine_line(const LoadPrediction& prediction) {
   const latency::Engine& engine = prediction.engine;
   if (prediction.question.engine) return fmt::format("engine      {}: {}\n", engine.name, engine.summary);

@@ -62,7 +62,8 @@ Table empty_table(bool named) {
   return table;
 }
 
-/// The table as text; where lines would be too long, without cost, tokens and bound, which documents and CSV hold too.
+/// The table as text. If lines would be too long, without cost, tokens and bound, which are in the document and the
+/// CSV.
 std::string fitted_text(Table table) {
   constexpr std::size_t widest = 100;
   std::string text = to_text(table);
@@ -102,7 +103,7 @@ std::string methods_headline(const MethodsAnswer& answer, const std::string& pai
   return text.empty() ? text : text + ".";
 }
 
-/// A sentence or two for each pair.
+/// One or two sentences for each pair.
 std::string headlines(const MethodsAnswer& answer, std::size_t temperature) {
   const MethodsQuestion& question = answer.question;
   const double at = question.temperatures[temperature];
@@ -121,7 +122,7 @@ std::string headlines(const MethodsAnswer& answer, std::size_t temperature) {
   return text;
 }
 
-/// What the loss of relaxed rules is, and of which parameters.
+/// The meaning of the loss of relaxed rules, and its parameters.
 std::string loss_words(const MethodsQuestion& question) {
   const std::string_view parameters = question.parameters.empty()
                                           ? "a relaxed rule with its default parameters (foredraft list rules)"

@@ -17,7 +17,7 @@
 namespace foredraft::app {
 namespace {
 
-/// A line of a command, broken by backslashes in front of options and of quoted words.
+/// A line of a command, broken with backslashes before options and quoted words.
 std::string broken(std::string line) {
   constexpr std::size_t of_backslash = 2;
   constexpr std::size_t indent = columns_of_label + 2;
@@ -35,7 +35,7 @@ std::string broken(std::string line) {
   return text + line + "\n";
 }
 
-/// A command of one line or several after a label.
+/// A command of one or several lines after a label.
 std::string command_text(std::string_view label, const std::string& command) {
   std::string text;
   std::istringstream lines(command);

@@ -41,14 +41,10 @@ const MeasuredTimes* measured_times(const answers::Answered& answered) {
   return std::get_if<MeasuredTimes>(&answered.question.scenario.cost);
 }
 
-const AcceptanceProcess& acceptance_of(const answers::Answered& answered) {
-  return std::get<ProcessFidelity>(answered.question.scenario.fidelity).acceptance;
-}
+/// Precondition: i.i.d. acceptance.
+double alpha_of(const answers::Answered& answered) { return std::get<Iid>(answered.question.acceptance()).alpha; }
 
-/// Of i.i.d. acceptance.
-double alpha_of(const answers::Answered& answered) { return std::get<Iid>(acceptance_of(answered)).alpha; }
-
-/// Time of an iteration of the asked gamma in decode steps of the target.
+/// Iteration time at the gamma of the question, in decode steps of the target.
 double asked_steps(const answers::Answered& answered) {
   Scenario scenario = answered.question.scenario;
   scenario.gamma = *answered.prediction.asked.gamma;
@@ -132,11 +128,11 @@ std::string break_even_line(const answers::Answered& answered) {
     at += fmt::format("{}c below {}", at.empty() ? "" : ", or ", decimal_text(*prediction.break_even_c, 4));
   }
   std::string text = at.empty() ? "" : fmt::format("at gamma {}: {}", *prediction.asked.gamma, at);
-  // S(1) > 1 iff alpha > c, and no longer draft pays where one does not. [Leviathan2023, Cor. 3.9]
+  // S(1) > 1 iff alpha > c. If one draft does not pay, longer drafts do not either. [Leviathan2023, Cor. 3.9]
   const Drafter& drafter = question.scenario.drafter;
   const bool one_by_one =
       !std::holds_alternative<HorizontalCascade>(drafter) && !std::holds_alternative<IndependentDrafts>(drafter);
-  if (one_by_one && prediction.marginal.empty() && std::holds_alternative<Iid>(acceptance_of(answered)) &&
+  if (one_by_one && prediction.marginal.empty() && std::holds_alternative<Iid>(answered.question.acceptance()) &&
       scenario::verify_growth(question.scenario.cost) == 0.0 && measured_times(answered) == nullptr &&
       question.scenario.convention == Convention::bonus && drafting_of(answered) == Drafting::autoregressive) {
     text += (text.empty() ? "" : "; ") + std::string("at some gamma: alpha above c");
@@ -158,11 +154,11 @@ std::string bounds_line(const answers::Answered& answered) {
                      decimal_text(bounds.high / cost, 2));
 }
 
-/// `gamma`: of all answers; nothing: it differs or is unbounded.
+/// `gamma`: the same for all answers; empty: it differs or is unbounded.
 std::string assumptions_line(const answers::Answered& answered, std::optional<std::int64_t> gamma) {
   const answers::Question& question = answered.question;
   const analytic::Prediction& prediction = answered.prediction;
-  std::string acceptance = acceptance_words(acceptance_of(answered));
+  std::string acceptance = acceptance_words(answered.question.acceptance());
   if (!prediction.marginal.empty())
     acceptance = fmt::format("acceptance by position, {} given", prediction.marginal.size());
   if (question.acceptance_length) {
@@ -189,8 +185,9 @@ std::string assumptions_line(const answers::Answered& answered, std::optional<st
   }
   if (growth > 0.0)
     cost += fmt::format(",\n            each but the first adds {} decode steps", short_number_text(growth));
-  // The parameters of runs fill a line.
-  const std::string_view between = std::holds_alternative<Runs>(acceptance_of(answered)) ? ";\n            " : "; ";
+  // The parameters of process "runs" fill a line.
+  const std::string_view between =
+      std::holds_alternative<Runs>(answered.question.acceptance()) ? ";\n            " : "; ";
   return fmt::format("assumes     {}{}{} convention; {}\n", acceptance, between,
                      to_string(question.scenario.convention), cost);
 }

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 
 #include "analytic/draft_length/best_gamma.hpp"
+#include "answers/prediction.hpp"
 #include "answers/profile_prediction.hpp"
 #include "app/texts/texts.hpp"
 #include "core/numbers.hpp"
@@ -35,25 +37,25 @@ std::string use_text(std::int64_t gamma) {
 }
 
 /// "gamma 2 up to batch 101, gamma 1 from 102 to 128".
-std::string ranges_text(const std::vector<answers::ScheduleRange>& ranges) {
-  if (ranges.size() == 1 && ranges.front().first == ranges.front().last) return use_text(ranges.front().gamma);
+std::string ranges_text(const std::vector<GammaRange>& ranges) {
+  if (ranges.size() == 1 && ranges.front().from_batch == ranges.front().to_batch) return use_text(ranges.front().gamma);
   if (ranges.size() == 1) {
-    return fmt::format("{} at every batch from {} to {}", use_text(ranges.front().gamma), ranges.front().first,
-                       ranges.front().last);
+    return fmt::format("{} at every batch from {} to {}", use_text(ranges.front().gamma), ranges.front().from_batch,
+                       ranges.front().to_batch);
   }
   std::string text;
-  for (const answers::ScheduleRange& range : ranges) {
-    text += text.empty() ? fmt::format("{} up to batch {}", use_text(range.gamma), range.last)
-            : range.first == range.last
-                ? fmt::format(", {} at {}", use_text(range.gamma), range.first)
-                : fmt::format(", {} from {} to {}", use_text(range.gamma), range.first, range.last);
+  for (const GammaRange& range : ranges) {
+    text += text.empty() ? fmt::format("{} up to batch {}", use_text(range.gamma), range.to_batch)
+            : range.from_batch == range.to_batch
+                ? fmt::format(", {} at {}", use_text(range.gamma), range.from_batch)
+                : fmt::format(", {} from {} to {}", use_text(range.gamma), range.from_batch, range.to_batch);
   }
   return text;
 }
 
 std::string gb_text(double bytes) { return fmt::format("{:.3g} GB", bytes / 1e9); }
 
-/// With the prefix of its size: "8.19 G".
+/// With a metric prefix: "8.19 G".
 std::string prefixed_text(double value) {
   constexpr double thousand = 1e3, shown_as_thousand = 999.5;
   double shown = value / (thousand * thousand);
@@ -62,7 +64,7 @@ std::string prefixed_text(double value) {
   return fmt::format("{:.3g} {}", shown, prefixes.front());
 }
 
-/// How a model is stored: "bf16", and its KV cache if not by default: "bf16, fp8 KV cache".
+/// The format of a model: "bf16", or "bf16, fp8 KV cache" if the KV cache has not its default format.
 std::string formats_text(const latency::Deployment& deployment) {
   std::string text = to_text(deployment.weights);
   if (deployment.kv_cache != latency::default_cache_format(deployment.weights.layers())) {
@@ -86,7 +88,7 @@ std::string model_line(std::string_view role, const std::optional<answers::Model
   return text + (devices > 1 ? fmt::format(" on {} devices\n", devices) : "\n");
 }
 
-/// Estimates carry an error that decides: "It pays at batch 1, 8; at 32 it is within the error of this profile."
+/// For estimates, whose error matters: "It pays at batch 1, 8; at 32 it is within the error of this profile."
 std::string payoff_text(const answers::ProfilePrediction& prediction, std::int64_t context) {
   std::map<answers::Payoff, std::vector<std::int64_t>> batches;
   for (const answers::AtBatch& at : prediction.cells) {
@@ -109,26 +111,26 @@ bool is_estimate(latency::Source source) {
   return source == latency::Source::datasheet || source == latency::Source::operators;
 }
 
-/// What to do and where it stops paying.
+/// The draft length to use, and where speculation stops paying.
 std::string sentence(const answers::ProfilePrediction& prediction, std::size_t context_index) {
-  const std::vector<answers::ScheduleRange>& ranges = prediction.schedules[context_index];
+  const std::vector<GammaRange>& ranges = prediction.schedules[context_index];
   if (ranges.empty()) return "Does not fit into memory.";
   if (is_estimate(prediction.source)) {
     return fmt::format("Use {}. {}", ranges_text(ranges),
                        payoff_text(prediction, prediction.question.contexts[context_index]));
   }
-  const auto plain = std::ranges::find(ranges, 0, &answers::ScheduleRange::gamma);
-  const bool one_batch = ranges.front().first == ranges.back().last;
+  const auto plain = std::ranges::find(ranges, 0, &GammaRange::gamma);
+  const bool one_batch = ranges.front().from_batch == ranges.back().to_batch;
   std::string text = fmt::format("Use {}. ", ranges_text(ranges));
   if (plain == ranges.begin() && ranges.size() == 1) {
     return text + (one_batch ? "Speculation does not pay." : "Speculation pays at none of them.");
   }
-  if (plain != ranges.end()) return text + fmt::format("Speculation stops paying at batch {}.", plain->first);
+  if (plain != ranges.end()) return text + fmt::format("Speculation stops paying at batch {}.", plain->from_batch);
   return text + (one_batch ? "It pays."
-                           : fmt::format("It pays at every batch asked ({} is the largest).", ranges.back().last));
+                           : fmt::format("It pays at every batch asked ({} is the largest).", ranges.back().to_batch));
 }
 
-/// Gamma 1, those in use, and others up to max_shown_lengths.
+/// Gamma 1, the recommended ones, and others, max_shown_lengths in total.
 std::set<std::int64_t> shown_lengths(const answers::ProfilePrediction& prediction) {
   std::set<std::int64_t> shown{1};
   if (prediction.question.gamma.value_or(0) > 0) shown.insert(*prediction.question.gamma);
@@ -137,18 +139,18 @@ std::set<std::int64_t> shown_lengths(const answers::ProfilePrediction& predictio
   }
   const auto longest = static_cast<std::int64_t>(prediction.cells.front().lengths.size());
   for (std::int64_t gamma = 2; gamma <= longest && shown.size() < max_shown_lengths; ++gamma) shown.insert(gamma);
-  // Of many, those between the shortest and the longest go.
+  // If there are too many, leave out those between the shortest and the longest.
   while (prediction.attainable && shown.size() > max_shown_lengths) shown.erase(std::next(shown.begin(), 2));
   return shown;
 }
 
 std::string speedup_text(const answers::ProfilePrediction& prediction, const answers::AtDraftLength& length) {
-  if (prediction.attainable) return decimal_text(length.speedup, 2);  // the range has a column of its own
+  if (prediction.attainable) return decimal_text(length.speedup, 2);  // the interval has a separate column
   const std::string spread = length.spread ? " +- " + decimal_text(length.speedup * *length.spread, 2) : "";
   return decimal_text(length.speedup, 2) + spread;
 }
 
-/// Of the draft length to use; of gamma 1 where none is.
+/// Range at the draft length to use, or at gamma 1 for no speculation.
 std::string range_text(const answers::AtBatch& at) {
   const answers::AtDraftLength& length = at.at(std::max<std::int64_t>(at.use, 1));
   return fmt::format("{}-{}", decimal_text(length.interval->low, 2), decimal_text(length.interval->high, 2));
@@ -183,12 +185,6 @@ Table table_of(const answers::ProfilePrediction& prediction, std::int64_t contex
     if (prediction.attainable) row.push_back(prediction.advises(at) ? range_text(at) : "");
   }
   return table;
-}
-
-std::string schedule_text(const std::vector<answers::ScheduleRange>& ranges) {
-  std::vector<std::string> texts;
-  for (const auto& [first, last, gamma] : ranges) texts.push_back(fmt::format("[{},{},{}]", first, last, gamma));
-  return fmt::format("[{}]", fmt::join(texts, ","));
 }
 
 const answers::AtDraftLength& shown_or_first(const answers::ProfileQuestion& question, const answers::AtBatch& at) {
@@ -276,7 +272,7 @@ std::string need_text(const latency::MemoryNeed& need, std::int64_t batch) {
                             gb_text(need.activation_bytes));
 }
 
-/// What does not fit, before anything else.
+/// Batch sizes that do not fit into memory, stated first.
 std::string misfit_lines(const answers::ProfilePrediction& prediction) {
   std::string text;
   for (const answers::AtBatch& at : prediction.cells) {
@@ -298,7 +294,7 @@ std::string memory_line(const answers::ProfilePrediction& prediction) {
                      need_text(*at.need, at.batch));
 }
 
-/// Of a data sheet: its lower bounds.
+/// The lower bounds of a data sheet.
 std::string floor_line(const answers::ProfilePrediction& prediction) {
   const answers::AtBatch& at = prediction.cells.front();
   if (!at.floor_plain_us) return "";
@@ -312,7 +308,7 @@ std::string percent_range(const latency::Range& range) {
   return fmt::format("{:.0f} to {:+.0f} %", 100.0 * (range.low - 1.0), 100.0 * (range.high - 1.0));
 }
 
-/// What is assumed of weights and routing that decides what the further tokens of a verification cost.
+/// Assumptions about weights and routing that determine the cost of further tokens in a verification.
 std::string token_lines(const answers::ProfilePrediction& prediction) {
   const auto& target = prediction.target;
   if (!target) return "";
@@ -331,7 +327,7 @@ std::string token_lines(const answers::ProfilePrediction& prediction) {
                     skew.value, skew.low, skew.high);
 }
 
-/// What estimates rest on, and how far they were off where they were judged.
+/// The evidence for estimates, and their errors in tests.
 std::string attainable_lines(const latency::Attainable& attainable, bool sheet) {
   std::string text;
   if (sheet) {
@@ -394,7 +390,7 @@ std::string to_text(const answers::ProfilePrediction& prediction) {
   for (std::size_t i = 0; i < question.contexts.size(); ++i) {
     text += fmt::format("schedule    {}{}        ties within 1 % go to the smaller gamma\n",
                         several ? fmt::format("context {}: ", question.contexts[i]) : "",
-                        schedule_text(prediction.schedules[i]));
+                        answers::schedule_json(prediction.schedules[i]).dump());
   }
   answers::ProfileQuestion unbounded = question;
   unbounded.max_gamma.reset();

@@ -20,14 +20,14 @@
 #include "foredraft/scenario_fwd.hpp"
 #include "foredraft/tree.hpp"
 
-/// Every answer as text for a terminal, in lines of at most 100 columns: the answer first, then its numbers, then what
-/// it rests on.
+/// Every answer as text for a terminal, in lines of at most 100 columns: first the answer, then its numbers, then its
+/// assumptions and evidence.
 namespace foredraft::app {
 
 // ---- predict
 
 [[nodiscard]] std::string to_text(const answers::Answered& answered);
-/// Of several that differ in alpha or c: a row each.
+/// A row for each of several predictions that differ in alpha or c.
 [[nodiscard]] std::string to_text(std::span<const answers::Answered> all);
 
 /// Acceptance in words: "i.i.d. acceptance".
@@ -38,17 +38,16 @@ namespace foredraft::app {
 /// As answers::varying_prediction_json.
 [[nodiscard]] std::string varying_prediction_text(const Scenario& scenario);
 
-/// Tokens per iteration with their interval at gamma 1 to 12, and at `asked`.
+/// Tokens per iteration with their intervals, at gamma = 1 to 12 and at `asked`.
 [[nodiscard]] std::string observed_text(const answers::FittedAcceptance& observed, std::optional<std::int64_t> asked);
 
 /// A table of schedules that draft while the target verifies, to append to an answer.
 [[nodiscard]] std::string overlap_text(std::span<const answers::OverlapRow> rows);
 
-/// A table for each context.
+/// A table for each context length.
 [[nodiscard]] std::string to_text(const answers::ProfilePrediction& prediction);
 
-/// A line for each of its models: what was read, from which a reader sees whether it is the right one. Empty where only
-/// times are known.
+/// A line for each model with the facts that identify it. Empty if only times are known.
 [[nodiscard]] std::string model_lines(const answers::ProfilePrediction& prediction);
 
 /// A table by draft length.
@@ -59,7 +58,7 @@ namespace foredraft::app {
 /// About ten lines. `settings`: engine settings to append, or empty.
 [[nodiscard]] std::string to_text(const answers::Advice& advice, std::string_view settings);
 
-/// What to log, as commands.
+/// The commands of the plan.
 [[nodiscard]] std::string to_text(const answers::LoggingPlan& plan);
 
 [[nodiscard]] std::string to_text(const answers::Comparison& comparison);
@@ -80,7 +79,7 @@ namespace foredraft::app {
 /// One row per node: node, parent, depth, rank, path, probability. The data of the figure.
 [[nodiscard]] std::string to_csv(const TokenTree& tree, const std::vector<double>& probabilities);
 
-/// [[0], [0, 0], [1]]: Medusa's list, readable by Python and JSON.
+/// "[[0], [0, 0], [1]]": the list of paths in the format of Medusa, valid in Python and JSON.
 [[nodiscard]] std::string path_list(const TokenTree& tree);
 
 }  // namespace foredraft::app

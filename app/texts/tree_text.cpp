@@ -30,7 +30,7 @@ std::string tree_headline(const TreeAnswer& answer) {
                      *chosen.speedup, chosen.tokens, shape, decimal_text(*chosen.iteration_cost, 2));
 }
 
-/// What a row of the table says, of a static tree or of one that grows.
+/// A row of the table, for a static or a dynamic tree.
 struct TreeRow {
   std::int64_t nodes, depth;
   double tokens, variance;
@@ -82,7 +82,7 @@ std::string dynamic_line(const TreeAnswer& answer) {
   return line + "\n";
 }
 
-/// " (4 x 3 x 1)", the first few of many.
+/// " (4 x 3 x 1)", up to a limit.
 std::string widths_text(const std::vector<std::int64_t>& widths) {
   constexpr std::size_t maximum = 4;
   if (widths.empty()) return "";

@@ -44,7 +44,7 @@ std::string bound_sentence(const answers::InverseQuestion& question, const answe
                      measured_words(question), decimal_text(answer.high, 4), question.scenario.gamma);
 }
 
-/// Of heads whose accuracies stand in for the process, by position.
+/// "acceptance by position" for heads whose accuracies replace the process.
 std::string varying_acceptance_words(const Scenario& scenario) {
   const AcceptanceProcess& acceptance = std::get<ProcessFidelity>(scenario.fidelity).acceptance;
   return std::holds_alternative<Iid>(acceptance) ? "acceptance by position" : acceptance_words(acceptance);
@@ -57,7 +57,7 @@ std::string what_drafts(const Scenario& scenario) {
   return fmt::format("policy {}", scenario::name_of(std::get<ProcessFidelity>(scenario.fidelity).policy));
 }
 
-/// What speaks against the fit.
+/// Warnings about the fit.
 std::string doubts_of(const AcceptanceFit& fit) {
   std::string text;
   if (fit.interval_is_lower_bound) {

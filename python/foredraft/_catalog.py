@@ -11,7 +11,7 @@ from foredraft import _core
 if TYPE_CHECKING:
     import pandas
 
-_PARTS = {"pairs": "models", "profiles": "devices"}  # lists that the program shows below another one
+_PARTS = {"pairs": "models", "profiles": "devices"}  # lists that the program prints with another one
 
 
 def catalog(name: str, /) -> pandas.DataFrame:

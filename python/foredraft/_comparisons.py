@@ -31,7 +31,7 @@ class Comparison(Answer):
 
     def __init__(self, document: dict[str, Any], text: str, passes: bool) -> None:
         super().__init__(document, text)
-        self.passes = passes  #: something was compared, and every requirement is met; False is the program's exit code 1
+        self.passes = passes  #: something was compared and every requirement is met; False is exit code 1 of the program
 
     @property
     def answer(self) -> str:
@@ -41,7 +41,7 @@ class Comparison(Answer):
 
     @property
     def verdicts(self) -> list[dict[str, Any]]:
-        """Of each requirement and run: "met", "not shown" or "not met" as ``outcome``, with the value and its interval."""
+        """An entry per requirement and run: ``outcome`` ("met", "not shown", "not met"), the value, its interval."""
         return list(self.document["requirements"])
 
     @property

@@ -46,8 +46,8 @@ class Device(Value):
     def __init__(self, name: str | os.PathLike[str]) -> None:
         document = json.loads(_core.device_document(os.fspath(name)))
         self.name: str = document["name"]  #: the manufacturer's spelling
-        self.sha256: str = document["sha256"]  #: of the figures
-        self.figures: dict[str, float] = document["figures"]  #: by key with its unit: memory_bandwidth_gb_per_s
+        self.sha256: str = document["sha256"]  #: digest of the figures
+        self.figures: dict[str, float] = document["figures"]  #: by key, which ends with the unit: memory_bandwidth_gb_per_s
 
     def __repr__(self) -> str:
         return f"Device({self.name!r})"
@@ -72,25 +72,25 @@ class Model(Value):
                  kv_format: str | None = None,
                  tensor_parallel: int = 1) -> None:
         document = json.loads(_core.model_document(os.fspath(name), format or "", kv_format or "", tensor_parallel))
-        self.name: str = document["name"]  #: as in `models()`, or the file's
+        self.name: str = document["name"]  #: as in `models()`, or from the file
         self.summary: str = document["summary"]  #: one line
         self.source: str = document["source"]  #: source of the numbers
         self.layers: int = document["layers"]  #: transformer blocks
         self.d_model: int = document["d_model"]  #: width of the residual stream
-        self.heads: int = document["heads"]  #: of attention, for queries
-        self.kv_heads: int = document["kv_heads"]  #: of attention, for keys and values
+        self.heads: int = document["heads"]  #: attention heads
+        self.kv_heads: int = document["kv_heads"]  #: attention heads for keys and values
         self.head_dim: int = document["head_dim"]  #: width of one head
         self.d_ff: int = document["d_ff"]  #: width of the feed-forward layer
-        self.vocabulary: int = document["vocabulary"]  #: tokens
+        self.vocabulary: int = document["vocabulary"]  #: number of tokens
         self.parameters: float = document["parameters"]  #: number of parameters
-        self.active_parameters: float = document["active_parameters"]  #: used by one token of a mixture of experts
-        self.format: str = document["format"]  #: of the weights
-        self.kv_format: str = document["kv_format"]  #: of the KV cache
-        self.tensor_parallel: int = document["tensor_parallel"]  #: devices that share the model
+        self.active_parameters: float = document["active_parameters"]  #: of one token in a mixture of experts
+        self.format: str = document["format"]  #: format of the weights
+        self.kv_format: str = document["kv_format"]  #: format of the KV cache
+        self.tensor_parallel: int = document["tensor_parallel"]  #: number of devices that share the model
         self.weight_bytes: float = document["weight_bytes"]  #: all devices together
         self.step_bytes: float = document["step_bytes"]  #: weights that a decode step of one sequence reads
         self.kv_bytes_per_token: float = document["kv_bytes_per_token"]
-        self.notes: list[str] = document["notes"]  #: what was omitted or assumed
+        self.notes: list[str] = document["notes"]  #: omissions and assumptions
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}, format={self.format!r})"
@@ -123,11 +123,11 @@ class Profile:
     def __init__(self, name: str | os.PathLike[str], *, steps: bool = False) -> None:
         read = _core.ReadProfile.read_steps if steps else _core.ReadProfile.read
         self._profile = read(os.fspath(name))
-        self.steps = steps  #: whether it was read from a file of steps
-        self.name = os.fspath(name)  #: as it was named
-        self.device: str = self._profile.device  #: its name
+        self.steps = steps  #: whether it comes from a file of steps
+        self.name = os.fspath(name)  #: the given name
+        self.device: str = self._profile.device  #: name of the device
         self.source: str = self._profile.source  #: measured, datasheet, user, engine or operators
-        self.sha256: str = self._profile.sha256  #: digest of the bytes that were read
+        self.sha256: str = self._profile.sha256  #: digest of the bytes read
         self.valid: bool = self._profile.valid  #: False if repeated measurements differ by more than allowed
 
     def speedups(self,

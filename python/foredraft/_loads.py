@@ -30,36 +30,36 @@ class LoadPrediction(Answer):
 
     def __init__(self, document: dict[str, Any], text: str, notes: Iterable[str] = ()) -> None:
         super().__init__(document, text)
-        self.notes = list(notes)  #: what was assumed of the models
+        self.notes = list(notes)  #: assumptions about the models
 
     @property
     def best_gamma(self) -> int | None:
-        """The draft length of the least mean request time; 0: no speculation; None: overloaded with every one."""
+        """The draft length with the minimum mean request time; 0: no speculation; None: overloaded with all of them."""
         found: int | None = self.document["best_gamma"]["latency"]
         return found
 
     @property
     def payoff(self) -> str | None:
-        """"pays", "not_certain" or "does_not_pay": whether the interval of the speedup lies above 1, reaches 1, or lies
-        below, of the asked draft length, else of the best one; None: the server is overloaded with it."""
+        """"pays", "not_certain" or "does_not_pay": whether the interval of the speedup lies above 1, contains 1, or lies
+        below, for the given draft length, else for the best one; None: the server is overloaded with it."""
         found: str | None = self.document["payoff"]
         return found
 
     @property
     def speedup(self) -> float | None:
-        """Mean request time without speculation over that with `document["gamma"]`; at a fixed concurrency the ratio of
-        output tokens/s too. None: one of the two servers is overloaded."""
+        """Mean request time without speculation divided by that with `document["gamma"]`; at a fixed concurrency also the
+        ratio of output tokens/s. None: one of the two servers is overloaded."""
         found: float | None = self.document["request_speedup"]
         return found
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The interval of the speedup from the errors of the times and of the engine; None: not known."""
+        """The interval of the speedup from the errors of the times and of the engine; None: unknown."""
         found = self.document["request_speedup_interval"]
         return None if found is None else (found[0], found[1])
 
     def to_frame(self) -> pandas.DataFrame:
-        """A row for each draft length, 0 first: means by closed form, simulated percentiles, speedups, memory, cost."""
+        """A row for each draft length from 0: closed-form means, simulated percentiles, speedups, memory, cost."""
         import pandas
         return pandas.json_normalize(self.document["gammas"])
 
@@ -79,7 +79,7 @@ def predict_load(*,
                  output: float | None = None,
                  engine: str | os.PathLike[str] | None = None,
                  **options: object) -> LoadPrediction:
-    """What users of a server get at a load, without and with speculation, prompts included.
+    """A server under a load, without and with speculation, including prompts.
 
     target, draft: models. device or profile: the times. concurrency (clients that send their next request when the last
     one is answered), request_rate (Poisson, 1/s) or requests (a trace: CSV or JSONL of prompt_tokens, output_tokens,
@@ -144,7 +144,7 @@ def predict_times(*,
                   batch: npt.ArrayLike | None = None,
                   context: npt.ArrayLike | None = None,
                   **options: object) -> TimesPrediction:
-    """What speculation yields on a device, by batch size, context length and draft length, prompts left out.
+    """Speedups on a device by batch size, context length and draft length, without prompts.
 
     target, draft: models. device or profile: the times. batch, context: one or several (default 1 and 512). options:
     those of ``foredraft predict --help`` with underscores: alpha, marginal, process, gamma, overhead_us, target_format,
@@ -181,13 +181,13 @@ class Explanation(Answer):
 
     @property
     def value(self) -> float | None:
-        """Its value; None: no value explains the measured number."""
+        """The value; None: no value explains the measured number."""
         found: float | None = self.document["value"]
         return found
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The values for all numbers that round to the measured one; None: there are none."""
+        """The interval of values for all numbers that round to the measured one; None: no value explains them."""
         found = self.document["interval"]
         return None if found is None else (found[0], found[1])
 
@@ -201,7 +201,7 @@ def explain(*,
             measured_speedup: float | str | None = None,
             acceptance_length: float | str | None = None,
             **options: object) -> Explanation:
-    """Which alpha, c or overhead explains a measured speedup, or which alpha a measured acceptance length.
+    """The alpha, c or overhead that explains a measured speedup, or the alpha that explains a measured acceptance length.
 
     The digits of the measured number state its rounding: 1.8 stands for 1.75 to 1.85; pass a string to keep zeros,
     "1.80". options: gamma, and whichever of alpha (or marginal, conditional) and c are known; the one that is left out

@@ -28,7 +28,7 @@ class Log(Value):
 
     def __init__(self, paths: list[str], format: str, document: dict[str, Any]) -> None:
         self.paths = paths
-        self.format = format  #: as requested; "": recognized by the content
+        self.format = format  #: as given; "": recognized by the content
         self.document = document  #: schema foredraft.observations/1 (docs/logs.md)
 
     @property
@@ -85,7 +85,7 @@ class Advice(FiledAnswer):
 
     @property
     def schedule(self) -> list[tuple[int, int, int]]:
-        """(first batch, last batch, gamma), if a schedule pays; else empty."""
+        """(first batch, last batch, gamma) if a schedule pays, else empty."""
         rows = (self.recommendation or {}).get("schedule") or []
         return [(row["first_batch"], row["last_batch"], row["gamma"]) for row in rows]
 
@@ -97,7 +97,7 @@ class Advice(FiledAnswer):
 
     @property
     def causes(self) -> list[str]:
-        """What limits the gain of speculation, the main cause first."""
+        """The causes that limit the gain of speculation, main cause first."""
         return list(self.document["causes"])
 
     @property
@@ -110,7 +110,7 @@ class Advice(FiledAnswer):
 
 
 class LoggingPlan(Answer):
-    """What to log: the smallest set of runs that decides, as commands. Schema foredraft.plan/1 (docs/schemas/plan.schema.json).
+    """What to log: the minimum set of runs, as commands. Schema foredraft.plan/1 (docs/schemas/plan.schema.json).
 
     >>> fd.plan("vllm", current_k=3, concurrency=16)
     LoggingPlan(engine='vllm', order=['plain-1', 'k1-1', 'k3-1', 'k5-1', 'k5-2', 'k3-2', 'k1-2', 'plain-2'])
@@ -148,7 +148,7 @@ def advise(logs: Paths | Iterable[Paths],
            plain: Paths | Iterable[Paths] | None = None,
            engine: str | None = None,
            **options: object) -> Advice:
-    """Whether speculation pays, what limits it, and what to set.
+    """Advice: whether speculation pays, what limits it, and which settings to use.
 
     logs: files or Logs of an engine that speculates; plain: the same load without speculation; without it there
     is no speedup. engine: Advice.text ends with its settings ("vllm", "sglang", ...). options: those of
@@ -177,7 +177,7 @@ def plan(engine: str,
          concurrency: int | Iterable[int] = (),
          target: str = "",
          draft: str = "") -> LoggingPlan:
-    """What to log so that advise() can decide.
+    """Plans the runs to log so that advise() can decide.
 
     engine: "vllm", "sglang", "trtllm" or "llama.cpp". current_k: the current draft length of the server.
     concurrency: concurrent requests. target, draft: models, by the names that the engine takes.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from foredraft import _core
+from foredraft._scenarios import plain
 from foredraft._values import Answer, checked_array
 
 if TYPE_CHECKING:
@@ -25,11 +26,11 @@ class Methods(Answer):
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each method, by pair, temperature and falling speedup."""
+        """A row for each method, sorted by pair, temperature and descending speedup."""
         return list(self.document["rows"])
 
     def to_frame(self) -> pandas.DataFrame:
-        """A row for each method, pair and temperature, estimates with their 95 % interval; of parameters a column each."""
+        """A row for each method, pair and temperature: estimates with 95 % intervals, and a column for each parameter."""
         import pandas
         return pandas.DataFrame([_flat(row) for row in self.rows])
 
@@ -54,10 +55,6 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _plain(tables: Mapping[str, Mapping[str, Any]] | None) -> dict[str, dict[str, Any]]:
-    return {name: dict(table) for name, table in (tables or {}).items()}
-
-
 def methods(methods: Iterable[str] | None = None,
             *,
             alpha: float = 0.8,
@@ -76,7 +73,7 @@ def methods(methods: Iterable[str] | None = None,
             iterations: int = 50_000,
             seed: int = 1,
             threads: int = 0) -> Methods:
-    """What each method yields for pairs of models and one cost: speedup, loss, and how near to its bound.
+    """Compares methods for pairs of models and one cost: speedup, loss, and the bound of each method.
 
     methods: names or aliases, by default all that are compared; ``catalog("methods")`` says what each is. alpha:
     acceptance rate of the pair at temperature 1; vocabulary: its tokens; pool: its contexts. temperature: of both models.
@@ -97,7 +94,11 @@ def methods(methods: Iterable[str] | None = None,
     times = [1.0 + verify_growth * position for position in range(positions)]
     if verification is not None:
         times = [float(time) for time in checked_array("verification", verification).ravel()]
-    tables = json.dumps({"pairs": _plain(pairs), "parameters": _plain(parameters)})
-    document, text = _core.compare_methods([] if methods is None else list(methods), alpha, vocabulary, pool,
-                                           temperatures, gamma, c, times, width, servers, iterations, seed, tables, threads)
+    tables = {"pairs": pairs or {}, "parameters": parameters or {}}
+    question = {"schema": "foredraft.methods/1", "methods": list(methods or ()) or None, "temperature": temperatures,
+                "gamma": gamma, "models": {"alpha": alpha, "vocabulary": vocabulary, "pool": pool}, "c": c,
+                "width": width, "servers": servers, "iterations": iterations, "seed": seed}
+    question |= {name: {key: dict(table) for key, table in stated.items()} for name, stated in tables.items()}
+    given = {name: value for name, value in question.items() if value is not None}
+    document, text, _, _ = _core.compare_methods(json.dumps(given, default=plain), times, threads)
     return Methods(json.loads(document), text)

@@ -11,7 +11,7 @@ from foredraft import _core
 
 @dataclass(frozen=True, repr=False)
 class Page:
-    """The program as one HTML document. A notebook shows it; it sends nothing anywhere.
+    """The program as one HTML document. A notebook shows it. It sends no data.
 
     >>> fd.page().save("foredraft.html")  # doctest: +SKIP
     """

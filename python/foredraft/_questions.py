@@ -33,7 +33,7 @@ class Best(enum.Enum):
         return "foredraft.best"
 
 
-best = Best.BEST  #: ``gamma=best``: each point at its draft length of the greatest speedup
+best = Best.BEST  #: ``gamma=best``: each point at its draft length with the maximum speedup
 
 
 class Predictions(Value):
@@ -64,7 +64,7 @@ class Predictions(Value):
         if name.startswith("_"):
             raise AttributeError(name)
         if name not in self._known and self._points is not None and name in self._names():
-            # Quantities that are not computed in vectors are all computed at once.
+            # All quantities without a vectorized formula are computed together.
             self._known |= self._answer([name]) if name in _IN_VECTORS else self._answer_all()
         if name in self._known:
             return self._known[name]
@@ -121,7 +121,7 @@ class Predictions(Value):
 
         with _replacing(os.fspath(path)) as file, progress_bar("points") if progress else contextlib.nullcontext() as show:
             schema = table(0, min(points, 1)).schema
-            # Results differ from row to row, arguments repeat.
+            # Arguments repeat from row to row, results do not.
             with pyarrow.parquet.ParquetWriter(file, schema, use_dictionary=arguments) as writer:
                 for first in range(0, points, _PIECE):
                     count = min(_PIECE, points - first)

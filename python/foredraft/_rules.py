@@ -38,10 +38,10 @@ class Lossiness(Value):
     acceptance_gain: Estimate  #: acceptance minus sum min(p, q), the acceptance of one draft under a lossless rule
     total_variation: Estimate  #: sum abs(e - p) / 2
     kl_divergence: Estimate  #: sum e ln(e / p), in nat; infinite if e emits a token of probability 0 under p
-    entropy_change: Estimate  #: entropy of e less that of p, in nat: below 0 where the rule sharpens
+    entropy_change: Estimate  #: entropy of e minus that of p, in nat; negative if the rule sharpens
     top1_agreement: Estimate  #: fraction of contexts where the target's most probable token is also e's
     top1_probability: Estimate  #: e at the target's most probable token
-    joint_total_variation: Estimate  #: of the joint distribution of ``tokens`` successive tokens
+    joint_total_variation: Estimate  #: for the joint distribution of ``tokens`` successive tokens
     emitted: RealArray  #: e, [contexts, vocabulary]: the distribution that a tested position emits
 
     @property

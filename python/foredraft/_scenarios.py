@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters and scenarios: the questions that closed forms and simulation answer."""
+"""Parameters and scenarios, the questions for closed forms and simulation."""
 
 from __future__ import annotations
 

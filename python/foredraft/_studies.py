@@ -33,10 +33,10 @@ class Reproduction(Value):
     """
 
     def __init__(self, texts: dict[str, str], files: dict[str, str], scorecard: str, summary: str, failed: bool) -> None:
-        self.texts = texts  #: by experiment: what the program prints
+        self.texts = texts  #: the printed text of each experiment
         self.files = files  #: by name: the contents of tables (csv, tex, md) and of the data of figures
         self.scorecard = scorecard  #: as CSV: each printed number beside ours
-        self.summary = summary  #: how many results agree
+        self.summary = summary  #: the number of results that agree
         self.agrees = not failed  #: no exact result contradicts a printed one; False is the program's exit code 1
 
     @property
@@ -97,7 +97,7 @@ class Validation(Value):
     def __init__(self, csv: str, text: str, device: str, valid: bool) -> None:
         self.csv = csv  #: validation.csv (docs/metrics.md)
         self.text = text  #: as the program prints it; the same as str()
-        self.device = device  #: of the profile
+        self.device = device  #: device of the profile
         self.valid = valid  #: False if repeated measurements of the profile differ by more than allowed
 
     def to_frame(self) -> pandas.DataFrame:

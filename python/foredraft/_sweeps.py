@@ -116,15 +116,15 @@ def merge(folders: Iterable[str | os.PathLike[str]], /, *, out: str | os.PathLik
 
 @dataclass(frozen=True)
 class RepeatedRun:
-    """A run that was repeated, every byte of which agrees.
+    """A repeated run, which agreed in every byte.
 
     >>> frame = fd.sweep(alpha=[0.6, 0.8], gamma=3, c=0.05, out="repeated", progress=False)
     >>> fd.check("repeated", progress=False).points
     2
     """
-    points: int  #: that were computed again
+    points: int  #: number of points computed again
     config: str  #: hash of the configuration: 64 hexadecimal digits
-    version: str  #: of foredraft, when the folder was made
+    version: str  #: version of foredraft that wrote the folder
 
 
 def check(folder: str | os.PathLike[str], /, *, threads: int = 0, progress: bool = True) -> RepeatedRun:

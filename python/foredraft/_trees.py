@@ -40,11 +40,11 @@ class DynamicTree:
     >>> dynamic.static_tree.tokens <= dynamic.exact <= dynamic.bound
     True
     """
-    depth: int  #: depths that are drafted
+    depth: int  #: number of drafted depths
     tokens: Estimate  #: expected tokens of one iteration, simulated
     variance: float  #: variance of the tokens of one iteration
-    exact: float | None  #: expected tokens by enumeration of all contexts; None if they are too many
-    bound: float  #: maximum expected tokens of any choice of so many nodes on average
+    exact: float | None  #: expected tokens by enumeration of all contexts; None if there are too many
+    bound: float  #: maximum expected tokens with this number of nodes on average
     static_tree: JudgedTree  #: the best tree within the same nodes, depth and width that ignores contexts
     iteration_cost: float | None  #: in autoregressive decode steps; None without times
     speedup: Estimate | None  #: over autoregressive decoding; None without times
@@ -63,7 +63,7 @@ class Tree:
     dense: JudgedTree  #: of equal widths
     dense_widths: list[int]
     chain: JudgedTree  #: only first candidates
-    pmf: list[float]  #: [k - 1]: P(tokens = k) of the chosen tree
+    pmf: list[float]  #: pmf[k - 1] = P(tokens = k) for the chosen tree
     probabilities: list[float]  #: acceptance probability of each node of the chosen tree, the root first
     notes: list[str]
     dynamic: DynamicTree | None = None  #: if asked for with expand

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "answers/prediction.hpp"
 #include "tests/answers/advise_testing.hpp"
 
 namespace foredraft::tests {
@@ -15,7 +17,6 @@ namespace {
 
 using answers::Advice;
 using answers::Recommendation;
-using answers::ScheduleRange;
 using answers::SpeedupRow;
 using logs::Observation;
 using Gammas = std::vector<std::int64_t>;
@@ -145,7 +146,7 @@ TEST_CASE("a schedule turns speculation off above a load where it loses enough, 
     return choice_of(
         advice_of({with_speedup(3, 1, 2.5, 10.0), with_speedup(3, 64, at_64, 20.0), plain(1, 10.0), plain(64, 20.0)}));
   };
-  CHECK(choice(0.6).schedule == std::vector<ScheduleRange>{{1, 8, 3}, {9, 64, 0}});
+  CHECK(answers::schedule_json(choice(0.6).schedule).dump() == "[[1,8,3],[9,64,0]]");
   CHECK(choice(0.6).gamma == 0);
   CHECK(choice(0.95).schedule.empty());  // vLLM gives up more by it
   CHECK(choice(0.95).gamma == 3);
@@ -158,7 +159,7 @@ TEST_CASE("a gain at any load is enough for a schedule, however little of the tr
   const Advice advice = advice_of(windows);
   CHECK(advice.loads.at(0).share > 0.98);
   CHECK(choice_of(advice).gamma == 3);
-  CHECK(choice_of(advice).schedule == std::vector<ScheduleRange>{{1, 8, 3}, {9, 64, 0}});
+  CHECK(answers::schedule_json(choice_of(advice).schedule).dump() == "[[1,8,3],[9,64,0]]");
 }
 
 TEST_CASE("wide tails of few windows are not a gain of a schedule") {
@@ -189,7 +190,7 @@ TEST_CASE("outside of its logged loads a setting is as much faster than another 
   CHECK_FALSE(outside.chosen);
   // It is neither recommended nor scheduled, however fast it may be.
   CHECK(choice_of(advice).gamma == 1);
-  for (const ScheduleRange& range : choice_of(advice).schedule) CHECK((range.gamma != 3 || range.last < 64));
+  for (const GammaRange& range : choice_of(advice).schedule) CHECK((range.gamma != 3 || range.to_batch < 64));
 }
 
 TEST_CASE("the error outside of logged loads grows with the distance, and with what was seen to change") {

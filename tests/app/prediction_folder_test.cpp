@@ -229,9 +229,9 @@ TEST_CASE("a decision map has the ranges of the schedule of each context") {
   write_prediction(result, prediction, {}, "");
   std::string wanted = "context,first_batch,last_batch,gamma\n";
   for (std::size_t i = 0; i < 2; ++i) {
-    for (const answers::ScheduleRange& range : prediction.schedules[i]) {
-      wanted += std::to_string(question.contexts[i]) + "," + std::to_string(range.first) + "," +
-                std::to_string(range.last) + "," + std::to_string(range.gamma) + "\n";
+    for (const GammaRange& range : prediction.schedules[i]) {
+      wanted += std::to_string(question.contexts[i]) + "," + std::to_string(range.from_batch) + "," +
+                std::to_string(range.to_batch) + "," + std::to_string(range.gamma) + "\n";
     }
   }
   CHECK(tests::content_of(folder / "out/decision-map.csv") == wanted);

@@ -81,10 +81,8 @@ TEST_CASE("the times of a device price trees by passes over so many tokens and b
   for (int n = 1; n <= 7; ++n) steps += fmt::format("big,decoder_pass,2,{},100,{}\n", n, 10.0 + 0.5 * (n - 1));
   steps += "small,decoder_pass,2,1,100,1\nblock,block_drafting,2,1,100,1\nblock,block_drafting,2,2,100,1.5\n";
   const latency::Profile profile = inputs::parse_steps(steps, "steps.csv");
-  answers::PricedPair pair{.models = {.target = "big", .draft = "small", .models = {}},
-                           .drafting = latency::Role::autoregressive_drafting,
-                           .batch = 2,
-                           .context = 100};
+  answers::ProfileQuestion pair{
+      .target = "big", .draft = "small", .batches = {2}, .contexts = {100}, .models = {}};
   TreeQuestion question = tree_question(7);
   question.price = answers::price_from_profile(profile, pair, 7, 2);
   // The tree of the test above, at the same prices: 2.125 tokens for 12 ms and two drafts of 1 ms.
@@ -94,13 +92,13 @@ TEST_CASE("the times of a device price trees by passes over so many tokens and b
   CHECK_THAT(to_text(answer),
              Catch::Contains("\ntimes     steps measured by a user, source user: big and small at batch 2, "
                              "context 100; sampling and\n          the engine's own time not in it\n"));
-  pair.models.draft = "block";
+  pair.draft = "block";
   pair.drafting = latency::Role::block_drafting;
   const TreePrice block = answers::price_from_profile(profile, pair, 7, 2);
   CHECK(block.drafting == Drafting::block);
   CHECK(block.c == Approx(0.15).epsilon(tests::second_route));
   CHECK_THROWS_WITH(answers::price_from_profile(profile, pair, 8, 2), Catch::Contains("8 tokens and context 100"));
-  pair.models.target = "bigger";
+  pair.target = "bigger";
   CHECK_THROWS_WITH(answers::price_from_profile(profile, pair, 7, 2), Catch::Contains("unknown model \"bigger\""));
 }
 
@@ -110,10 +108,8 @@ TEST_CASE("a tree pays for the pass in which an engine's drafter reads the verif
     steps += fmt::format("big,decoder_pass,1,{},100,{}\nsmall,decoder_pass,1,{},100,{}\n", n, 9 + n, n, 1.0 + 0.1 * n);
   }
   latency::Profile profile = inputs::parse_steps(steps, "steps.csv");
-  const answers::PricedPair pair{.models = {.target = "big", .draft = "small", .models = {}},
-                                 .drafting = latency::Role::autoregressive_drafting,
-                                 .batch = 1,
-                                 .context = 100};
+  const answers::ProfileQuestion pair{
+      .target = "big", .draft = "small", .batches = {1}, .contexts = {100}, .models = {}};
   const std::vector<double> alone = answers::price_from_profile(profile, pair, 4, 2).verification;
   CHECK(alone.back() == Approx(13'000.0).epsilon(tests::second_route));
   profile.engine_loop = latency::EngineLoop{.draft_catch_up = latency::CatchUp::verified};

@@ -80,16 +80,18 @@ TEST_CASE("what is wrong with a pair or a parameter is said with its line and ke
   rejected("[parameters]\nlenience.lenience = []\n", "m.toml:3: parameters.lenience.lenience: wrong type");
 }
 
-TEST_CASE("pairs and parameters of a JSON object are added to a question") {
-  MethodsQuestion question;
-  question.models.vocabulary = 70;
-  add_methods_tables(R"({"pairs": {"a": {"alpha": 0.6}}, "parameters": {"lenience": {"lenience": [0.5]}}})", "here",
-                     question);
+TEST_CASE("a JSON object states methods as a configuration does") {
+  const MethodsQuestion question =
+      parse_methods_document(R"({"schema": "foredraft.methods/1", "models": {"vocabulary": 70},
+                                 "pairs": {"a": {"alpha": 0.6}}, "parameters": {"lenience": {"lenience": [0.5]}}})",
+                             "here")
+          .question;
   REQUIRE(question.pairs.size() == 1);
   CHECK(std::get<SyntheticModels>(question.pairs[0].models).vocabulary == 70);
   CHECK(question.parameters.size() == 1);
-  CHECK_THROWS_MATCHES(add_methods_tables(R"({"pairs": {"a": {"alpha": 6}}})", "here", question), InputError,
-                       Says("here: pairs.a.alpha: invalid models.alpha=6"));
+  CHECK_THROWS_MATCHES(
+      parse_methods_document(R"({"schema": "foredraft.methods/1", "pairs": {"a": {"alpha": 6}}})", "here"), InputError,
+      Says("here: pairs.a.alpha: invalid models.alpha=6"));
 }
 
 }  // namespace foredraft::inputs

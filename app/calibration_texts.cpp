@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/operators_request.hpp"
+#include "app/calibration_texts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 
 #include "core/table.hpp"
@@ -46,7 +44,7 @@ void add_growth_columns(Table& table) {
   for (const int gamma : shown_gammas) table.columns.push_back({fmt::format("v({})", gamma), Table::Align::right});
 }
 
-/// Of the verifications of the model of a decode step: their times over its time.
+/// Times of the verifications of a model, divided by that of its decode step.
 void add_growth(const latency::Profile& profile, const latency::StepRow& plain, std::vector<std::string>& row) {
   for (const int gamma : shown_gammas) {
     latency::Cell cell = plain.cell;
@@ -66,7 +64,7 @@ std::string ms_text(const latency::StepRow* row) {
   return fmt::format("{:.3f} +- {:.3f}", median_ms(*row), 0.5e-3 * (ci95.high - ci95.low));
 }
 
-/// What is drafted in one step: a token, or a block of four.
+/// The drafts of one step: a token, or a block of four.
 const latency::StepRow* draft_row(const latency::Profile& profile, const gpu_bench::PlannedPair& pair,
                                   const latency::Cell& plain) {
   constexpr std::int64_t block = 4;
@@ -121,7 +119,7 @@ std::string pairs_table(const latency::Profile& profile, const std::vector<gpu_b
          "measured\n";
 }
 
-/// Of each vocabulary at the first batch that was measured; nothing without rows of draws.
+/// Time of sampling for each vocabulary at the first measured batch size; empty without such rows.
 std::string sampling_lines(const latency::Profile& profile) {
   constexpr std::int64_t shown_gamma = 4;
   std::string text;
@@ -140,7 +138,7 @@ std::string sampling_lines(const latency::Profile& profile) {
   return text;
 }
 
-/// Which predictions a profile does not serve; empty where its fits reach to any batch and context.
+/// The predictions that a profile cannot make; empty if its fits cover any batch size and context length.
 std::string serves_line(const latency::Profile& profile) {
   std::set<std::int64_t> batches;
   std::set<std::int64_t> contexts;
@@ -159,26 +157,6 @@ std::string serves_line(const latency::Profile& profile) {
 }
 
 }  // namespace
-
-std::string to_json(const OperatorsRequest& request) {
-  nlohmann::ordered_json json{{"device", request.device}, {"target", request.target}};
-  const auto add = [&json](const char* key, const auto& value) {
-    if (value) json[key] = *value;
-  };
-  add("engine", request.engine);
-  add("engine_version", request.engine_version);
-  add("draft", request.draft);
-  add("target_format", request.target_format);
-  add("draft_format", request.draft_format);
-  add("kv_format", request.kv_format);
-  add("target_tp", request.target_tp);
-  add("draft_tp", request.draft_tp);
-  add("target_ep", request.target_ep);
-  add("attention_dp", request.attention_dp);
-  add("batches", request.batches);
-  add("contexts", request.contexts);
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
 
 std::string operators_text(const latency::Profile& profile) {
   Table table;

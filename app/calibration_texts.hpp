@@ -1,31 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpu_bench/run/cell_plan.hpp"
 #include "latency/profile/profile.hpp"
 
-/// Request for the operator times of engines, and the answer as text.
+/// What `foredraft calibrate` prints of a profile.
 namespace foredraft::app {
-
-/// The script validates names (scripts/operators/aisimulate_steps.py); empty values use its defaults.
-struct OperatorsRequest {
-  std::string device;
-  std::string target;
-  std::optional<std::string> engine, engine_version;
-  std::optional<std::string> draft;
-  std::optional<std::string> target_format, draft_format, kv_format;
-  std::optional<std::int64_t> target_tp, draft_tp;
-  std::optional<std::int64_t> target_ep, attention_dp;
-  std::optional<std::vector<std::int64_t>> batches, contexts;
-};
-
-/// One JSON object.
-[[nodiscard]] std::string to_json(const OperatorsRequest& request);
 
 /// A table of the target's passes and the drafting, by batch size and context, followed by notes.
 [[nodiscard]] std::string operators_text(const latency::Profile& profile);

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "analytic/observed/clustered_estimate.hpp"
+#include "analytic/observed/iteration_times.hpp"
+#include "answers/advice_steps.hpp"
+#include "answers/run_estimates.hpp"
+
+namespace foredraft::answers {
+namespace {
+
+/// The plain run of the same load. If there is none, how the first plain run differs.
+struct PlainRun {
+  std::optional<std::size_t> run = {};
+  std::string differs = {};
+};
+
+/// True if a run has times that speedups can be computed from. Throughput counts only if no run has another time, or if
+/// the server does not keep up with the request rate.
+bool has_times(const RunEstimates& run, const std::vector<RunEstimates>& runs) {
+  if (run.estimate("tpot_ms") != nullptr) return true;
+  const auto timed = [](const RunEstimates& one) { return one.estimate("tpot_ms") != nullptr; };
+  return run.throughput && (run.run.overloaded || std::ranges::none_of(runs, timed));
+}
+
+PlainRun plain_run_for(const Run& run, const std::vector<RunEstimates>& runs) {
+  PlainRun found;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Run& plain = runs[i].run;
+    if (!plain.is_plain() || !has_times(runs[i], runs)) continue;
+    const std::string differs = difference_of(run, plain);
+    if (differs.empty()) return {.run = i};
+    if (found.differs.empty()) found.differs = differs;
+  }
+  return found;
+}
+
+/// For the chain of factors: with assumed errors.
+Estimate estimate_of(const analytic::ClusteredEstimate& estimate) {
+  return {estimate.value, analytic::uncertainty_of(estimate).standard_error};
+}
+
+std::optional<Estimate> estimate_of(const RunEstimates& run, std::string_view metric) {
+  const analytic::ClusteredEstimate* found = run.estimate(metric);
+  return found == nullptr ? std::nullopt : std::optional(estimate_of(*found));
+}
+
+analytic::ChainTimes chain_times(const LoadAdvice& load, const Run& run) {
+  analytic::ChainTimes times{.tokens = *load.tokens, .plain_token = *load.plain_ms, .iteration = *load.iteration_ms};
+  if (std::isnan(times.tokens.standard_error)) times.tokens.standard_error = 0.0;
+  const auto part = [](double ms) { return Estimate{ms, 0.0}; };
+  if (run.draft_ms && *run.draft_ms < load.iteration_ms->mean) times.drafting = part(*run.draft_ms);
+  if (run.verification_ms && *run.verification_ms > 0.0) times.verification = part(*run.verification_ms);
+  // Everything except drafting, including engine overhead.
+  if (times.drafting && !times.verification) times.verification = part(load.iteration_ms->mean - *run.draft_ms);
+  return times;
+}
+
+/// Splits a logged iteration in the proportions of a predicted one.
+void split_by(const PredictedTimes& predicted, double batch, std::int64_t gamma, analytic::ChainTimes& times) {
+  for (const PredictedTime& at : predicted.times) {
+    if (at.gamma != gamma || at.batch != batch || times.drafting || times.verification) continue;
+    const double scale = times.iteration.mean / at.iteration;
+    const auto part = [&](double ms) { return Estimate{ms * scale, ms * scale * predicted.error}; };
+    times.drafting = part(at.drafting);
+    times.verification = part(at.verification);
+    times.decode_step = part(at.plain);
+  }
+}
+
+/// Indices of the speculative runs by load. If any run has times, those without are left out.
+std::map<RunLoad, std::vector<std::size_t>> runs_by_load(const std::vector<RunEstimates>& runs) {
+  const auto speculates = [](const RunEstimates& one) { return !one.run.is_plain(); };
+  const bool timed =
+      std::ranges::any_of(runs, [&](const RunEstimates& one) { return speculates(one) && has_times(one, runs); });
+  std::map<RunLoad, std::vector<std::size_t>> loads;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (speculates(runs[i]) &&
+        (has_times(runs[i], runs) || (!timed && (runs[i].run.tokens || runs[i].run.steps > 0.0)))) {
+      loads[runs[i].run.load].push_back(i);
+    }
+  }
+  return loads;
+}
+
+/// Tokens generated per run of a load, mean over its runs.
+double generated_tokens(const std::vector<std::size_t>& runs, const Advice& advice) {
+  double tokens = 0.0;
+  for (const std::size_t run : runs) {
+    const Run& one = advice.runs[run].run;
+    tokens += std::max(1.0, one.steps) * (one.tokens ? one.tokens->mean : 1.0);
+  }
+  return tokens / static_cast<double>(runs.size());
+}
+
+std::size_t curve_of(const Run& run, const Advice& advice) {
+  const auto found = std::ranges::find(advice.curves, curve_setting(run.setting), &AcceptanceCurve::setting);
+  return static_cast<std::size_t>(found - advice.curves.begin());
+}
+
+LoadAdvice load_of(const RunLoad& of, const std::vector<std::size_t>& runs, const std::string& models,
+                   const Advice& advice) {
+  LoadAdvice load;
+  load.load = of;
+  load.name = load_text(advice.runs[runs.front()].run);
+  load.share = generated_tokens(runs, advice);
+  const RunEstimates& first = advice.runs[runs.front()];
+  for (const std::size_t i : runs) {
+    const RunEstimates& run = advice.runs[i];
+    LoggedRun& logged = load.logged.emplace_back(LoggedRun{.run = i, .curve = curve_of(run.run, advice)});
+    const PlainRun plain = plain_run_for(run.run, advice.runs);
+    if (plain.run && models.empty()) {
+      if (const auto paces = paces_of(advice.runs[*plain.run], run)) {
+        logged.speedup = speedup_of(*paces);
+        load.by_capacity = load.by_capacity || paces->by_capacity;
+        load.plain = plain.run;
+      }
+    } else if (load.arms_differ.empty()) {
+      load.arms_differ = plain.run ? models : plain.differs;
+    }
+    const auto paces = i == runs.front() ? std::nullopt : paces_of(first, run);
+    if (paces) logged.relative = speedup_of(*paces);
+  }
+  if (load.plain) load.arms_differ.clear();
+  return load;
+}
+
+/// W16: an iteration with a longer draft takes less time, beyond noise, because of steps in kernel or graph sizes.
+void warn_of_stairs(const LoadAdvice& load, Advice& advice) {
+  for (const LoggedRun& shorter : load.logged) {
+    for (const LoggedRun& longer : load.logged) {
+      const RunEstimates& one = advice.runs[shorter.run];
+      const RunEstimates& other = advice.runs[longer.run];
+      if (shorter.curve != longer.curve || one.run.setting.gamma >= other.run.setting.gamma) continue;
+      const auto* fast = one.estimate("iteration_ms");
+      const auto* slow = other.estimate("iteration_ms");
+      if (fast == nullptr || slow == nullptr) continue;
+      const auto difference = difference_of(*fast, *slow);
+      if (is_assumed(difference) || analytic::interval_of(difference).low <= 0.0) continue;
+      advice.warnings.push_back(
+          {"W16", 0,
+           fmt::format("{}: an iteration takes longer at K = {} than at K = {}: steps in kernel or graph sizes",
+                       load.name, one.run.setting.gamma.value_or(0), other.run.setting.gamma.value_or(0))});
+      return;
+    }
+  }
+}
+
+/// The logged run of the recommended setting, else the fastest, else that of the most steps.
+std::size_t main_of(const LoadAdvice& load, const Advice& advice) {
+  const auto is_recommended = [&](const LoggedRun& one) {
+    const auto& use = advice.recommendation;
+    if (!use || one.curve != advice.main_curve) return false;
+    const RunSetting& setting = advice.runs[one.run].run.setting;
+    return use->adaptive ? setting.adaptive : use->gamma > 0 && setting.gamma == use->gamma;
+  };
+  const auto rank = [&](const LoggedRun& one) {
+    const analytic::ClusteredEstimate* tpot = advice.runs[one.run].estimate("tpot_ms");
+    const double speed = one.speedup ? one.speedup->value : tpot != nullptr ? 1.0 / tpot->value : 0.0;
+    const bool drafts = advice.runs[one.run].run.setting.gamma != 0;
+    return std::tuple(is_recommended(one), drafts, one.speedup.has_value(), speed, advice.runs[one.run].run.steps);
+  };
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < load.logged.size(); ++i) {
+    if (rank(load.logged[i]) > rank(load.logged[best])) best = i;
+  }
+  return best;
+}
+
+}  // namespace
+
+void add_loads(const AdviceQuestion& question, Advice& advice) {
+  const std::string models = targets_differ(question.logs, question.plain);
+  if (!models.empty()) {
+    advice.warnings.push_back({"W03", 0, models + ": counts of one are not combined with times of the other"});
+  }
+  double all = 0.0;
+  for (const auto& [of, runs] : runs_by_load(advice.runs)) {
+    advice.loads.push_back(load_of(of, runs, models, advice));
+    const LoadAdvice& load = advice.loads.back();
+    all += load.share;
+    warn_of_stairs(load, advice);
+    const bool measured =
+        std::ranges::any_of(load.logged, [](const LoggedRun& one) { return one.speedup.has_value(); });
+    if (!load.arms_differ.empty()) {
+      advice.warnings.push_back({"W09", 0, "the plain run is not compared: " + load.arms_differ});
+    } else if (measured && load.load == RunLoad{}) {
+      advice.warnings.push_back({"W09", 0, "the concurrency was not logged: both runs are taken for the same load"});
+    }
+  }
+  for (LoadAdvice& load : advice.loads) load.share = all > 0.0 ? load.share / all : 0.0;
+}
+
+void add_main_runs(const AdviceQuestion& question, Advice& advice) {
+  for (LoadAdvice& load : advice.loads) {
+    load.main = main_of(load, advice);
+    const RunEstimates& run = advice.runs[load.logged[load.main].run];
+    load.requests = run.run.requests;
+    load.context_tokens = run.run.context_tokens;
+    load.name = load_text(run.run);
+    load.gamma = run.run.setting.adaptive ? std::nullopt : run.run.setting.gamma;
+    load.tokens = run.run.tokens;
+    load.prompt_share = run.run.prompt_share;
+    load.prefill = run.run.prefill;
+    load.iteration_ms = estimate_of(run, "iteration_ms");
+    if (load.plain) load.plain_ms = estimate_of(advice.runs[*load.plain], "tpot_ms");
+    const bool trusted = load.tokens && load.iteration_ms && load.plain_ms && !load.by_capacity;
+    if (!trusted || advice.problem() != nullptr) continue;
+    analytic::ChainTimes times = chain_times(load, run.run);
+    if (question.predicted && load.gamma && load.requests) {
+      split_by(*question.predicted, std::round(*load.requests), *load.gamma, times);
+    }
+    load.chain = analytic::speedup_chain(times);
+  }
+}
+
+}  // namespace foredraft::answers
