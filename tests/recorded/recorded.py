@@ -17,8 +17,9 @@ A case runs in a temporary folder of its own, which holds its files, with these 
     show FILE             its content, into the record
 
 A record has one line for each line printed ("out| ", "err| ", "show| "), the exit code of each command and, at its
-end, size and SHA-256 of every file that the case has written. A JSON document has several values on a line, and the
-SHA-256 of the bytes that were printed. Manifests hold times and are not compared; `show` has their other keys.
+end, size and SHA-256 of every file that the case has written. A JSON document has several values on a line, numbers of
+six digits, and the SHA-256 of the bytes that were printed: where only the SHA-256 differs, further digits do. Manifests
+hold times and are not compared; `show` has their other keys.
 """
 import concurrent.futures
 import difflib
@@ -37,6 +38,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 EXPECTED = HERE / "expected"
 AT_ONCE = 2  # commands
 WIDTH = 116  # characters of a line of JSON
+LONG_NUMBER = re.compile(r"-?\d+\.\d{5,}(?:e[-+]?\d+)?")
 TIMEOUT_S = 60  # of a command
 
 # All that may differ from build to build, from machine to machine and from run to run. Nothing else is changed.
@@ -98,7 +100,8 @@ def marked(mark, text):
     if not text:
         return []
     if text.startswith("{\n") and text.endswith("\n}\n"):
-        return [*(f"{mark}| {line}" for line in packed(text[:-1].split("\n"))),
+        shown = LONG_NUMBER.sub(lambda number: f"{float(number[0]):.6g}", text[:-1])
+        return [*(f"{mark}| {line}" for line in packed(shown.split("\n"))),
                 f"(SHA-256 of the printed bytes: {hashlib.sha256(text.encode()).hexdigest()})"]
     lines = [f"{mark}| {line}" for line in text.split("\n")]
     if lines[-1] == f"{mark}| ":
