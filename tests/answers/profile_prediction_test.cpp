@@ -38,12 +38,7 @@ ProfileQuestion question_of_two() {
 }
 
 std::string problem(auto&& run) {
-  try {
-    run();
-  } catch (const std::exception& error) {
-    return brief(error.what());
-  }
-  return "accepted";
+  return rejection<std::exception>([&] { run(); });
 }
 
 latency::Profile sheet(double bandwidth, double peak) {

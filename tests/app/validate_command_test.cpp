@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "app/validation.hpp"
-#include "foredraft/errors.hpp"
 #include "gpu_bench/loop/loop_table.hpp"
 #include "inputs/devices.hpp"
 #include "latency/profile/profile.hpp"
@@ -78,16 +77,13 @@ TEST_CASE("a row states how often drafts were accepted in one of four ways, whic
   for (const answers::CellPrediction& one : found.predictions)
     CHECK(one.tokens_per_iteration == Approx(2.44).epsilon(1e-12));
   const auto said = [&](const std::string& cells) {
-    try {
-      static_cast<void>(
-          app::predict_speedups("target,draft,gamma,alpha,acceptance_length,conditional,marginal,batch,context,"
-                                "speedup\nqwen1.5-7b,qwen1.5-0.5b,2," +
-                                    cells + ",1,512,1.5\n",
-                                "s.csv", profile));
-    } catch (const InputError& error) {
-      return brief(error.what());
-    }
-    return std::string();
+    return rejection([&] {
+      return app::predict_speedups(
+          "target,draft,gamma,alpha,acceptance_length,conditional,marginal,batch,context,"
+          "speedup\nqwen1.5-7b,qwen1.5-0.5b,2," +
+              cells + ",1,512,1.5\n",
+          "s.csv", profile);
+    });
   };
   CHECK_THAT(said(",,,"), Catch::Contains("s.csv:2: alpha: missing"));
   CHECK_THAT(said("0.8,,0.8 0.8,"), Catch::Contains("alpha: mutually exclusive with conditional"));

@@ -272,14 +272,11 @@ TEST_CASE("options of drafters and policies reach the point, and those of others
 
 TEST_CASE("a misspelled word on the command line is one problem, and so is an unknown option") {
   const auto problems_of = [](const std::vector<std::string>& arguments) {
-    try {
+    return rejection([&] {
       CommandLine line(app::predict_command().spec, arguments);
       static_cast<void>(app::read_scenario(line, {}));
       line.done();
-    } catch (const InputError& error) {
-      return brief(error.what());
-    }
-    return std::string();
+    });
   };
   CHECK(problems_of({"--policy", "optimal_stoping", "--threshold", "0.5", "--decay", "0.5"}) ==
         "foredraft predict: --policy: unknown policy \"optimal_stoping\"");

@@ -21,12 +21,7 @@ SweepConfig read(const std::string& text) {
 
 /// All messages of a configuration that is rejected. Its first own line has number 2.
 std::string problems_of(const std::string& text) {
-  try {
-    static_cast<void>(read(text));
-  } catch (const InputError& error) {
-    return brief(error.what());
-  }
-  return "";
+  return rejection([&] { return read(text); });
 }
 
 }  // namespace
@@ -208,12 +203,7 @@ TEST_CASE("missing values are named") {
 
 TEST_CASE("an unknown schema, a missing one and broken syntax are rejected") {
   const auto message = [](const std::string& text) {
-    try {
-      static_cast<void>(read_sweep_config(inputs::parse_toml(text, "e.toml"), "e.toml"));
-    } catch (const InputError& error) {
-      return brief(error.what());
-    }
-    return std::string();
+    return rejection([&] { return read_sweep_config(inputs::parse_toml(text, "e.toml"), "e.toml"); });
   };
   CHECK(message("schema = \"foredraft.sweep/9\"\n[fixed]\nalpha = 0.5\ngamma = 5\n") ==
         "e.toml:1: schema: unknown schema \"foredraft.sweep/9\"");

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/names.hpp"
-#include "foredraft/errors.hpp"
 #include "foredraft/server.hpp"
 #include "tests/support/errors.hpp"
 
@@ -29,12 +28,7 @@ source = "measured"
 )";
 
 std::string engine_problem(const std::string& text) {
-  try {
-    static_cast<void>(parse_engines(text, "e.toml"));
-  } catch (const DomainError& error) {
-    return brief(error.what());
-  }
-  return "accepted";
+  return rejection<DomainError>([&] { return parse_engines(text, "e.toml"); });
 }
 
 /// With `to` in place of `from`.
