@@ -146,6 +146,12 @@ TEST_CASE("a path that cannot be accessed is bad input, reported in a sentence")
              "\"cost.target\" = \"t5-base\"\n\"cost.draft\" = \"t5-small\"\n\"cost.profile\" = \"" +
                  longest + "\"\n");
   const std::string pair = " --target t5-base --draft t5-small";
+  CHECK_THAT(foredraft(folder, "sweep " + longest + " --out a").err,
+             Catch::EndsWith(": cannot be read (File name too long)\n"));
+  CHECK_THAT(foredraft(folder, "sweep s.toml --out " + longest).err,
+             Catch::EndsWith(": cannot be created (File name too long)\n"));
+  // /proc takes no folder from anybody, root included.
+  CHECK_THAT(foredraft(folder, "sweep s.toml --out /proc/a").err, Catch::Contains("/proc/a: cannot be created"));
   for (const std::string& command :
        std::vector<std::string>{"sweep " + longest + " --out a",
                                 "sweep s.toml --out " + longest,

@@ -117,23 +117,6 @@ TEST_CASE("all problems of a file of speedups are reported at once, by line") {
   CHECK_THAT(rejected_validation(folder, "--profile h200 --against nowhere.csv"), Catch::Contains("nowhere.csv"));
 }
 
-TEST_CASE("all options of the loop are rejected with --against") {
-  const TemporaryFolder folder;
-  const std::string said = rejected_validation(
-      folder, "--profile h200 --against s.csv --gamma 2 --alpha 0.5 --batch 1 --context 8 --minutes 1 --threads 1");
-  for (const char* option : {"--gamma", "--alpha", "--batch", "--context", "--minutes", "--threads"}) {
-    CHECK_THAT(said, Catch::Contains(std::string(option) + ": mutually exclusive with --against"));
-  }
-}
-
-TEST_CASE("validate runs no loop for a profile that is not of this machine or not there") {
-  const TemporaryFolder folder;
-  CHECK_THAT(rejected_validation(folder, "--profile h200"), Catch::Contains("its times were not measured here"));
-  CHECK_THAT(rejected_validation(folder, "--profile cpu.json"),
-             Catch::Contains("cpu.json: neither a file nor a shipped device"));
-  CHECK_THAT(rejected_validation(folder, ""), Catch::Contains("--profile: missing"));
-}
-
 TEST_CASE("validate rejects a CPU's profile that is not of this machine") {
   const TemporaryFolder folder;
   write_text(folder / "cpu.json", latency::to_json(tiny_profile({1, 4}, {128, 512})));
