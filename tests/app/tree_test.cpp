@@ -175,29 +175,11 @@ TEST_CASE("a tree that grows while drafting is compared with static ones at the 
 
 TEST_CASE("tree's JSON has the keys of its schema and the values of the tree") {
   const auto json = answers::to_json(best_tree(tree_question(4)));
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : json.items()) keys.push_back(key);
-  CHECK(keys == std::vector<std::string>{"schema",
-                                         "convention",
-                                         "tree",
-                                         "most_nodes",
-                                         "most_depth",
-                                         "drafter",
-                                         "c",
-                                         "times",
-                                         "nodes",
-                                         "depth",
-                                         "leaves",
-                                         "tokens_per_iteration",
-                                         "tokens_variance",
-                                         "iteration_cost",
-                                         "speedup",
-                                         "tokens_pmf",
-                                         "paths",
-                                         "probabilities",
-                                         "best",
-                                         "dense",
-                                         "chain"});
+  std::string keys;
+  for (const auto& [key, value] : json.items()) keys += key + " ";
+  CHECK(keys ==
+        "schema convention tree most_nodes most_depth drafter c times nodes depth leaves tokens_per_iteration "
+        "tokens_variance iteration_cost speedup tokens_pmf paths probabilities best dense chain ");
   CHECK(json["schema"] == "foredraft.tree/1");
   CHECK(json["nodes"] == 4);
   CHECK(json["tokens_per_iteration"] == 2.0);
