@@ -3,7 +3,6 @@
 // about 1 % (five standard errors).
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <numeric>
 
 #include "analytic/tree/dynamic_tree.hpp"
 #include "analytic/tree/token_tree.hpp"

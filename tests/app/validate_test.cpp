@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
-#include <filesystem>
 #include <set>
 
 #include "answers/profile_prediction.hpp"

@@ -2,7 +2,6 @@
 #include "inputs/llama_bench.hpp"
 
 #include <fmt/format.h>
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>

@@ -2,7 +2,6 @@
 // The rules that give up exactness: worked values, limits, monotonicity.
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <numeric>
 
 #include "core/numbers.hpp"
 #include "core/random_stream.hpp"
