@@ -12,6 +12,7 @@
 #include "tests/experiments/reproduce/reproduced.hpp"
 
 namespace foredraft::experiments {
+
 TEST_CASE("block verification accepts 11 ninths of two drafts where token by token accepts 10 and nothing over 12") {
   const ExperimentResult result = tests::reproduced("block-rule-example");
   CHECK(tests::rows_with(result, Kind::exact, Verdict::pass) == 3);

@@ -7,6 +7,7 @@
 #include "tests/experiments/reproduce/reproduced.hpp"
 
 namespace foredraft::experiments {
+
 TEST_CASE("every printed cell of the Leviathan table of operations and speedups follows exactly") {
   const ExperimentResult result = tests::reproduced("leviathan-table1");
   CHECK(tests::rows_with(result, Kind::exact, Verdict::pass) == 12);

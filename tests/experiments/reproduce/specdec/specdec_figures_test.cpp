@@ -5,6 +5,7 @@
 #include "tests/experiments/reproduce/reproduced.hpp"
 
 namespace foredraft::experiments {
+
 TEST_CASE("the shares of a speedup distribution add up for both populations, and most sentences gain 3x to 7x") {
   for (const char* id : {"emnlp-figure6", "iclr-figure4"}) {
     const ExperimentResult result = tests::reproduced(id);
