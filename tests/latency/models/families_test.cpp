@@ -3,7 +3,6 @@
 #include <cmath>
 #include <sstream>
 #include <string>
-#include <vector>
 
 #include "foredraft/errors.hpp"
 #include "latency/models/hugging_face.hpp"
