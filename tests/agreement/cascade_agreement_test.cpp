@@ -8,16 +8,14 @@
 #include "foredraft/predict.hpp"
 #include "foredraft/simulate.hpp"
 #include "scenario/drafters.hpp"
+#include "tests/support/estimates.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft {
 namespace {
 
 void check_quantity(const Estimate& simulated, double expected) {
-  INFO("simulated " << simulated.mean << " +- " << simulated.standard_error << ", closed form " << expected);
-  if (std::isnan(expected)) return;
-  CHECK(std::abs(simulated.mean - expected) <=
-        tests::standard_errors * simulated.standard_error + tests::second_route * std::abs(expected));
+  if (!std::isnan(expected)) tests::check_estimate(simulated, expected, tests::second_route);
 }
 
 /// In endless text and in texts of two lengths, by both paths.

@@ -2,11 +2,11 @@
 // Drafting while the target verifies: closed forms against passes that run in virtual time. 100,000 runs see a speedup
 // to about 1 % (five standard errors).
 #include <catch2/catch.hpp>
-#include <cmath>
 
 #include "analytic/cost/overlapped_drafting.hpp"
 #include "foredraft/errors.hpp"
 #include "sim/process/overlapped_drafting.hpp"
+#include "tests/support/estimates.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft {
@@ -20,11 +20,8 @@ TEST_CASE("every schedule reaches its speedup in virtual time, on devices of its
             CAPTURE(static_cast<int>(schedule), shared, alpha, gamma, c);
             const OverlappedDrafting drafting{
                 .schedule = schedule, .alpha = alpha, .gamma = gamma, .c = c, .shared = shared};
-            const Estimate seen = sim::overlapped_speedup(drafting, 100'000, {.seed = 11, .point = 0});
-            const double expected = analytic::speedup(drafting);
-            INFO("simulated " << seen.mean << " +- " << seen.standard_error << ", closed form " << expected);
-            CHECK(std::abs(seen.mean - expected) <=
-                  tests::standard_errors * seen.standard_error + tests::second_route * expected);
+            tests::check_estimate(sim::overlapped_speedup(drafting, 100'000, {.seed = 11, .point = 0}),
+                                  analytic::speedup(drafting), tests::second_route);
           }
         }
       }

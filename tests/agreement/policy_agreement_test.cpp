@@ -14,6 +14,7 @@
 #include "foredraft/predict.hpp"
 #include "scenario/drafters.hpp"
 #include "sim/estimates.hpp"
+#include "tests/support/estimates.hpp"
 #include "tests/support/simulation.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
@@ -55,9 +56,7 @@ Estimate mean_gamma(const sim::Tally& tally) {
 }
 
 void check_estimate(const Estimate& simulated, double expected) {
-  INFO("simulated " << simulated.mean << " +- " << simulated.standard_error << ", closed form " << expected);
-  CHECK(std::abs(simulated.mean - expected) <=
-        tests::standard_errors * simulated.standard_error + tests::second_route * std::abs(expected));
+  tests::check_estimate(simulated, expected, tests::second_route);
 }
 
 void check_yield(const sim::Tally& tally, const analytic::VaryingYield& expected, Convention convention,

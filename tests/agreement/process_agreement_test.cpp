@@ -13,6 +13,7 @@
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "sim/estimates.hpp"
+#include "tests/support/estimates.hpp"
 #include "tests/support/simulation.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
@@ -20,7 +21,7 @@
 namespace foredraft {
 namespace {
 
-using tests::few_ulp;
+using tests::check_estimate;
 using tests::standard_errors;
 
 constexpr sim::RunKey key{.seed = 4711, .point = 0};
@@ -37,29 +38,22 @@ tests::Simulation simulation_of(AcceptanceProcess process, std::int64_t gamma, C
 
 sim::Tally simulate(const tests::Simulation& simulation) { return sim::run(*tests::simulator_of(simulation), key, 1); }
 
-void check_agrees(const Estimate& simulated, double expected) {
-  INFO("simulated " << simulated.mean << " +- " << simulated.standard_error << ", closed form " << expected);
-  // Where nothing is random (one token an iteration whatever happens) round-off is all that may differ.
-  CHECK(std::abs(simulated.mean - expected) <=
-        standard_errors * simulated.standard_error + few_ulp * std::abs(expected));
-}
-
 /// A proportion of `trials`, where enough of both outcomes are expected for the normal distribution to hold five
 /// standard errors out.
 void check_proportion(const Estimate& simulated, double trials, double expected) {
   constexpr double enough = 100.0;
   const double variance = trials * expected * (1.0 - expected);
-  if (variance >= enough) check_agrees({simulated.mean, std::sqrt(variance) / trials}, expected);
+  if (variance >= enough) check_estimate({simulated.mean, std::sqrt(variance) / trials}, expected);
 }
 
 /// Everything that follows from tokens per iteration.
 void check_derived(const sim::Tally& tally, double tokens, std::int64_t gamma, Convention convention,
                    Drafting drafting) {
-  check_agrees(sim::tokens_per_iteration(tally), tokens);
-  check_agrees(sim::speedup(tally, constant_ratio(c)), analytic::speedup(tokens, gamma, c, drafting));
-  check_agrees(sim::operations_factor(tally, operations_ratio, convention),
-               analytic::operations_factor(tokens, static_cast<double>(gamma), operations_ratio, convention));
-  check_agrees(sim::memory_access_factor(tally), analytic::memory_access_factor(tokens));
+  check_estimate(sim::tokens_per_iteration(tally), tokens);
+  check_estimate(sim::speedup(tally, constant_ratio(c)), analytic::speedup(tokens, gamma, c, drafting));
+  check_estimate(sim::operations_factor(tally, operations_ratio, convention),
+                 analytic::operations_factor(tokens, static_cast<double>(gamma), operations_ratio, convention));
+  check_estimate(sim::memory_access_factor(tally), analytic::memory_access_factor(tokens));
 }
 
 constexpr Convention conventions[] = {Convention::bonus, Convention::no_bonus};
@@ -82,8 +76,8 @@ TEST_CASE(
           // Every iteration emits one token more than it accepts, if there is a bonus token.
           const double accepted = analytic::tokens_per_iteration({alpha, gamma, Convention::bonus}) - 1.0;
           const sim::Acceptance seen = sim::acceptance(tally);
-          check_agrees(seen.per_token, alpha);
-          check_agrees(seen.accepted_over_drafted, accepted / static_cast<double>(gamma));
+          check_estimate(seen.per_token, alpha);
+          check_estimate(seen.accepted_over_drafted, accepted / static_cast<double>(gamma));
           for (std::size_t i = 0; i < static_cast<std::size_t>(gamma); ++i) {
             const double marginal = std::pow(alpha, static_cast<double>(i + 1));
             check_proportion(seen.conditional[i], static_cast<double>(tally.tested_at[i]), alpha);
@@ -101,7 +95,7 @@ TEST_CASE(
             counts.push_back(probability * static_cast<double>(iterations));
           }
           const double error = std::sqrt((fourth - variance * variance) / static_cast<double>(iterations));
-          check_agrees({sim::tokens_variance(tally), error}, variance);
+          check_estimate({sim::tokens_variance(tally), error}, variance);
           if (counts.size() > 1) {
             const std::vector<std::int64_t> observed(tally.tokens_count.begin(), tally.tokens_count.end());
             CHECK(tests::chi_squared_p_value(observed, counts) > tests::level_of_one(36));
@@ -153,8 +147,8 @@ TEST_CASE("an alpha from a Beta distribution for each iteration agrees") {
                       Drafting::autoregressive);
         const sim::Acceptance seen = sim::acceptance(tally);
         for (std::int64_t k = 1; k <= 6; ++k) {
-          check_agrees(seen.marginal[static_cast<std::size_t>(k - 1)],
-                       analytic::accepted_at_least(BetaMixture{a, b}, k));
+          check_estimate(seen.marginal[static_cast<std::size_t>(k - 1)],
+                         analytic::accepted_at_least(BetaMixture{a, b}, k));
         }
       }
     }
@@ -198,7 +192,7 @@ TEST_CASE("acceptance in runs agrees, by position and at every draft length") {
       const std::vector<double> shares = analytic::accepted_shares(runs, gamma);
       const sim::Acceptance seen = sim::acceptance(tally);
       for (std::size_t i = 0; i < shares.size(); ++i) {
-        check_agrees({seen.marginal[i].mean, 2.0 * std::sqrt(shares[i] * (1.0 - shares[i]) / iterations)}, shares[i]);
+        check_estimate({seen.marginal[i].mean, 2.0 * std::sqrt(shares[i] * (1.0 - shares[i]) / iterations)}, shares[i]);
       }
     }
   }
@@ -219,7 +213,7 @@ TEST_CASE("iterations per sequence agree for fixed and geometric lengths") {
           const double expected = geometric
                                       ? analytic::expected_iterations_geometric(distribution, length)
                                       : analytic::expected_iterations(distribution, static_cast<std::int64_t>(length));
-          check_agrees(
+          check_estimate(
               {tally.units.mean(sim::Quantity::iterations), tally.units.standard_error(sim::Quantity::iterations)},
               expected);
         }

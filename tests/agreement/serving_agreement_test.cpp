@@ -11,6 +11,7 @@
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "sim/estimates.hpp"
+#include "tests/support/estimates.hpp"
 #include "tests/support/simulation.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -47,12 +48,6 @@ std::vector<double> distribution_of_tokens(double acceptance) {
   return analytic::tokens_pmf(analytic::marginal_from_conditional(conditional), gamma, Convention::bonus);
 }
 
-void check_serves(const Estimate& simulated, double expected) {
-  INFO("simulated " << simulated.mean << " +- " << simulated.standard_error << ", closed form " << expected);
-  CHECK(std::abs(simulated.mean - expected) <=
-        tests::standard_errors * simulated.standard_error + tests::few_ulp * std::abs(expected));
-}
-
 }  // namespace
 
 TEST_CASE("sequences in lockstep advance by the tokens of one sequence that accepts as rarely as all together") {
@@ -62,9 +57,9 @@ TEST_CASE("sequences in lockstep advance by the tokens of one sequence that acce
     const double of_all = std::pow(alpha, static_cast<double>(batch));
     const double iterations = analytic::expected_iterations(distribution_of_tokens(of_all), length);
     CAPTURE(batch);
-    check_serves(sim::tokens_per_iteration(tally), length / iterations);
-    check_serves(sim::serving_estimates(tally.serving).tokens_per_s,
-                 static_cast<double>(batch) * length / (iterations * iteration_s));
+    tests::check_estimate(sim::tokens_per_iteration(tally), length / iterations);
+    tests::check_estimate(sim::serving_estimates(tally.serving).tokens_per_s,
+                          static_cast<double>(batch) * length / (iterations * iteration_s));
   }
   // E[min X] = tau(alpha^B, gamma): what long answers tend to.
   auto simulation = saturated(Batching::lockstep, 2, {.tokens = 10'000});
@@ -98,8 +93,9 @@ TEST_CASE("a ragged static batch takes the iterations of its slowest row") {
     const sim::Tally tally = serve(saturated(Batching::ragged, batch, {.tokens = length}));
     const double batch_s = analytic::slowest_iterations(survival, batch) * iteration_s;
     CAPTURE(batch);
-    check_serves(sim::serving_estimates(tally.serving).tokens_per_s, static_cast<double>(batch) * length / batch_s);
-    check_serves(sim::tokens_per_iteration(tally), length / analytic::slowest_iterations(survival, 1));
+    tests::check_estimate(sim::serving_estimates(tally.serving).tokens_per_s,
+                          static_cast<double>(batch) * length / batch_s);
+    tests::check_estimate(sim::tokens_per_iteration(tally), length / analytic::slowest_iterations(survival, 1));
   }
 }
 
@@ -110,10 +106,11 @@ TEST_CASE("a continuous batch that is always full emits the tokens of its rows i
     const auto simulation = saturated(Batching::continuous, batch, {.tokens = mean_length, .geometric = true});
     const Estimates estimates = sim::serving_estimates(serve(simulation).serving);
     CAPTURE(batch);
-    check_serves(estimates.tokens_per_s, static_cast<double>(batch) * mean_length / (iterations * iteration_s));
+    tests::check_estimate(estimates.tokens_per_s,
+                          static_cast<double>(batch) * mean_length / (iterations * iteration_s));
     CHECK(estimates.mean_batch.mean == static_cast<double>(batch));
     // A request waits for nobody: its latency is its own iterations.
-    check_serves(estimates.latency_ms, 1e3 * iterations * iteration_s);
+    tests::check_estimate(estimates.latency_ms, 1e3 * iterations * iteration_s);
   }
   // B tau / T(B, gamma): what long answers tend to.
   auto simulation = saturated(Batching::continuous, 8, {.tokens = 1e4, .geometric = true});
@@ -135,8 +132,8 @@ TEST_CASE("one request at a time under Poisson arrivals waits as long as a queue
     const Estimates constant = sim::serving_estimates(serve(simulation).serving);
     const double target_ms = target_us * 1e-3;
     CAPTURE(load);
-    check_serves(constant.wait_ms, load * target_ms / (2.0 * (1.0 - load)));
-    check_serves(constant.mean_in_system, load + load * load / (2.0 * (1.0 - load)));
+    tests::check_estimate(constant.wait_ms, load * target_ms / (2.0 * (1.0 - load)));
+    tests::check_estimate(constant.mean_in_system, load + load * load / (2.0 * (1.0 - load)));
     // Speculation: as many iterations as the answer happens to take.
     constexpr std::int64_t length = 10;
     const std::vector<double> survival = analytic::iterations_survival(distribution_of_tokens(alpha), length);
@@ -148,8 +145,8 @@ TEST_CASE("one request at a time under Poisson arrivals waits as long as a queue
     const double second = analytic::iterations_second_moment(survival) * iteration_s * iteration_s;
     const double wait_s = analytic::poisson_queue_wait(rate_per_s, {.mean = mean_s, .second_moment = second});
     const Estimates speculative = sim::serving_estimates(serve(simulation).serving);
-    check_serves(speculative.wait_ms, 1e3 * wait_s);
-    check_serves(speculative.latency_ms, 1e3 * (wait_s + mean_s));
+    tests::check_estimate(speculative.wait_ms, 1e3 * wait_s);
+    tests::check_estimate(speculative.latency_ms, 1e3 * (wait_s + mean_s));
   }
 }
 

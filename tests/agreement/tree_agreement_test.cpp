@@ -3,7 +3,6 @@
 // about 1 % (five standard errors).
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <numeric>
 
 #include "analytic/tree/dynamic_tree.hpp"
 #include "analytic/tree/token_tree.hpp"
@@ -11,13 +10,13 @@
 #include "sim/estimates.hpp"
 #include "sim/process/dynamic_tree_simulator.hpp"
 #include "sim/process/tree_simulator.hpp"
+#include "tests/support/estimates.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft {
 namespace {
 
-using tests::few_ulp;
 using tests::standard_errors;
 using Rows = std::vector<std::vector<double>>;
 
@@ -28,9 +27,7 @@ constexpr std::uint64_t tree_iterations = 100'000;
 /// nothing is random.
 void check_tree(const sim::Tally& tally, const analytic::TokenTree& tree, const analytic::HeadAccuracies& accuracies) {
   const Estimate seen = sim::tokens_per_iteration(tally);
-  const double expected = analytic::tokens_per_iteration(tree, accuracies);
-  INFO("simulated " << seen.mean << " +- " << seen.standard_error << ", closed form " << expected);
-  CHECK(std::abs(seen.mean - expected) <= standard_errors * seen.standard_error + few_ulp * expected);
+  tests::check_estimate(seen, analytic::tokens_per_iteration(tree, accuracies));
   if (!(seen.standard_error > 0.0)) return;  // always the same number of tokens: nothing more to compare
   std::vector<double> counts;
   for (const double probability : analytic::tokens_pmf(tree, accuracies)) {
@@ -99,10 +96,7 @@ TEST_CASE("dynamic trees yield the simulated tokens at every spread and temperat
       for (const auto& [nodes, width] : {std::pair{1, 2}, {3, 1}, {4, 2}, {7, 2}}) {
         CAPTURE(spread, temperature, nodes, width);
         const analytic::GrowthBudget budget{.nodes = nodes, .depth = 3, .width = width};
-        const Estimate seen = grown_tokens(contexts, budget);
-        const double expected = analytic::dynamic_tree_tokens(contexts, budget).value();
-        INFO("simulated " << seen.mean << " +- " << seen.standard_error << ", closed form " << expected);
-        CHECK(std::abs(seen.mean - expected) <= standard_errors * seen.standard_error + few_ulp * expected);
+        tests::check_estimate(grown_tokens(contexts, budget), analytic::dynamic_tree_tokens(contexts, budget).value());
       }
     }
   }

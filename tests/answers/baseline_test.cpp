@@ -9,8 +9,8 @@
 
 #include "answers/baseline.hpp"
 #include "answers/comparison.hpp"
-#include "foredraft/errors.hpp"
 #include "tests/answers/advise_testing.hpp"
+#include "tests/support/errors.hpp"
 
 namespace foredraft::tests {
 namespace {
@@ -41,12 +41,7 @@ std::string stored(const logs::ObservedLog& log) { return answers::baseline_text
 Baseline baseline_of(const logs::ObservedLog& log) { return answers::parse_baseline(stored(log), "base.json"); }
 
 std::string problems_of(const std::string& text) {
-  try {
-    static_cast<void>(answers::parse_baseline(text, "base.json"));
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return whole_rejection([&] { return answers::parse_baseline(text, "base.json"); });
 }
 
 /// NaN, which stands for not known, equals itself.

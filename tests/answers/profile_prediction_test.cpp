@@ -8,7 +8,6 @@
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "answers/prediction.hpp"
-#include "app/commands/commands.hpp"
 #include "app/texts/texts.hpp"
 #include "core/problems.hpp"
 #include "inputs/devices.hpp"
@@ -39,12 +38,7 @@ ProfileQuestion question_of_two() {
 }
 
 std::string problem(auto&& run) {
-  try {
-    run();
-  } catch (const std::exception& error) {
-    return brief(error.what());
-  }
-  return "accepted";
+  return rejection<std::exception>([&] { run(); });
 }
 
 latency::Profile sheet(double bandwidth, double peak) {
@@ -287,28 +281,6 @@ TEST_CASE("a step that a user measured is rejected by line where it cannot be") 
   CHECK(profile.steps[0].cell.role == latency::Role::block_drafting);
   CHECK(profile.steps[0].cell.tokens == 3);
   CHECK(profile.steps[0].timing.summary.median_us == 2500.0);
-}
-
-TEST_CASE("options that do not go with the times of a device are rejected together") {
-  const auto rejected = [](const std::vector<std::string>& arguments) {
-    const app::Command predict = app::predict_command();
-    CommandLine line(predict.spec, arguments);
-    return problem([&] { static_cast<void>(predict.run(line)); });
-  };
-  const std::string all = rejected({"--profile", "h200", "--alpha", "0.8", "--c", "0.1", "--policy", "constant",
-                                    "--batch", "0,1", "--steps-file", "x.csv"});
-  for (const char* said :
-       {"--c: mutually exclusive with the times of a device", "--policy: not used", "--batch: invalid entry 1 \"0\"",
-        "--target: missing", "--draft: missing", "--steps-file: mutually exclusive with --profile"}) {
-    CHECK_THAT(all, Catch::Contains(said));
-  }
-  CHECK_THAT(rejected({"--alpha", "0.8", "--c", "0.1", "--target", "a"}), Catch::Contains("--target: given without"));
-  CHECK_THAT(rejected({"--profile", "h200", "--alpha", "0.8", "--target", "llama-2-7b", "--draft", "llama", "--drafter",
-                       "block"}),
-             Catch::Contains("llama: neither a shipped model nor a file"));
-  CHECK_THAT(rejected({"--profile", "h200", "--alpha", "0.8", "--target", "llama-2-7b", "--draft", "t5-small",
-                       "--drafter", "heads"}),
-             Catch::Contains("--draft: not used by heads"));
 }
 
 }  // namespace foredraft::answers

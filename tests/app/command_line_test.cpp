@@ -22,12 +22,7 @@ CommandSpec toy() {
 std::string problems_of(const std::vector<std::string>& arguments) {
   CommandLine line(toy(), arguments);
   line.real("alpha", 0.0, 1.0);
-  try {
-    line.done();
-  } catch (const InputError& error) {
-    return brief(error.what());
-  }
-  return "";
+  return rejection([&] { line.done(); });
 }
 
 }  // namespace
@@ -77,12 +72,7 @@ TEST_CASE("after an option that could not be read nothing is reported missing") 
   const auto problems = [](const std::vector<std::string>& arguments) {
     CommandLine line(toy(), arguments);
     line.require("out", "where it goes");
-    try {
-      line.done();
-    } catch (const InputError& error) {
-      return brief(error.what());
-    }
-    return std::string();
+    return rejection([&] { line.done(); });
   };
   CHECK(problems({"x"}) == "foredraft toy: --out: missing");
   CHECK(problems({"x", "--uot", "dir"}) == "foredraft toy: --uot: unknown option");

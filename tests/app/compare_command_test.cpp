@@ -100,22 +100,6 @@ TEST_CASE("a price adds what tokens cost to the document and to the table of com
   CHECK(foredraft(folder, "compare " + logs + " --gpu-hour-price -1").code == 2);
 }
 
-TEST_CASE("every requirement that cannot be read is named at once, before any log is read") {
-  const TemporaryFolder folder;
-  const Outcome outcome =
-      foredraft(folder, "compare none.csv --require speedup --require 'spedup>=1' --require 'speedup>=x' --json");
-  CHECK(outcome.code == 2);
-  for (const std::string part : {"\"speedup\" (no >=, >, <= or <", "did you mean speedup?", "invalid number \"x\""}) {
-    CHECK(outcome.err.find(part) != std::string::npos);
-  }
-  CHECK_THAT(foredraft(folder, "compare none.csv --require 'tpot<=1.02x'").err,
-             Catch::Contains("--require: \"tpot<=1.02x\" with one log") && !Catch::Contains("none.csv"));
-  CHECK(outcome.err.find("none.csv") == std::string::npos);
-  const Document error = Document::parse(outcome.out);
-  CHECK(error.at("schema") == "foredraft.error/1");
-  CHECK(error.at("exit_code") == 2);
-}
-
 TEST_CASE("no line that compare prints is longer than 100 columns or moves the cursor, whatever logs are named") {
   const TemporaryFolder folder;
   const std::string long_word(400, 'x');

@@ -10,6 +10,7 @@
 #include "core/problems.hpp"
 #include "inputs/devices.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -78,15 +79,6 @@ latency::Profile endless_sheet(double bandwidth, double peak) {
   profile.limits.memory_bandwidth_bytes_per_s = {.value = bandwidth, .ci95 = {}, .origin = "made up"};
   profile.limits.matrix_peak_fp16_flop_per_s = {.value = peak, .ci95 = {}, .origin = "made up"};
   return profile;
-}
-
-std::string folder_problem(const auto& run) {
-  try {
-    run();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "accepted";
 }
 
 }  // namespace
@@ -202,7 +194,7 @@ TEST_CASE("a prediction leaves every number, the data of each figure, and a mani
   write("out");  // the same again
   const std::string before = tests::content_of(folder / "out/manifest.json");
   question.batches = {1};
-  CHECK_THAT(folder_problem([&] { write("out"); }), Catch::Contains("not written to"));
+  CHECK_THAT(whole_rejection([&] { write("out"); }), Catch::Contains("not written to"));
   CHECK(tests::content_of(folder / "out/manifest.json") == before);
   question = question_of_two_batches();
   valid = false;  // by the A/A test of the times: the manifest says so
@@ -210,10 +202,10 @@ TEST_CASE("a prediction leaves every number, the data of each figure, and a mani
   CHECK(nlohmann::json::parse(tests::content_of(folder / "invalid/manifest.json"))["valid"] == false);
   valid = true;
   tests::write_text(folder / "notes.txt", "mine");
-  CHECK_THAT(folder_problem([&] { write("."); }), Catch::Contains("it has files but no manifest.json"));
-  CHECK_THAT(folder_problem([&] { write("notes.txt"); }), Catch::Contains("is a file"));
+  CHECK_THAT(whole_rejection([&] { write("."); }), Catch::Contains("it has files but no manifest.json"));
+  CHECK_THAT(whole_rejection([&] { write("notes.txt"); }), Catch::Contains("is a file"));
   tests::write_text(folder / "out/manifest.json", "[");
-  CHECK_THAT(folder_problem([&] { write("out"); }), Catch::Contains("its manifest.json cannot be read"));
+  CHECK_THAT(whole_rejection([&] { write("out"); }), Catch::Contains("its manifest.json cannot be read"));
 }
 
 TEST_CASE("a decision map has the ranges of the schedule of each context") {

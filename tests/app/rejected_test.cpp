@@ -129,6 +129,12 @@ predict
   --alpha: missing; --c: missing
 predict --alpha 0.8
   --c: missing
+predict --alpha nan --c 0.1
+  --alpha: invalid value "nan"
+predict --alpha 0.8 --c 0.1 --gamma 2.5 extra
+  extra: unexpected argument
+predict --alph 0.8 --c 0.1
+  --alph: unknown option
 predict --alpha 1.5 --c -1 --gamma -1
   --gamma: invalid gamma=-1; --c: invalid c=-1; --alpha: invalid alpha=1.5
 predict --alpha 0.8 --marginal 0.8 --c 0.1
@@ -186,6 +192,8 @@ predict --alpha 0.7 --c 0.1 --out c
   --out: given without
 predict --alpha 0.7 --c 0.1 --batch 4
   --batch: given without
+predict --alpha 0.7 --c 0.1 --target a
+  --target: given without
 predict --alpha 0.5 --gamma 3 --c 2 --overlap
   --overlap: invalid c=2
 predict --alpha 0.8,0.9 --c 0.1 --overlap
@@ -208,6 +216,8 @@ TEST_CASE("predict rejects logs with too little acceptance data") {
       {{"one.csv", "gamma,steps,accepted_at_1\n1,10000,6000\n"},
        {"short.csv", "gamma,steps,accepted_at_1,accepted_at_2\n2,150,90,50\n"},
        {"enough.csv", "gamma,steps,accepted_at_1,accepted_at_2\n2,10000,7000,5000\n"},
+       {"full.csv", "gamma,steps,accepted_at_1,accepted_at_2\n2,1000,1000,1000\n"},
+       {"totals.csv", "gamma,steps,accepted\n3,1000,1600\n"},
        {"plain.csv", "decoding,requests,iteration_ms\nplain,8,9.5\n"},
        {"mixed.csv", "gamma,steps,accepted_at_1,accepted_at_2,temperature\n2,1000,600,300,0\n2,1000,500,200,1\n"},
        {"positions.jsonl", "{\"id\": 1, \"acc_len\": [4, 1, 2, 1, 3, 2, 1, 1]}\n"}},
@@ -222,6 +232,14 @@ predict --acceptance plain.csv --c 0.05
   plain.csv:
 predict --acceptance mixed.csv --c 0.05
   mixed.csv:3: temperature 1 beside 0 at line 2
+predict --acceptance full.csv --c 0.05
+  full.csv: every draft was accepted
+predict --acceptance totals.csv --c 0.05
+  totals.csv: gamma 3 without positions
+predict --acceptance enough.csv --c 0.05,0.1
+  --c: a list
+predict --acceptance enough.csv --c 0.05 --gamma 9 --policy plus2_minus1
+  --policy: plus2_minus1
 predict --acceptance enough.csv --alpha 0.8 --c 0.05
   --alpha, --acceptance: more than one
 predict --acceptance enough.csv --process markov --c 0.05 --convention no_bonus
@@ -244,6 +262,8 @@ TEST_CASE("predict rejects devices, models, profiles, step files and loads witho
         "matrix_peak_fp16_tflop_per_s = \"fast\"\n"},
        {"steps.csv", header + "llama-2-7b,decoder_pass,1,1,512,10\nllama-2-7b,decoder_pass,1,64,512,30\n"
                               "sheared-llama-1.3b,autoregressive_drafting,1,32,512,65\n"},
+       {"falling.csv", header + "llama-2-7b,decoder_pass,1,1,512,10\nllama-2-7b,decoder_pass,1,2,512,4\n"
+                                "sheared-llama-1.3b,decoder_pass,1,1,512,1\n"},
        {"header.csv", "model,role,batch,token,context\n"},
        {"empty.csv", header}},
       R"(
@@ -267,6 +287,9 @@ predict --profile h200 $pair --c 0.1 --policy plus2_minus1 --decay 1
   --c: mutually exclusive; --decay, --policy: not used
 predict --profile h200 --steps-file s.csv $pair
   --steps-file: mutually exclusive
+predict --profile h200 --alpha 0.8 --c 0.1 --policy constant --batch 0,1 --steps-file x.csv
+  --c: mutually exclusive; --policy: not used; --steps-file: mutually exclusive; --target: missing; --draft: missing;
+  --batch: invalid entry 1 "0"
 predict --device h200 --profile h100 --steps-file s.csv $pair
   --device: mutually exclusive; --steps-file: mutually exclusive
 predict --profile h200 --target llama-2-7b --draft llama-2-7b --drafter heads --alpha 0.7
@@ -292,6 +315,8 @@ predict --steps-file header.csv $pair
   header.csv:1: column tokens; header.csv:1: column ms; header.csv:1: token: unknown column
 predict --steps-file empty.csv $pair
   empty.csv:1:
+predict --steps-file falling.csv $pair
+  falling.csv: llama-2-7b decoder_pass user: 10000 us for batch 1 context 512 tokens 1 and 4000 us for 2
 predict --steps-file steps.csv --target llama-2-7b --draft t5-small --alpha 0.8
   steps.csv: t5-small autoregressive_drafting user: no time for batch 1
 predict --steps-file steps.csv $pair --batch 8
@@ -299,6 +324,16 @@ predict --steps-file steps.csv $pair --batch 8
 predict $h100 --request-rate 0 --output-tokens 1 --batch 4 --out x
   --batch: mutually exclusive; --request-rate: invalid request-rate=0; --prompt: missing;
   --output-tokens: invalid output-tokens=1
+predict $h100 --request-rate 10 --concurrency 4 --batch 4 --prompt 9 --prompt-tokens 9 --prompt-p95 9 --engine vlm --prefix-hit 1 --schedule [[2,8,3]] --graph-sizes 1,x --closed-form --slo-ttft-ms 9
+  --batch: mutually exclusive; --concurrency, --request-rate: more than one; --prompt-tokens: mutually exclusive;
+  --prompt-p95: invalid prompt-p95=9; --output: missing; --prefix-hit: invalid prefix-hit=1; --engine: "vlm": neither;
+  --graph-sizes: invalid entry 2 "x"; --schedule: invalid gamma schedule: batches 2 to 8; --slo-ttft-ms: mutually exclusive
+predict $h100 --requests none.csv --prompt 9 --schedule 3 --switch-ms 1
+  --prompt: mutually exclusive; --schedule: invalid value "3"
+predict $h100 --request-rate 10 --prompt 9 --output 9 --switch-margin 1
+  --switch-margin: given without
+predict --device h100 --target llama-3.1-8b --draft llama-3.2-1b --alpha 0.5,0.6 --request-rate 10 $load
+  --request-rate: mutually exclusive
 predict $h100 --slo-ttft-ms 100 --max-batch 8
   --slo-ttft-ms, --max-batch: given without
 predict --alpha 0.7 --c 0.1 --request-rate 10 --gpu-hour-price 3
@@ -584,6 +619,8 @@ tree --accuracies heads.csv
 tree --accuracies bad.csv --nodes 4
   bad.csv:1: invalid accuracy "x"; bad.csv:3: invalid sum of accuracies[head 3]=1.8;
   bad.csv:4: invalid accuracies[head 4][rank 1]=1.5; bad.csv:5: invalid accuracies[head 5][rank 1]=-0.1
+$tree --c nan
+  --c: invalid value "nan"
 tree --accuracies empty.csv --nodes 4
   empty.csv:
 tree --accuracies heads.csv --nodes 0 --depth -1 --c -1 --drafter mlp
@@ -657,6 +694,8 @@ calibrate --out p.json --target t5-bas --draft t5-small
 calibrate --out p.json --backend gpu --batch 0 --context x --minutes 0 --threads -1
   --backend: unknown backend "gpu"; --batch: invalid entry 1 "0"; --context: invalid entry 1 "x";
   --minutes: invalid minutes=0; --threads: invalid threads=-1
+calibrate --out p.json --batch 1,,2
+  --batch: invalid entry 2 ""
 calibrate --out p.json --backend cuda --threads 2
   --threads: given with
 calibrate --out cpu.json --minutes 0.01 --threads 1
@@ -667,6 +706,8 @@ validate
   --profile: missing; --out: missing
 validate --profile h200 --out b
   h200:
+validate --profile none.json --out b
+  none.json: neither
 validate --profile cpu.json --out b --target tiny-target
   --draft: missing
 validate --device h200 --out b
@@ -674,8 +715,9 @@ validate --device h200 --out b
 validate --profile h200 --against columns.csv --out b
   columns.csv:1: column gamma; columns.csv:1: column batch; columns.csv:1: column context;
   columns.csv:1: column speedup; columns.csv:1: gama: unknown column
-validate --profile h200 --against s.csv --out b --gamma 3 --minutes 2
-  --gamma: mutually exclusive; --minutes: mutually exclusive
+validate --profile h200 --against s.csv --out b --gamma 2 --alpha 0.5 --batch 1 --context 8 --minutes 1 --threads 1
+  --gamma: mutually exclusive; --alpha: mutually exclusive; --batch: mutually exclusive; --context: mutually exclusive;
+  --minutes: mutually exclusive; --threads: mutually exclusive
 validate --profile cpu.json --out b --gamma 0 --alpha 2 --batch x --minutes -1
   --gamma: invalid entry 1 "0"; --alpha: invalid entry 1 "2"; --batch: invalid entry 1 "x";
   --minutes: invalid minutes=-1
@@ -720,7 +762,9 @@ compare counts.csv counts.csv
   counts.csv: holds the same bytes
 compare none.csv other.csv
   none.csv: cannot be read; other.csv: cannot be read
-compare counts.csv --require speedup --require sped>=1 --require marginal[0]>=1 --require speedup>=x
+compare none.csv --require tpot<=1.02x
+  --require: "tpot<=1.02x" with one log
+compare none.csv --require speedup --require sped>=1 --require marginal[0]>=1 --require speedup>=x
   --require: invalid requirement "speedup"; --require: unknown metric "sped"; --require: unknown metric "marginal[0]";
   --require: invalid number "x"
 )");

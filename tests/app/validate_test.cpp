@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
-#include <filesystem>
 #include <set>
 
 #include "answers/profile_prediction.hpp"
@@ -9,6 +8,7 @@
 #include "gpu_bench/run/cell_plan.hpp"
 #include "latency/models/model_registry.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tiny_profile.hpp"
 
@@ -31,15 +31,6 @@ gpu_bench::LoopRow row_as_predicted(const answers::CellPrediction& prediction, d
           .iteration = {.samples = 9, .median_us = iteration_us, .median_ci95_us = {iteration_us, iteration_us}},
           .tokens_per_iteration = prediction.tokens_per_iteration,
           .between_runs = 0.01};
-}
-
-std::string rejected_with(auto&& run) {
-  try {
-    run();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "accepted";
 }
 
 }  // namespace
@@ -67,7 +58,7 @@ TEST_CASE("the grid of validate has 24 cells and none of the passes that the pro
     CHECK((cell.context == 256 || cell.context == 384));
   }
   CHECK_THAT(
-      rejected_with([] { static_cast<void>(answers::validation_cells(tiny_profile({1}, {128}), tiny_request())); }),
+      whole_rejection([] { static_cast<void>(answers::validation_cells(tiny_profile({1}, {128}), tiny_request())); }),
       Catch::Contains("calibrate with e.g. --batch 1,4 --context 0,512"));
 }
 
@@ -89,7 +80,7 @@ TEST_CASE("the grid of validate leaves out what a drafter measured at fewer batc
 
   const latency::Profile one_cell =
       without([](const latency::Cell& cell) { return cell.batch > 1 || cell.context > 128; });
-  CHECK_THAT(rejected_with([&] { static_cast<void>(answers::validation_cells(one_cell, tiny_request())); }),
+  CHECK_THAT(whole_rejection([&] { static_cast<void>(answers::validation_cells(one_cell, tiny_request())); }),
              Catch::Contains("tiny-drafter"));
   CHECK(answers::validation_cells(tiny_profile({1, 4}, {128, 512}), tiny_request()).left_out.empty());
 }
@@ -99,7 +90,7 @@ TEST_CASE("no loop is planned for a pair whose vocabularies differ") {
   answers::GridRequest request{
       .pairs = gpu_bench::pairs_of(latency::model_registry(), {"bart-base", "specdec-drafter-12-2"})};
   const char* why = "no loop decodes with bart-base from specdec-drafter-12-2: vocabularies of 50265 and 37000 tokens";
-  CHECK_THAT(rejected_with([&] { static_cast<void>(answers::validation_cells(profile, request)); }),
+  CHECK_THAT(whole_rejection([&] { static_cast<void>(answers::validation_cells(profile, request)); }),
              Catch::Contains(why));
 
   request.pairs.push_back(tiny_request().pairs.front());
@@ -118,7 +109,7 @@ TEST_CASE("cells that are asked for are all combinations, and a calibrated one i
   CHECK(answers::validation_cells(profile, request).cells.size() == 4);
   request.batches = {1};
   request.contexts = {128};
-  CHECK_THAT(rejected_with([&] { static_cast<void>(answers::validation_cells(profile, request)); }),
+  CHECK_THAT(whole_rejection([&] { static_cast<void>(answers::validation_cells(profile, request)); }),
              Catch::Contains("gamma 5 alpha 0.7 batch 1 context 128: the profile has measured its passes"));
 }
 
@@ -127,7 +118,7 @@ TEST_CASE("a cell outside of what the profile answers is rejected by name") {
   answers::GridRequest request = tiny_request();
   request.batches = {64};
   const std::vector<gpu_bench::LoopCell> cells = answers::validation_cells(profile, request).cells;
-  CHECK_THAT(rejected_with([&] { static_cast<void>(answers::predict_cells(cells, profile, "cpu.json")); }),
+  CHECK_THAT(whole_rejection([&] { static_cast<void>(answers::predict_cells(cells, profile, "cpu.json")); }),
              Catch::Contains("cpu.json: ") && Catch::Contains("batch 64") && Catch::Contains("batch 1, 4; tokens "));
   const auto fitted =
       latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "qwen1.5-0.5b", "t5-small"}, 0.0);
@@ -138,7 +129,7 @@ TEST_CASE("a cell outside of what the profile answers is rejected by name") {
                                               .alpha = 0.7,
                                               .batch = 8,
                                               .context = 128};
-  CHECK_THAT(rejected_with([&] { static_cast<void>(answers::predict_cells({vocabulary_beyond}, fitted, "p.json")); }),
+  CHECK_THAT(whole_rejection([&] { static_cast<void>(answers::predict_cells({vocabulary_beyond}, fitted, "p.json")); }),
              Catch::Contains("outside of the domain") && Catch::Contains("(it has times of batch "));
 }
 
@@ -147,7 +138,7 @@ TEST_CASE(
   const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   const std::string header = "target,draft,gamma,alpha,batch,context,speedup\n";
   const std::string inside = "tiny-target,tiny-drafter,3,0.7,2,256,1.5\n";
-  CHECK_THAT(rejected_with([&] {
+  CHECK_THAT(whole_rejection([&] {
                static_cast<void>(predict_speedups(header + inside + "tiny-target,tiny-drafter,3,0.7,64,256,1.5\n",
                                                   "engine.csv", profile));
              }),
@@ -199,7 +190,7 @@ TEST_CASE("the prediction and its digest are on the disk before a loop runs, and
   CHECK_THAT(tests::content_of(out + "/validation.csv"),
              Catch::Contains("tiny-target,tiny-drafter,autoregressive,fp32,2,0.5,2,256"));
   const std::string kept = tests::content_of(out + "/validation.csv");
-  CHECK_THAT(rejected_with([&] {
+  CHECK_THAT(whole_rejection([&] {
                static_cast<void>(
                    run_validation(out, inputs, predictions, [](const auto& /*keep*/) { return MeasuredCells{}; }));
              }),

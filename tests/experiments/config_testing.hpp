@@ -6,6 +6,7 @@
 #include "core/problems.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "inputs/table_reader.hpp"
+#include "tests/support/errors.hpp"
 
 namespace foredraft::tests {
 
@@ -17,12 +18,7 @@ inline experiments::SweepConfig config_of(const std::string& text) {
 
 /// Why this text is rejected; empty where it is not.
 inline std::string problem_of(const std::string& text) {
-  try {
-    static_cast<void>(config_of(text));
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return whole_rejection([&] { return config_of(text); });
 }
 
 }  // namespace foredraft::tests

@@ -123,40 +123,15 @@ TEST_CASE("sweeps over drafters agree with their closed forms, endless and finit
                                         "[simulation]\niterations = 20000\nseed = 5\n")) >= 2 * 4);
 }
 
-TEST_CASE("drafters and policies that do not fit are rejected with their reason") {
+TEST_CASE("drafters and policies that do not fit are rejected with what would fit") {
   const std::string base = "[fixed]\nalpha = 0.8\ngamma = 5\n";
-  CHECK_THAT(tests::problem_of(base + "drafter = \"prompt_lookup\"\n"),
-             Catch::Contains("fixed.drafter: prompt_lookup does not draft in fidelity process"));
-  CHECK_THAT(tests::problem_of("[fixed]\ngamma = 5\ndrafter = \"input_copy\"\n"),
-             Catch::Contains("fixed.drafter.edit_rate: missing") && Catch::Contains("fixed.drafter.realign: missing"));
-  CHECK_THAT(
-      tests::problem_of(base + "drafter = \"input_copy\"\n\"drafter.edit_rate\" = 0.1\n\"drafter.realign\" = 1\n"),
-      Catch::Contains("fixed.alpha: not used"));
   CHECK_THAT(tests::problem_of(base + "\"drafter.decay\" = 0.9\n"),
              Catch::Contains("set drafter = \"block\" or \"heads\""));
   CHECK_THAT(
       tests::problem_of(base + "\"policy.threshold\" = 0.9\n"),
       Catch::Contains("set policy = \"rejection_probability\" or \"entropy_threshold\" or \"confidence_threshold\""));
-  CHECK_THAT(
-      tests::problem_of("[fixed]\ngamma = 5\ndrafter = \"block\"\n\"drafter.decay\" = 0.9\nprocess = \"markov\"\n"
-                        "\"process.a\" = 0.5\n\"process.b\" = 0.5\n"),
-      Catch::Contains("block works only with process iid"));
   CHECK_THAT(tests::problem_of("[fixed]\ngamma = 5\ndrafter = \"heads\"\n\"drafter.accuracies\" = [0.5, 0.4]\n"),
              Catch::Contains("drafter.accuracies has 2 entries"));
-  CHECK_THAT(tests::problem_of(base + "policy = \"optimal_stopping\"\n"),
-             Catch::Contains("optimal_stopping without c"));
-  CHECK_THAT(tests::problem_of(base + "policy = \"optimal_stopping\"\nc = 0.1\ndrafter = \"block\"\n"),
-             Catch::Contains("drafting cannot be stopped"));
-  CHECK_THAT(
-      tests::problem_of(base + "policy = \"confidence_threshold\"\n"),
-      Catch::Contains("fixed.policy.threshold: missing") && Catch::Contains("fixed.policy.concentration: missing"));
-  CHECK_THAT(tests::problem_of("[fixed]\nalpha = 0.8\ngamma = 0\npolicy = \"plus2_minus1\"\n"),
-             Catch::Contains("must lie in [1, 10000] under policy plus2_minus1"));
-  CHECK_THAT(tests::problem_of(
-                 "[fixed]\ngamma = 4\nprocess = \"markov\"\n\"process.a\" = 0.5\n\"process.b\" = 0.5\n"
-                 "policy = \"confidence_threshold\"\n\"policy.threshold\" = 0.5\n\"policy.concentration\" = 1\n"),
-             Catch::Contains("it needs process iid"));
-  CHECK_THAT(tests::problem_of(base + "policy = \"plus3\"\n"), Catch::Contains("unknown policy \"plus3\""));
   CHECK_THAT(tests::problem_of(base + "[[figure]]\nid = \"f\"\nx = \"alpha\"\ny = \"mean_gamma\"\n"),
              Catch::Contains("mean_gamma is not computed"));
 }
@@ -239,7 +214,7 @@ TEST_CASE("on prose a head's accuracy falls with its position, and a stage that 
   CHECK(stages_tally.units.sum(sim::draft_passes) == 4 * stages_tally.units.sum(sim::iterations));
 }
 
-TEST_CASE("options of drafters and policies reach the point, and those of others are rejected together") {
+TEST_CASE("options of drafters and policies reach the point") {
   const auto read = [](const std::vector<std::string>& arguments) {
     CommandLine line(app::predict_command().spec, arguments);
     const bool gamma = std::find(arguments.begin(), arguments.end(), "--gamma") != arguments.end();
@@ -259,27 +234,15 @@ TEST_CASE("options of drafters and policies reach the point, and those of others
   CHECK(std::get<Plus2Minus1>(std::get<ProcessFidelity>(policy.fidelity).policy).start == 5);
   CHECK(std::get<Heads>(read({"--drafter", "heads", "--accuracies", "0.5,0.25"}).drafter).accuracies ==
         std::vector<double>{0.5, 0.25});
-  CHECK_THROWS_WITH(read({"--alpha", "0.8", "--decay", "0.5", "--threshold", "0.5"}),
-                    Catch::Contains("--decay: not used") && Catch::Contains("--threshold: not used"));
-  CHECK_THROWS_WITH(read({"--drafter", "input_copy", "--edit-rate", "0.1", "--realign", "1.5"}),
-                    Catch::Contains("--realign: invalid value \"1.5\"") && !Catch::Contains("missing"));
-  CHECK_THROWS_WITH(read({"--alpha", "0.8", "--policy", "confidence_threshold", "--gamma", "5"}),
-                    Catch::Contains("--threshold: missing") && Catch::Contains("--concentration: missing"));
-  CHECK_THROWS_WITH(
-      read({"--alpha", "0.8", "--policy", "optimal_stopping", "--gamma", "5", "--drafter", "block", "--c", "0.1"}),
-      Catch::Contains("drafting cannot be stopped"));
 }
 
 TEST_CASE("a misspelled word on the command line is one problem, and so is an unknown option") {
   const auto problems_of = [](const std::vector<std::string>& arguments) {
-    try {
+    return rejection([&] {
       CommandLine line(app::predict_command().spec, arguments);
       static_cast<void>(app::read_scenario(line, {}));
       line.done();
-    } catch (const InputError& error) {
-      return brief(error.what());
-    }
-    return std::string();
+    });
   };
   CHECK(problems_of({"--policy", "optimal_stoping", "--threshold", "0.5", "--decay", "0.5"}) ==
         "foredraft predict: --policy: unknown policy \"optimal_stoping\"");

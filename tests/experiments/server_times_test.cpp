@@ -14,6 +14,7 @@
 #include "sim/simulate.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace foredraft::experiments {
@@ -73,12 +74,7 @@ std::string of_profile(const std::string& path, const latency::Profile& profile)
 std::string rejected_server(const std::string& text) {
   const SweepConfig config = tests::config_of(text);
   inputs::Inputs inputs;
-  try {
-    read_inputs(sweep_of(config), inputs);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "accepted";
+  return whole_rejection([&] { read_inputs(sweep_of(config), inputs); });
 }
 
 }  // namespace
@@ -150,7 +146,7 @@ TEST_CASE("a schedule of gamma on a device drafts what the batch says") {
 
 TEST_CASE("a server with unknown times is rejected before it serves") {
   const std::string some = "gamma = 3\noutput_tokens = 9\n";
-  CHECK(rejected_server(certain_server(some, one_by_one)) == "accepted");
+  CHECK(rejected_server(certain_server(some, one_by_one)) == "");
   std::string elsewhere = certain_server(some, one_by_one);
   elsewhere.replace(elsewhere.find("a100-80gb"), 9, "a100-08gb");
   CHECK_THAT(rejected_server(elsewhere), Catch::Contains("did you mean one of a100-40gb, a100-80gb,"));
@@ -160,7 +156,7 @@ TEST_CASE("a server with unknown times is rejected before it serves") {
   CHECK_THAT(rejected_server(certain_server(some, of_profile(folder / "long.json", served_profile(128)))),
              Catch::Contains(unknown + "0"));
   const std::string known = of_profile(folder / "short.json", served_profile(0));
-  CHECK(rejected_server(certain_server(some, known)) == "accepted");
+  CHECK(rejected_server(certain_server(some, known)) == "");
   // The last tokens of an answer meet the longest cache.
   CHECK_THAT(rejected_server(certain_server("gamma = 3\noutput_tokens = 3000\n", known)),
              Catch::Contains(unknown + "3000"));

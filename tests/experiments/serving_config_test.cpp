@@ -135,26 +135,17 @@ TEST_CASE("missing, unused and unsupported values of a server are rejected with 
   }
   CHECK(missing.find("clients") == std::string::npos);
   CHECK_THAT(problem_of_server("arrivals = \"closed\"\n"), Catch::Contains("fixed.arrivals.clients: missing"));
-  CHECK_THAT(problem_of_server(rest + "c = 0.1\n"), Catch::Contains("fixed.c: not used"));
   CHECK_THAT(problem_of_server(rest + "gamma_schedule = [[1, 4, 2]]\n"), Catch::Contains("fixed.gamma: not used"));
   const std::string scheduled = "max_batch = 4\narrivals.rate_per_s = 5\noutput_tokens = 9\n";
   CHECK_THAT(problem_of_server(scheduled + "gamma_schedule = [[1, 3, 2]]\n"),
              Catch::Contains("fixed.gamma_schedule: invalid gamma schedule: ends at batch 3 (must reach max_batch=4)"));
   CHECK_THAT(problem_of_server(scheduled + "gamma_schedule = [[1, 4]]\n"),
              Catch::Contains("must be rows [first batch, last batch, gamma]"));
-  CHECK_THAT(problem_of_server(scheduled + "gamma = 2\nprompt_tokens = 3\nprompt_spread = 5\n"),
-             Catch::Contains("fixed.prompt_tokens: invalid prompt_tokens=3 with prompt_spread=5"));
-  CHECK_THAT(problem_of_server(rest + "drafter = \"input_copy\"\n"),
-             Catch::Contains("input_copy does not draft in fidelity system"));
-  CHECK_THAT(problem_of_server(rest, ""), Catch::Contains("simulation: missing"));
   CHECK_THAT(problem_of_server(rest, "[simulation]\niterations = 5\nseed = 1\n"),
              Catch::Contains("simulation.iterations: not used") && !Catch::Contains("simulation.requests"));
   CHECK_THAT(
       tests::problem_of("[fixed]\nalpha = 0.5\ngamma = 2\n[simulation]\niterations = 5\nrequests = 5\nseed = 1\n"),
       Catch::Contains("simulation.requests: not used"));
-  CHECK_THAT(tests::problem_of("[axes]\nfidelity = [\"process\", \"system\"]\n[fixed]\nalpha = 0.5\n" + rest +
-                               "target_step = { weights_ms = 1 }\ndrafter_step = { weights_ms = 1 }\n" + requests),
-             Catch::Contains("axes.fidelity: system together with another"));
 }
 
 TEST_CASE("a server takes acceptance by position, an overhead and an admission, and says nothing of those not stated") {

@@ -21,12 +21,7 @@ SweepConfig read(const std::string& text) {
 
 /// All messages of a configuration that is rejected. Its first own line has number 2.
 std::string problems_of(const std::string& text) {
-  try {
-    static_cast<void>(read(text));
-  } catch (const InputError& error) {
-    return brief(error.what());
-  }
-  return "";
+  return rejection([&] { return read(text); });
 }
 
 }  // namespace
@@ -82,7 +77,6 @@ TEST_CASE("every kind of wrong value has a line of its own with file, line, key,
   CHECK(problems_of("[fixed]\nalpha = \"0.5\"\ngamma = 5\n") == "e.toml:3: fixed.alpha: wrong type");
   CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 5.5\n") == "e.toml:4: fixed.gamma: wrong type");
   CHECK(problems_of("[fixed]\nalpha = 2020-01-01\ngamma = 5\n") == "e.toml:3: fixed.alpha: wrong type");
-  CHECK(problems_of("[axes]\nalpha = []\n[fixed]\ngamma = 5\n") == "e.toml:3: axes.alpha: empty axis");
   CHECK(problems_of("[axes]\nalpha = { from = 0, to = 1, step = 0 }\n[fixed]\ngamma = 5\n") ==
         "e.toml:3: axes.alpha: impossible range");
   CHECK(problems_of("[axes]\nalpha = { from = 0, to = 1, step = -0.1 }\n[fixed]\ngamma = 5\n") ==
@@ -91,8 +85,6 @@ TEST_CASE("every kind of wrong value has a line of its own with file, line, key,
         "e.toml:3: axes.alpha: impossible range");
   CHECK(problems_of("[axes]\ngamma = { from = 1, to = 5, step = 0.5 }\n[fixed]\nalpha = 0.5\n") ==
         "e.toml:3: axes.gamma: invalid gamma=1.5");
-  CHECK(problems_of("[axes]\nalpha = [0.5, 0.5]\n[fixed]\ngamma = 5\n") == "e.toml:3: axes.alpha: repeats 0.5");
-  CHECK(problems_of("[axes]\nalpha = 0.5\n[fixed]\ngamma = 5\n") == "e.toml:3: axes.alpha: wrong type");
 }
 
 TEST_CASE("one mistake is one problem: nothing that follows from it is reported") {
@@ -160,8 +152,6 @@ TEST_CASE("values that do not fit together are rejected") {
         "e.toml:5: fixed.process.marginal: invalid entry 2=1.5");
   CHECK(problems_of("[fixed]\ngamma = 2\nprocess = \"positional\"\n\"process.marginal\" = [0.7, 0.75]\n") ==
         "e.toml:5: fixed.process.marginal: rises from 0.7 to 0.75 at position 2");
-  CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 0\nconvention = \"no_bonus\"\n") ==
-        "e.toml:4: fixed.gamma: invalid gamma=0");
   CHECK(problems_of("[fixed]\nfidelity = \"token\"\ngamma = 2\nmodels.alpha = 0.8\ntemperature = 1e-7\n[simulation]\n"
                     "iterations = 1\nseed = 1\n") == "e.toml:6: fixed.temperature: invalid temperature=1e-07");
   CHECK(problems_of("[fixed]\nfidelity = \"token\"\ngamma = 100001\nmodels.alpha = 0.8\n[simulation]\niterations = 1\n"
@@ -170,12 +160,8 @@ TEST_CASE("values that do not fit together are rejected") {
         "e.toml:4: fixed.gamma: invalid gamma=10001");
   CHECK(problems_of("[fixed]\ngamma = 5\nprocess = \"markov\"\n\"process.a\" = 1.5\n\"process.b\" = 0.5\n") ==
         "e.toml:5: fixed.process.a: invalid process.a=1.5");
-  CHECK(problems_of("[fixed]\ngamma = 5\nprocess = \"markov\"\n\"process.a\" = 1\n\"process.b\" = 0\n") ==
-        "e.toml:5: fixed.process.a: invalid process.a=1 with process.b=0");
   CHECK(problems_of("[axes]\nalpha = [0.5]\n[fixed]\nalpha = 0.5\ngamma = 5\n") ==
         "e.toml:5: fixed.alpha: given twice");
-  CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 5\nsequence_length = 10.5\n") ==
-        "e.toml:5: fixed.sequence_length: invalid sequence_length=10.5");
   CHECK_THAT(problems_of("[axes]\nfidelity = [\"process\", \"token\"]\n[fixed]\nalpha = 0.5\ngamma = 2\n"
                          "sequence_length = 10\nmodels = { alpha = 0.5 }\n[simulation]\nsequences = 10\nseed = 1\n"),
              Catch::StartsWith("e.toml:7: fixed.sequence_length: not used by fidelity token"));
@@ -208,12 +194,7 @@ TEST_CASE("missing values are named") {
 
 TEST_CASE("an unknown schema, a missing one and broken syntax are rejected") {
   const auto message = [](const std::string& text) {
-    try {
-      static_cast<void>(read_sweep_config(inputs::parse_toml(text, "e.toml"), "e.toml"));
-    } catch (const InputError& error) {
-      return brief(error.what());
-    }
-    return std::string();
+    return rejection([&] { return read_sweep_config(inputs::parse_toml(text, "e.toml"), "e.toml"); });
   };
   CHECK(message("schema = \"foredraft.sweep/9\"\n[fixed]\nalpha = 0.5\ngamma = 5\n") ==
         "e.toml:1: schema: unknown schema \"foredraft.sweep/9\"");

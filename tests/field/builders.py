@@ -41,6 +41,26 @@ def steady(tps, running=1, rates=None, count=12, scatter=0.0, **more):
     return [dict(tps=tps * (1 + scatter * (-1) ** i), running=running, rates=rates, **more) for i in range(count)]
 
 
+def noisy(ms, running, rates=(), count=30, spread=0.005, idle=0, seed=1):
+    """`count` windows of a server whose iterations take `ms`: their number scatters by `spread`, what is accepted as drafts
+    do that are accepted by position with `rates`. In `idle` of the windows the server had nothing to do for a part."""
+    draws, windows = random.Random(seed), []
+    for i in sorted(range(count), key=lambda _: draws.random()):
+        part = draws.uniform(0.1, 0.8) if i < idle else 1.0
+        steps = 10_000 * running / ms * draws.gauss(1, spread) * part
+        found, left = [], round(steps)
+        for share in [after / before for before, after in zip((1, *rates), rates)]:
+            left = min(left, round(draws.gauss(left * share, (left * share * (1 - share)) ** 0.5)))
+            found.append(left / steps)
+        windows.append(dict(tps=steps * (1 + sum(found)) / 10, running=running, rates=found))
+    return windows
+
+
+def as_pasted(log):
+    """The windows of a vllm_log() without the settings, as a container's log shows them."""
+    return "".join(f"(APIServer pid=1) {line}" for line in log.splitlines(keepends=True)[1:])
+
+
 def vllm_bench(tpot_ms, rates=None, drafts=20000, concurrency=8, **more):
     """The JSON of `vllm bench serve --save-result`; `more` adds keys or, with None, removes them."""
     requests = more.get("completed", 100)

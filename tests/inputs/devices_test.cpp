@@ -20,15 +20,6 @@ namespace {
 using tests::TemporaryFolder;
 using tests::write_text;
 
-std::string device_problem(auto&& read) {
-  try {
-    static_cast<void>(read());
-  } catch (const InputError& error) {
-    return brief(error.what());
-  }
-  return "accepted";
-}
-
 }  // namespace
 
 TEST_CASE("a shipped data sheet is found by its name") {
@@ -42,8 +33,8 @@ TEST_CASE("a shipped data sheet is found by its name") {
   CHECK(h200.shipped);
   CHECK(h200.digest.path == "h200");
   CHECK(h200.digest.sha256 == sha256(latency::to_json(h200.profile)));
-  CHECK(device_problem([] { return read_profile("h2000"); }) == "h2000: neither a file nor a shipped device");
-  CHECK(device_problem([] { return read_device("mi300"); }) == "mi300: neither a TOML file nor a shipped device");
+  CHECK(rejection([] { return read_profile("h2000"); }) == "h2000: neither a file nor a shipped device");
+  CHECK(rejection([] { return read_device("mi300"); }) == "mi300: neither a TOML file nor a shipped device");
 }
 
 TEST_CASE("a name that finds no device suggests those that it may mean") {
@@ -84,14 +75,14 @@ TEST_CASE("a data sheet of the user's own is read from TOML, and nothing else is
   CHECK(read.digest.sha256 == sha256(sheet));
   CHECK(read_profile(path).digest == read.digest);
   write_text(path, sheet + "[yours]\n" + sheet.substr(sheet.find("source")));
-  CHECK(device_problem([&] { return read_device(path); }) == path + ": 2 devices");
+  CHECK(rejection([&] { return read_device(path); }) == path + ": 2 devices");
   write_text(path, "[mine]\nsource = \"s\"\nmemory_gb = 48\nmemory_bandwidth_gb_per_s = 0.864\n");
-  CHECK(device_problem([&] { return read_device(path); }) ==
+  CHECK(rejection([&] { return read_device(path); }) ==
         path + ":4: mine.memory_bandwidth_gb_per_s: 0.864 is implausible");
   const std::string profile = folder / "h200.json";
   write_text(profile, latency::to_json(read_profile("h200").profile));
   CHECK(read_profile(profile).profile.device.name == "NVIDIA H200 SXM 141GB");
-  CHECK(device_problem([&] { return read_device(profile); }) == profile + ": no data sheet");
+  CHECK(rejection([&] { return read_device(profile); }) == profile + ": no data sheet");
 }
 
 TEST_CASE("the list of devices is at most 100 columns wide and holds every data sheet") {

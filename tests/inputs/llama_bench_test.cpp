@@ -2,7 +2,6 @@
 #include "inputs/llama_bench.hpp"
 
 #include <fmt/format.h>
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
@@ -65,12 +64,7 @@ double step_us(const latency::Profile& profile, const std::string& model, std::i
 }
 
 std::string problem(const std::vector<BenchFile>& files) {
-  try {
-    static_cast<void>(parse_llama_bench(files, {}));
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "accepted";
+  return whole_rejection([&] { return parse_llama_bench(files, {}); });
 }
 
 }  // namespace

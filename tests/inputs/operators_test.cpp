@@ -42,12 +42,7 @@ std::string replaced(const std::string& find, const std::string& by) {
 }
 
 std::string operators_problem(const std::string& text) {
-  try {
-    static_cast<void>(parse_operators(text, "o.json"));
-  } catch (const InputError& error) {
-    return brief(error.what());
-  }
-  return "accepted";
+  return rejection([&] { return parse_operators(text, "o.json"); });
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ import tempfile
 import threading
 import unittest
 
+import hostile_folder
 import sample_data
 from support import InDirectory, run_main
 
@@ -132,7 +133,7 @@ class Browser(InDirectory):
 
     def test_a_hostile_folder_runs_no_script_and_loads_nothing(self):
         def prepare(origin):
-            sample_data.write_hostile(self.directory, origin)
+            hostile_folder.write_hostile(self.directory, origin)
             self.assertEqual(run_main(report.main, self.directory)[0], 0)
 
         seen, console, requested = self.look(prepare=prepare)
@@ -146,7 +147,7 @@ class Browser(InDirectory):
 
     def test_the_policy_alone_stops_what_is_markup(self):
         def prepare(origin):
-            sample_data.write_hostile(self.directory, origin)
+            hostile_folder.write_hostile(self.directory, origin)
             self.assertEqual(run_main(report.main, self.directory)[0], 0)
             path = self.directory / "report.html"
             drawing = (self.directory / "validation.svg").read_text(encoding="utf-8").partition("?>")[2]

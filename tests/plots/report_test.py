@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+import hostile_folder
 import sample_data
 from support import InDirectory, run_main
 
@@ -159,10 +160,10 @@ class Report(InDirectory):
         self.assertEqual(self.report(), text)
 
     def test_nothing_of_a_hostile_folder_becomes_markup(self):
-        folder = self.directory / sample_data.MARKUP.replace("/", "")
+        folder = self.directory / hostile_folder.MARKUP.replace("/", "")
         folder.mkdir()
         self.directory = folder
-        sample_data.write_hostile(folder, "http://127.0.0.1:1")
+        hostile_folder.write_hostile(folder, "http://127.0.0.1:1")
         text = self.report()
         outline = Outline()
         outline.feed(text)

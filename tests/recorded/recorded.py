@@ -11,14 +11,16 @@ A case runs in a temporary folder of its own, which holds its files, with these 
 
     foredraft ...         the program, its arguments quoted as in a shell
     quietly foredraft ... the same, and of what it prints nothing is recorded: its files and its exit code are
+    briefly foredraft ... the same, and of its JSON no list or object that does not fit on a line is recorded
     edit FILE OLD NEW     replaces every OLD
     keep_lines FILE N     cuts the file after N lines
     remove FILE           a file or a folder
     show FILE             its content, into the record
 
 A record has one line for each line printed ("out| ", "err| ", "show| "), the exit code of each command and, at its
-end, size and SHA-256 of every file that the case has written. A JSON document has several values on a line, and the
-SHA-256 of the bytes that were printed. Manifests hold times and are not compared; `show` has their other keys.
+end, size and SHA-256 of every file that the case has written. A JSON document has several values on a line, numbers of
+six digits, and the SHA-256 of the bytes that were printed: where only the SHA-256 differs, further digits do. Manifests
+hold times and are not compared; `show` has their other keys.
 """
 import concurrent.futures
 import difflib
@@ -37,6 +39,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 EXPECTED = HERE / "expected"
 AT_ONCE = 2  # commands
 WIDTH = 116  # characters of a line of JSON
+LONG_NUMBER = re.compile(r"-?\d+\.\d{5,}(?:e[-+]?\d+)?")
 TIMEOUT_S = 60  # of a command
 
 # All that may differ from build to build, from machine to machine and from run to run. Nothing else is changed.
@@ -71,8 +74,9 @@ def indent(line):
     return len(line) - len(line.lstrip())
 
 
-def packed(lines):
-    """JSON with as many values on a line as fit, and each list and object that fits on a line on one."""
+def packed(lines, brief=False):
+    """JSON with as many values on a line as fit, and each list and object that fits on a line on one. In brief, those
+    that do not fit are left out."""
     kept, opened = [], []
     for line in lines:
         if line.endswith(("[", "{")):
@@ -80,6 +84,8 @@ def packed(lines):
         elif line.lstrip()[0] in "]}":
             start = opened.pop()
             whole = kept[start] + " ".join(inner.strip() for inner in kept[start + 1:]) + line.strip()
+            if len(whole) > WIDTH and brief and opened:
+                whole = kept[start] + "..." + line.strip()
             if len(whole) <= WIDTH:
                 del kept[start:]
                 line = whole
@@ -93,12 +99,13 @@ def packed(lines):
     return kept
 
 
-def marked(mark, text):
+def marked(mark, text, brief=False):
     """Every line behind its mark, so that a record shows each byte."""
     if not text:
         return []
     if text.startswith("{\n") and text.endswith("\n}\n"):
-        return [*(f"{mark}| {line}" for line in packed(text[:-1].split("\n"))),
+        shown = LONG_NUMBER.sub(lambda number: f"{float(number[0]):.6g}", text[:-1])
+        return [*(f"{mark}| {line}" for line in packed(shown.split("\n"), brief)),
                 f"(SHA-256 of the printed bytes: {hashlib.sha256(text.encode()).hexdigest()})"]
     lines = [f"{mark}| {line}" for line in text.split("\n")]
     if lines[-1] == f"{mark}| ":
@@ -139,8 +146,8 @@ class Case:
 
     def run(self, step):
         verb, *arguments = shlex.split(step)
-        quiet = verb == "quietly"
-        if quiet:
+        how = verb if verb in ("quietly", "briefly") else ""
+        if how:
             verb, *arguments = arguments
         if verb == "foredraft":
             try:
@@ -148,10 +155,10 @@ class Case:
                                       stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S, check=False)
             except subprocess.TimeoutExpired:
                 return [f"(no end within {TIMEOUT_S} s)"]
-            if quiet:
+            if how == "quietly":
                 return [f"exit {done.returncode}"]
-            return [f"exit {done.returncode}", *marked("out", normalised(text_of(done.stdout), PRINTED)),
-                    *marked("err", normalised(text_of(done.stderr), PRINTED))]
+            out, err = (normalised(text_of(stream), PRINTED) for stream in (done.stdout, done.stderr))
+            return [f"exit {done.returncode}", *marked("out", out, how == "briefly"), *marked("err", err)]
         path = self.folder / arguments[0]
         if not path.exists():
             return [NO_FILE]
@@ -217,7 +224,7 @@ def main():
         sys.exit("commands.toml: a name is given twice")
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         records = list(pool.map(Case.record, cases))
-    count = sum(step.startswith(("foredraft", "quietly")) for case in cases for step in case.steps)
+    count = sum(step.startswith(("foredraft", "quietly", "briefly")) for case in cases for step in case.steps)
 
     stale = sorted(path for path in EXPECTED.glob("*") if path.suffix != ".txt" or path.stem not in names)
     if "--update" in sys.argv:

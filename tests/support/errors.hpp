@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "foredraft/errors.hpp"
+
 /// What tests compare of an error: where, which key, what kind, which value. Its explanations may be reworded.
 namespace foredraft {
 
@@ -24,6 +26,23 @@ inline std::string brief(std::string_view message) {
     message.remove_prefix(1);
   }
   return kept;
+}
+
+/// The message of the error that `run` ends with; empty where it succeeds.
+template <class Error = InputError, class Run>
+std::string whole_rejection(const Run& run) {
+  try {
+    static_cast<void>(run());
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+/// The same in brief.
+template <class Error = InputError, class Run>
+std::string rejection(const Run& run) {
+  return brief(whole_rejection<Error>(run));
 }
 
 /// Matches an exception whose brief message holds `text`: CHECK_THROWS_MATCHES(f(), DomainError, Says("gamma=0")).

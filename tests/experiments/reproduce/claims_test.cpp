@@ -9,16 +9,10 @@
 
 #include "experiments/reproduce/published.hpp"
 #include "experiments/reproduce/registry.hpp"
+#include "tests/experiments/reproduce/reproduced.hpp"
 
 namespace foredraft::experiments {
 namespace {
-
-const ExperimentSettings claim_settings{.seed = 1, .threads = 1, .note = [](std::string_view) {}};
-
-std::ptrdiff_t with_verdict(const ExperimentResult& result, Kind kind, Verdict verdict) {
-  return std::count_if(result.rows.begin(), result.rows.end(),
-                       [&](const ScorecardRow& row) { return row.kind == kind && row.verdict == verdict; });
-}
 
 const ScorecardRow& claim(const ExperimentResult& result, std::string_view name, std::string_view column) {
   const auto found = std::find_if(result.rows.begin(), result.rows.end(), [&](const ScorecardRow& row) {
@@ -30,7 +24,7 @@ const ScorecardRow& claim(const ExperimentResult& result, std::string_view name,
 
 /// Run once for all tests: two of its rows are simulated.
 const ExperimentResult& all_claims() {
-  static const ExperimentResult result = run_experiment("claims", claim_settings);
+  static const ExperimentResult result = tests::reproduced("claims");
   return result;
 }
 
@@ -38,11 +32,11 @@ const ExperimentResult& all_claims() {
 
 TEST_CASE("every claim of the papers has an answer, and contradictions to their own tables are findings") {
   const ExperimentResult& result = all_claims();
-  CHECK(with_verdict(result, Kind::exact, Verdict::pass) == 18);
-  CHECK(with_verdict(result, Kind::exact, Verdict::fail) == 0);
-  CHECK(with_verdict(result, Kind::exact, Verdict::finding) == 10);
-  CHECK(with_verdict(result, Kind::fitted, Verdict::shown) == 2);
-  CHECK(with_verdict(result, Kind::simulated, Verdict::shown) == 2);
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::pass) == 18);
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::fail) == 0);
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::finding) == 10);
+  CHECK(tests::rows_with(result, Kind::fitted, Verdict::shown) == 2);
+  CHECK(tests::rows_with(result, Kind::simulated, Verdict::shown) == 2);
   CHECK(claim(result, "most sentences", "value").note.find("% of sentences between 3x and 7x") != std::string::npos);
   for (const char* wording : {"memory shrinks", "one letter", "q is at most p", "for all Vicuna sizes"}) {
     const ScorecardRow& row = claim(result, wording, "text");
@@ -83,21 +77,21 @@ TEST_CASE("three printed speedups of lenient sampling exceed what their alpha an
 }
 
 TEST_CASE("the survey's ratios and head accuracies follow from its numbers") {
-  const ExperimentResult result = run_experiment("survey", claim_settings);
+  const ExperimentResult result = tests::reproduced("survey");
   const auto note = [&](const char* row) { return claim(result, row, "value").note; };
   CHECK(note("batch 1; k=4").find("= 1.92x") != std::string::npos);
   CHECK(note("prompt 2048").find("= 1.45x") != std::string::npos);
   // The root of 1 + a + a^2 + a^3 = 2.63.
   CHECK(note("after stage-1").find("right 0.725 ") != std::string::npos);
   CHECK(note("throughput").find("5.51 ms a token") != std::string::npos);
-  CHECK(with_verdict(result, Kind::exact, Verdict::fail) == 0);
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::fail) == 0);
 }
 
 TEST_CASE("all twelve expected speedups of the T5 appendix follow from alpha, gamma and the profiled cost") {
-  const ExperimentResult result = run_experiment("leviathan-table4", claim_settings);
+  const ExperimentResult result = tests::reproduced("leviathan-table4");
   CHECK(result.rows.size() == 12 * 6);
-  CHECK(with_verdict(result, Kind::exact, Verdict::pass) == 12);
-  CHECK(with_verdict(result, Kind::predicted, Verdict::shown) == 12);
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::pass) == 12);
+  CHECK(tests::rows_with(result, Kind::predicted, Verdict::shown) == 12);
   // By hand: (1 - 0.75^8) / 0.25 / 1.14.
   CHECK(claim(result, "EnDe T5-small temperature=0", "expected_x").ours.value() ==
         Approx((1.0 - std::pow(0.75, 8)) / 0.25 / 1.14));

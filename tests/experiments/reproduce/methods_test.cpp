@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <cstddef>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -12,76 +9,59 @@
 #include "experiments/reproduce/published.hpp"
 #include "experiments/reproduce/registry.hpp"
 #include "foredraft/overlap.hpp"
+#include "tests/experiments/reproduce/reproduced.hpp"
 
 namespace foredraft::experiments {
-namespace {
-
-const ExperimentSettings methods_settings{.seed = 1, .threads = 1, .note = [](std::string_view) {}};
-
-std::ptrdiff_t rows_with(const ExperimentResult& result, Kind kind, Verdict verdict) {
-  return std::count_if(result.rows.begin(), result.rows.end(),
-                       [&](const ScorecardRow& row) { return row.kind == kind && row.verdict == verdict; });
-}
-
-const ScorecardRow& methods_row(const ExperimentResult& result, std::string_view row, std::string_view column) {
-  const auto found = std::find_if(result.rows.begin(), result.rows.end(), [&](const ScorecardRow& candidate) {
-    return candidate.row == row && candidate.column == column;
-  });
-  if (found == result.rows.end()) throw std::logic_error(std::string(row) + " " + std::string(column));
-  return *found;
-}
-
-}  // namespace
 
 TEST_CASE("block verification accepts 11 ninths of two drafts where token by token accepts 10 and nothing over 12") {
-  const ExperimentResult result = run_experiment("block-rule-example", methods_settings);
-  CHECK(rows_with(result, Kind::exact, Verdict::pass) == 3);
-  CHECK(methods_row(result, "token by token", "accepted_ninths").ours.value() == Approx(10.0).epsilon(1e-12));
-  CHECK(methods_row(result, "block", "accepted_ninths").ours.value() == Approx(11.0).epsilon(1e-12));
-  CHECK(methods_row(result, "block with every joint probability known", "accepted_ninths").ours.value() ==
+  const ExperimentResult result = tests::reproduced("block-rule-example");
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::pass) == 3);
+  CHECK(tests::row_of(result, "token by token", "accepted_ninths").ours.value() == Approx(10.0).epsilon(1e-12));
+  CHECK(tests::row_of(result, "block", "accepted_ninths").ours.value() == Approx(11.0).epsilon(1e-12));
+  CHECK(tests::row_of(result, "block with every joint probability known", "accepted_ninths").ours.value() ==
         Approx(12.0).epsilon(1e-12));
 }
 
 TEST_CASE("the printed gains and averages of block verification follow from its printed efficiencies") {
-  const ExperimentResult result = run_experiment("block-rule-table1", methods_settings);
-  CHECK(rows_with(result, Kind::exact, Verdict::pass) == 8 * 2 + 6);
-  CHECK(rows_with(result, Kind::exact, Verdict::fail) == 0);
-  CHECK(methods_row(result, "LM1B", "efficiency_gain_percent").ours.value() == Approx(100.0 * (3.49 / 3.21 - 1.0)));
-  CHECK(methods_row(result, "LM1B", "block_speed_x").ours.value() == Approx(2.17 * 3.49 / 3.21));
+  const ExperimentResult result = tests::reproduced("block-rule-table1");
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::pass) == 8 * 2 + 6);
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::fail) == 0);
+  CHECK(tests::row_of(result, "LM1B", "efficiency_gain_percent").ours.value() == Approx(100.0 * (3.49 / 3.21 - 1.0)));
+  CHECK(tests::row_of(result, "LM1B", "block_speed_x").ours.value() == Approx(2.17 * 3.49 / 3.21));
 }
 
 TEST_CASE("one acceptance explains token by token at draft lengths of 4, 6 and 8") {
-  const ExperimentResult result = run_experiment("block-rule-lengths", methods_settings);
+  const ExperimentResult result = tests::reproduced("block-rule-lengths");
   for (const char* length : {"gamma=4", "gamma=6"}) {
-    const ScorecardRow& row = methods_row(result, length, "token_efficiency");
+    const ScorecardRow& row = tests::row_of(result, length, "token_efficiency");
     CHECK(row.kind == Kind::predicted);
     CHECK(row.ours_interval->low <= row.published->rounding.high);
     CHECK(row.ours_interval->high >= row.published->rounding.low);
   }
   // A synthetic pair whose spread fits the gain at gamma 4 is within 2 % of the others.
   for (const char* length : {"gamma=4", "gamma=6", "gamma=8"}) {
-    const ScorecardRow& row = methods_row(result, length, "block_efficiency");
+    const ScorecardRow& row = tests::row_of(result, length, "block_efficiency");
     CHECK(row.kind == (std::string_view(length) == "gamma=4" ? Kind::fitted : Kind::simulated));
     CHECK(std::abs(row.ours.value() / row.published->value - 1.0) < 0.02);
   }
-  CHECK(rows_with(result, Kind::exact, Verdict::pass) == 3);
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::pass) == 3);
 }
 
 TEST_CASE("SpecTr's printed gain is that of its tokens at equal iterations") {
-  const ExperimentResult result = run_experiment("spectr", methods_settings);
-  const ScorecardRow& gain = methods_row(result, "SpecTr drafts=8 gamma=8", "gain_x");
+  const ExperimentResult result = tests::reproduced("spectr");
+  const ScorecardRow& gain = tests::row_of(result, "SpecTr drafts=8 gamma=8", "gain_x");
   CHECK(gain.ours.value() == Approx(4.0 / 2.9));
   CHECK(gain.ours_interval->low < 1.37);
   CHECK(gain.ours_interval->high > 1.37);
 }
 
 TEST_CASE("EAGLE-2's printed means follow from six tasks but for one, and speeds from the iteration time of one task") {
-  const ExperimentResult result = run_experiment("eagle2-table1", methods_settings);
-  CHECK(rows_with(result, Kind::exact, Verdict::pass) == 63);
-  CHECK(rows_with(result, Kind::exact, Verdict::finding) == 1);
-  CHECK(rows_with(result, Kind::exact, Verdict::fail) == 0);
-  CHECK(methods_row(result, "temperature=1 V 13B SpS", "mean_x").verdict == Verdict::finding);
-  const ScorecardRow& humaneval = methods_row(result, "temperature=0 V 13B EAGLE-2", "humaneval_x");
+  const ExperimentResult result = tests::reproduced("eagle2-table1");
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::pass) == 63);
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::finding) == 1);
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::fail) == 0);
+  CHECK(tests::row_of(result, "temperature=1 V 13B SpS", "mean_x").verdict == Verdict::finding);
+  const ScorecardRow& humaneval = tests::row_of(result, "temperature=0 V 13B EAGLE-2", "humaneval_x");
   CHECK(humaneval.ours.value() == Approx(5.41 * 4.26 / 4.83));
   // Every prediction is within 13 % of what was measured.
   for (const ScorecardRow& row : result.rows) {
@@ -92,10 +72,10 @@ TEST_CASE("EAGLE-2's printed means follow from six tasks but for one, and speeds
 }
 
 TEST_CASE("tokens of PEARL's engine follow from its tokens between rejections and one window a pair of models") {
-  const ExperimentResult result = run_experiment("pearl-engine", methods_settings);
-  CHECK(rows_with(result, Kind::exact, Verdict::pass) == 24 * 3);
-  CHECK(rows_with(result, Kind::exact, Verdict::fail) == 0);
-  CHECK(rows_with(result, Kind::fitted, Verdict::shown) == 6);
+  const ExperimentResult result = tests::reproduced("pearl-engine");
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::pass) == 24 * 3);
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::fail) == 0);
+  CHECK(tests::rows_with(result, Kind::fitted, Verdict::shown) == 6);
   for (const ScorecardRow& row : result.rows) {
     if (row.kind != Kind::predicted || row.column != "pearl_tokens") continue;
     CAPTURE(row.row);
@@ -107,30 +87,30 @@ TEST_CASE("tokens of PEARL's engine follow from its tokens between rejections an
 }
 
 TEST_CASE("DSI's example counts the tokens of its latencies, and two of speculation's worst case are one too many") {
-  const ExperimentResult result = run_experiment("dsi-example", methods_settings);
-  CHECK(rows_with(result, Kind::exact, Verdict::pass) == 28);
-  CHECK(rows_with(result, Kind::exact, Verdict::fail) == 0);
+  const ExperimentResult result = tests::reproduced("dsi-example");
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::pass) == 28);
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::fail) == 0);
   for (const char* point : {"t3", "t4"}) {
-    const ScorecardRow& row = methods_row(result, std::string("worst case SI ") + point, "tokens");
+    const ScorecardRow& row = tests::row_of(result, std::string("worst case SI ") + point, "tokens");
     CHECK(row.verdict == Verdict::finding);
     CHECK(row.ours.value() == row.published->value - 1.0);
   }
   // Between two late times of the example tokens come as fast as the closed form says.
-  const double rate = (methods_row(result, "best case DSI t4", "tokens").ours.value() -
-                       methods_row(result, "best case DSI t2", "tokens").ours.value()) /
+  const double rate = (tests::row_of(result, "best case DSI t4", "tokens").ours.value() -
+                       tests::row_of(result, "best case DSI t2", "tokens").ours.value()) /
                       (64.0 - 32.0);
   CHECK(7.0 * rate == Approx(analytic::speedup({.schedule = Overlap::dsi, .alpha = 1.0, .gamma = 1, .c = 1.0 / 7.0})));
 }
 
 TEST_CASE("what the abstracts claim of block verification and EAGLE-2 is held against their tables") {
-  const ExperimentResult result = run_experiment("methods-claims", methods_settings);
-  const auto row = [&](std::string_view claim) -> const ScorecardRow& { return methods_row(result, claim, "value"); };
+  const ExperimentResult result = tests::reproduced("methods-claims");
+  const auto row = [&](std::string_view claim) -> const ScorecardRow& { return tests::row_of(result, claim, "value"); };
   CHECK(row("Sun2025 wall clock gain of block verification at least").ours.value() == Approx(5.36));
   CHECK(row("Sun2025 wall clock gain of block verification at most").verdict == Verdict::pass);
   CHECK(row("Li2024eagle2 EAGLE-2 accelerates MT-bench by at most").verdict == Verdict::pass);
   CHECK(row("Li2024eagle2 EAGLE-2 faster than EAGLE by at most").ours.value() == Approx(100.0 * (3.80 / 2.32 - 1.0)));
-  CHECK(rows_with(result, Kind::exact, Verdict::fail) == 0);
-  CHECK(rows_with(result, Kind::out_of_reach, Verdict::shown) == 4);
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::fail) == 0);
+  CHECK(tests::rows_with(result, Kind::out_of_reach, Verdict::shown) == 4);
   CHECK(row("Li2024eagle2 EAGLE-2 faster than EAGLE by at least").ours.value() == Approx(100.0 * (3.43 / 2.78 - 1.0)));
 }
 

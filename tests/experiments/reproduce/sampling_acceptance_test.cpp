@@ -6,15 +6,14 @@
 #include <tuple>
 
 #include "experiments/reproduce/registry.hpp"
-#include "tests/experiments/reproduce/figure_data.hpp"
+#include "tests/experiments/reproduce/reproduced.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {
 
 TEST_CASE("temperatures meet where they are equal, argmax drafts lose with the target's, and truncation at 1 costs") {
-  const ExperimentSettings settings{.seed = 1, .threads = 1, .note = [](std::string_view) {}};
   std::map<std::tuple<std::string, std::string, std::string, double>, double> acceptance;
-  for (const auto& line : tests::data_lines(run_experiment("sampling-acceptance", settings))) {
+  for (const auto& line : tests::data_lines(tests::reproduced("sampling-acceptance"))) {
     acceptance[{line.at(0), line.at(1), line.at(2), std::stod(line.at(3))}] = std::stod(line.at(4));
   }
   REQUIRE(acceptance.size() == 3 * 4 * 4 * 7);

@@ -4,18 +4,16 @@
 #include <string>
 
 #include "experiments/reproduce/registry.hpp"
-#include "tests/experiments/reproduce/figure_data.hpp"
+#include "tests/experiments/reproduce/reproduced.hpp"
 
 namespace foredraft::experiments {
 namespace {
-
-const ExperimentSettings survey_settings{.seed = 1, .threads = 1, .note = [](std::string_view) {}};
 
 using Curve = std::map<int, double>;  // speedup by batch
 
 std::map<std::string, std::map<int, Curve>> curves_by_cache() {
   std::map<std::string, std::map<int, Curve>> curves;
-  for (const auto& line : tests::data_lines(run_experiment("survey-batch-context", survey_settings))) {
+  for (const auto& line : tests::data_lines(tests::reproduced("survey-batch-context"))) {
     curves[line.at(0)][std::stoi(line.at(1))][std::stoi(line.at(2))] = std::stod(line.at(3));
   }
   return curves;
@@ -55,7 +53,7 @@ TEST_CASE("a batch whose cache the device cannot hold is not drawn") {
 
 TEST_CASE("the printed gains are compared with ours for the same candidates and prompt") {
   int beside = 0;
-  for (const ScorecardRow& row : run_experiment("survey-batch-context", survey_settings).rows) {
+  for (const ScorecardRow& row : tests::reproduced("survey-batch-context").rows) {
     if (row.row == "prompt 2048; k=2; 3 heads, cache read by every verified token") {
       ++beside;
       CHECK(row.note == "12.87 / 8.89 = 1.45x printed");

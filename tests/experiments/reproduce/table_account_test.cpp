@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "inputs/table_reader.hpp"
+#include "tests/experiments/reproduce/reproduced.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {
@@ -38,13 +39,6 @@ TableAccount complete_account(const Declaration& declared) {
   return account;
 }
 
-const ScorecardRow& row_of(const ExperimentResult& result, std::string_view row, std::string_view column) {
-  for (const ScorecardRow& entry : result.rows) {
-    if (entry.row == row && entry.column == column) return entry;
-  }
-  throw std::logic_error("no such row");
-}
-
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
@@ -74,12 +68,12 @@ TEST_CASE("every printed number gets one row in printed order, with our value an
   CHECK(result.rows[0].kind == Kind::input);
   CHECK(result.rows[0].published.value().text == "86");
   CHECK(result.rows[4].row == "SpecDec (k = 25) Nvidia P100");
-  const ScorecardRow& exact = row_of(result, "AR (greedy) Nvidia P100", "total_energy_wh");
+  const ScorecardRow& exact = tests::row_of(result, "AR (greedy) Nvidia P100", "total_energy_wh");
   CHECK(exact.verdict == Verdict::pass);
   CHECK(exact.ours.value() == 25.536);
   CHECK(exact.note == "as computed");
-  CHECK(row_of(result, "SpecDec (k = 25) Nvidia P100", "total_energy_wh").verdict == Verdict::shown);
-  CHECK(row_of(result, "SpecDec (k = 25) Nvidia P100", "carbon_g_co2eq").note == "not today");
+  CHECK(tests::row_of(result, "SpecDec (k = 25) Nvidia P100", "total_energy_wh").verdict == Verdict::shown);
+  CHECK(tests::row_of(result, "SpecDec (k = 25) Nvidia P100", "carbon_g_co2eq").note == "not today");
 }
 
 TEST_CASE("the text shows our value and the printed one, ours with one digit more") {
@@ -129,7 +123,7 @@ TEST_CASE("a finding is printed with its arithmetic, in a cell or of the text") 
   CHECK(contains(result.text, "finding  SpecDec (k = 25) Nvidia P100, gpu_hours_h: paper 0.05; 5 is not 6"));
   CHECK(contains(result.text, "finding  Sec. 9: 540 % shorter"));
   REQUIRE(result.rows.size() == 9);
-  CHECK(row_of(result, "SpecDec (k = 25) Nvidia P100", "gpu_hours_h").verdict == Verdict::finding);
+  CHECK(tests::row_of(result, "SpecDec (k = 25) Nvidia P100", "gpu_hours_h").verdict == Verdict::finding);
   CHECK(result.rows.back().verdict == Verdict::finding);
   CHECK_FALSE(result.rows.back().published);
   CHECK_FALSE(any_failed(result.rows));
@@ -163,10 +157,11 @@ TEST_CASE(
       "energy", [](const Cells& at) { return at.row() == 0 ? 25.54 : 0.08 * at(at.table(), at.row(), "avg_power_w"); });
   account.define_text("why", [](const Cells&) { return "why"; });
   const ExperimentResult result = account.finish();
-  CHECK(row_of(result, "AR (greedy) Nvidia P100", "total_energy_wh").note == "fine");
-  CHECK(row_of(result, "SpecDec (k = 25) Nvidia P100", "total_energy_wh").note == "8.8 (8.76 to 8.84), not 6.05: why");
-  CHECK(row_of(result, "AR (greedy) Nvidia P100", "carbon_g_co2eq").note == "fine");
-  CHECK(row_of(result, "SpecDec (k = 25) Nvidia P100", "carbon_g_co2eq").note == "off by 100 %");
+  CHECK(tests::row_of(result, "AR (greedy) Nvidia P100", "total_energy_wh").note == "fine");
+  CHECK(tests::row_of(result, "SpecDec (k = 25) Nvidia P100", "total_energy_wh").note ==
+        "8.8 (8.76 to 8.84), not 6.05: why");
+  CHECK(tests::row_of(result, "AR (greedy) Nvidia P100", "carbon_g_co2eq").note == "fine");
+  CHECK(tests::row_of(result, "SpecDec (k = 25) Nvidia P100", "carbon_g_co2eq").note == "off by 100 %");
 }
 
 TEST_CASE("a value that is not exact has an interval where it is declared, and `of` goes with the column") {
@@ -174,9 +169,9 @@ TEST_CASE("a value that is not exact has an interval where it is declared, and `
       "{ columns = ['total_energy_wh', 'carbon_g_co2eq'], of = ['avg_power_w', 'gpu_hours_h'], kind = 'fitted', ours = "
       "'of', rounded = true }");
   const ExperimentResult result = TableAccount(declared).finish();
-  CHECK(row_of(result, "AR (greedy) Nvidia P100", "total_energy_wh").ours.value() == 86.0);
-  CHECK(row_of(result, "AR (greedy) Nvidia P100", "total_energy_wh").ours_interval->high == 86.5);
-  CHECK(row_of(result, "AR (greedy) Nvidia P100", "carbon_g_co2eq").ours.value() == 0.27);
+  CHECK(tests::row_of(result, "AR (greedy) Nvidia P100", "total_energy_wh").ours.value() == 86.0);
+  CHECK(tests::row_of(result, "AR (greedy) Nvidia P100", "total_energy_wh").ours_interval->high == 86.5);
+  CHECK(tests::row_of(result, "AR (greedy) Nvidia P100", "carbon_g_co2eq").ours.value() == 0.27);
 }
 
 TEST_CASE("a formula's interval holds the corners of all cells that it reads, each once") {
@@ -203,10 +198,10 @@ TEST_CASE("later rules replace earlier ones, and labels that are numbers are inp
       "{ columns = ['tok'], where = { k = '10' }, kind = 'out_of_reach' },"
       "{ columns = ['tok'], where = { k = '15' }, kind = 'fitted', ours = '6' }]");
   const ExperimentResult result = TableAccount(declared).finish();
-  CHECK(row_of(result, "SpecDec k=10", "k").kind == Kind::input);
-  CHECK(row_of(result, "SpecDec k=10", "tok").kind == Kind::out_of_reach);
-  CHECK(row_of(result, "SpecDec k=15", "tok").kind == Kind::fitted);
-  CHECK(row_of(result, "AR-base (b = 5)", "tok").kind == Kind::input);
+  CHECK(tests::row_of(result, "SpecDec k=10", "k").kind == Kind::input);
+  CHECK(tests::row_of(result, "SpecDec k=10", "tok").kind == Kind::out_of_reach);
+  CHECK(tests::row_of(result, "SpecDec k=15", "tok").kind == Kind::fitted);
+  CHECK(tests::row_of(result, "AR-base (b = 5)", "tok").kind == Kind::input);
 }
 
 TEST_CASE("an account rejects unknown tables, columns and exact answers without an interval") {
@@ -226,7 +221,7 @@ TEST_CASE("a prediction's note ends with its signed error") {
         "', note = 'Eq. 4; off by {off:+.1f} %' }, { columns = ['tok', 't_d', 'bleu'], kind = 'input' }]\n"
         "caption = 'caption'");
     // prints 4.4
-    return row_of(TableAccount(declared).finish(), "SpecDec w/ Spec-Drafter (w/o Principle I)", "speed_x").note;
+    return tests::row_of(TableAccount(declared).finish(), "SpecDec w/ Spec-Drafter (w/o Principle I)", "speed_x").note;
   };
   CHECK(note("4.95") == "Eq. 4; off by +12.5 %");
   CHECK(note("3.3") == "Eq. 4; off by -25.0 %");

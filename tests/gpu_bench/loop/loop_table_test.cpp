@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "foredraft/errors.hpp"
 #include "tests/support/errors.hpp"
 
 namespace foredraft::gpu_bench {
@@ -48,12 +47,7 @@ TEST_CASE("cells and rows come back from their files to the last bit") {
 TEST_CASE("a file of cells from elsewhere is rejected with its line") {
   const std::string csv = loop_cells_csv({table_cell()});
   const auto problem = [](const std::string& text) -> std::string {
-    try {
-      static_cast<void>(read_loop_cells(text, "cells.csv"));
-    } catch (const DomainError& error) {
-      return brief(error.what());
-    }
-    return "";
+    return rejection<DomainError>([&] { return read_loop_cells(text, "cells.csv"); });
   };
   CHECK(problem("") == "cells.csv:1: wrong columns");
   CHECK(problem(loop_cells_csv({}) + "a,b,decoder_pass,fp32,graph,1,0.5,1,0\n") ==

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "latency/engines/engines.hpp"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "core/names.hpp"
-#include "foredraft/errors.hpp"
 #include "foredraft/server.hpp"
 #include "tests/support/errors.hpp"
 
@@ -29,12 +27,7 @@ source = "measured"
 )";
 
 std::string engine_problem(const std::string& text) {
-  try {
-    static_cast<void>(parse_engines(text, "e.toml"));
-  } catch (const DomainError& error) {
-    return brief(error.what());
-  }
-  return "accepted";
+  return rejection<DomainError>([&] { return parse_engines(text, "e.toml"); });
 }
 
 /// With `to` in place of `from`.

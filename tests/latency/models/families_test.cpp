@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <sstream>
 #include <string>
-#include <vector>
 
 #include "foredraft/errors.hpp"
 #include "latency/models/hugging_face.hpp"
@@ -238,69 +238,18 @@ TEST_CASE("Step-3.5, LongCat and LFM2 have the parameters of their layers") {
 }
 
 TEST_CASE("every family counts or rejects numbers at their smallest and largest") {
-  const std::vector<const char*> keys{"attention_chunk_size",
-                                      "attn_res_block_size",
-                                      "block_multiple_of",
-                                      "conv_kernel",
-                                      "decoder_sparse_step",
-                                      "expert_ffn_hidden_size",
-                                      "ffn_hidden_size",
-                                      "first_k_dense_replace",
-                                      "global_head_dim",
-                                      "hc_mult",
-                                      "head_dim",
-                                      "hidden_size",
-                                      "index_head_dim",
-                                      "index_n_heads",
-                                      "index_topk",
-                                      "index_topk_freq",
-                                      "interleave_moe_layer_step",
-                                      "intermediate_size",
-                                      "kv_lora_rank",
-                                      "linear_conv_kernel_dim",
-                                      "linear_key_head_dim",
-                                      "linear_num_key_heads",
-                                      "linear_num_value_heads",
-                                      "linear_value_head_dim",
-                                      "mamba_head_dim",
-                                      "mamba_num_heads",
-                                      "max_position_embeddings",
-                                      "moe_intermediate_size",
-                                      "moe_k",
-                                      "moe_latent_size",
-                                      "moe_num_experts",
-                                      "moe_num_shared_experts",
-                                      "moe_topk",
-                                      "n_groups",
-                                      "n_routed_experts",
-                                      "n_shared_experts",
-                                      "num_attention_heads",
-                                      "num_experts",
-                                      "num_experts_per_tok",
-                                      "num_experts_per_token",
-                                      "num_hash_layers",
-                                      "num_hidden_layers",
-                                      "num_key_value_heads",
-                                      "num_layers",
-                                      "num_local_experts",
-                                      "num_nextn_predict_layers",
-                                      "num_shared_experts",
-                                      "o_groups",
-                                      "o_lora_rank",
-                                      "q_lora_rank",
-                                      "qk_nope_head_dim",
-                                      "qk_rope_head_dim",
-                                      "routed_expert_hidden_size",
-                                      "shared_expert_intermediate_size",
-                                      "shared_intermediate_size",
-                                      "sliding_window",
-                                      "ssm_state_size",
-                                      "swa_head_dim",
-                                      "swa_num_key_value_heads",
-                                      "top_k_experts",
-                                      "v_head_dim",
-                                      "vocab_size",
-                                      "zero_expert_num"};
+  const std::string keys = R"(
+      attention_chunk_size attn_res_block_size block_multiple_of conv_kernel decoder_sparse_step
+      expert_ffn_hidden_size ffn_hidden_size first_k_dense_replace global_head_dim hc_mult head_dim hidden_size
+      index_head_dim index_n_heads index_topk index_topk_freq interleave_moe_layer_step intermediate_size
+      kv_lora_rank linear_conv_kernel_dim linear_key_head_dim linear_num_key_heads linear_num_value_heads
+      linear_value_head_dim mamba_head_dim mamba_num_heads max_position_embeddings moe_intermediate_size moe_k
+      moe_latent_size moe_num_experts moe_num_shared_experts moe_topk n_groups n_routed_experts n_shared_experts
+      num_attention_heads num_experts num_experts_per_tok num_experts_per_token num_hash_layers num_hidden_layers
+      num_key_value_heads num_layers num_local_experts num_nextn_predict_layers num_shared_experts o_groups
+      o_lora_rank q_lora_rank qk_nope_head_dim qk_rope_head_dim routed_expert_hidden_size
+      shared_expert_intermediate_size shared_intermediate_size sliding_window ssm_state_size swa_head_dim
+      swa_num_key_value_heads top_k_experts v_head_dim vocab_size zero_expert_num)";
   for (const std::string& type : hugging_face_architectures()) {
     for (const char* number : {"0", "1", "2", "10000000"}) {
       std::string text = R"({"hybrid_override_pattern": "M*", "compress_ratios": [4, 128],
@@ -308,7 +257,8 @@ TEST_CASE("every family counts or rejects numbers at their smallest and largest"
           "linear_attn_config": {"kda_layers": [1], "num_heads": 10000000, "head_dim": 10000000,
           "short_conv_kernel_size": 10000000}, "sparse_attention_config": {"sparse_num_index_heads": 10000000,
           "sparse_index_dim": 10000000, "sparse_topk_blocks": 10000000, "sparse_block_size": 10000000})";
-      for (const char* key : keys) text += ", \"" + std::string(key) + "\": " + number;
+      std::istringstream words(keys);
+      for (std::string key; words >> key;) text += ", \"" + key + "\": " + number;
       INFO(type << " of " << number);
       try {
         const ModelShape shape = parse_hugging_face(text + "}", "config.json", type).shape;

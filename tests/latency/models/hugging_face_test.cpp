@@ -25,12 +25,7 @@ HuggingFaceModel parsed(const std::string& members, const std::string& more = ""
 }
 
 std::string problems_of(const std::string& text) {
-  try {
-    static_cast<void>(parse_hugging_face(text, "config.json"));
-  } catch (const DomainError& error) {
-    return brief(error.what());
-  }
-  return "";
+  return rejection<DomainError>([&] { return parse_hugging_face(text, "config.json"); });
 }
 
 const std::string qwen3_06b = R"("model_type": "qwen3", "architectures": ["Qwen3ForCausalLM"], "hidden_act": "silu",

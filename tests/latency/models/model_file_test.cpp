@@ -27,12 +27,7 @@ positions = "rotary"
 )";
 
 std::string problems_of_models(const std::string& text) {
-  try {
-    static_cast<void>(parse_models(text, "mine.toml"));
-  } catch (const DomainError& error) {
-    return brief(error.what());
-  }
-  return "";
+  return rejection<DomainError>([&] { return parse_models(text, "mine.toml"); });
 }
 
 }  // namespace

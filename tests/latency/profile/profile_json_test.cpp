@@ -37,12 +37,7 @@ std::vector<json::json_pointer> objects_of(const json& document) {
 }
 
 std::string problem(const json& document) {
-  try {
-    static_cast<void>(from_json(document.dump(), "p.json"));
-  } catch (const DomainError& error) {
-    return brief(error.what());
-  }
-  return "accepted";
+  return rejection<DomainError>([&] { return from_json(document.dump(), "p.json"); });
 }
 
 }  // namespace
@@ -233,12 +228,7 @@ TEST_CASE("an invalid profile is not written") {
   const auto rejected = [](auto&& change) {
     Profile profile = synthetic_profile();
     change(profile);
-    try {
-      static_cast<void>(to_json(profile));
-    } catch (const DomainError& error) {
-      return brief(error.what());
-    }
-    return std::string("accepted");
+    return rejection<DomainError>([&] { return to_json(profile); });
   };
   CHECK(rejected([](Profile& p) { p.steps[1].cell = p.steps[0].cell; }) ==
         "model-a decoder_pass fp16 batch 1 tokens 1 context 512 cold graph: measured twice");
@@ -248,8 +238,8 @@ TEST_CASE("an invalid profile is not written") {
   CHECK(rejected([](Profile& p) { p.device.name = ""; }) == "device: empty name");
   CHECK(rejected([](Profile& p) { p.limits.graph_node_us.origin = ""; }) ==
         "graph_node_us: a figure without its origin");
-  CHECK(rejected([](Profile& p) { p.limits.graph_node_us.value = 0.0; }) != "accepted");
-  CHECK(rejected([](Profile& p) { p.steps[0].timing.flop = std::nan(""); }) != "accepted");
+  CHECK(rejected([](Profile& p) { p.limits.graph_node_us.value = 0.0; }) != "");
+  CHECK(rejected([](Profile& p) { p.steps[0].timing.flop = std::nan(""); }) != "");
   CHECK(rejected([](Profile& p) { p.kernels.push_back(p.kernels[1]); }) ==
         "project rows 1 outputs 30000 inputs 10000 fp16: measured twice");
   const std::string step = "model-a decoder_pass fp16 batch 1 tokens 1 context 512 cold graph: ";
@@ -259,12 +249,12 @@ TEST_CASE("an invalid profile is not written") {
         step + "project rows 1 outputs 30000 inputs 10000 has no time");
   CHECK(rejected([](Profile& p) { p.kernels[1].timing.summary.samples = 0; }) ==
         step + "project rows 1 outputs 30000 inputs 10000 has no time");
-  CHECK(rejected([](Profile& p) { p.breakdowns[0].parts[0].count = 0; }) != "accepted");
+  CHECK(rejected([](Profile& p) { p.breakdowns[0].parts[0].count = 0; }) != "");
   CHECK(rejected([](Profile& p) { p.verifications.push_back(p.verifications[0]); }) ==
         "fused_exact fp16 batch 1 gamma 5 vocabulary 128256 real_like hot graph: measured twice");
-  CHECK(rejected([](Profile& p) { p.verifications[0].launches = 0; }) != "accepted");
-  CHECK(rejected([](Profile& p) { p.verifications[0].memory_bytes = -1.0; }) != "accepted");
-  CHECK(rejected([](Profile& p) { p.verifications[0].cell.verifier = "a,b"; }) != "accepted");
+  CHECK(rejected([](Profile& p) { p.verifications[0].launches = 0; }) != "");
+  CHECK(rejected([](Profile& p) { p.verifications[0].memory_bytes = -1.0; }) != "");
+  CHECK(rejected([](Profile& p) { p.verifications[0].cell.verifier = "a,b"; }) != "");
   CHECK(rejected([](Profile& p) { p.source = Source::datasheet; }) ==
         "a profile of source datasheet must not have steps or kernels: a data sheet has no times");
   CHECK(rejected([](Profile& p) { p.source = Source::user; }) ==

@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/surfaces/fit_latency.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
@@ -22,14 +21,7 @@ CostSurface surface(const Profile& profile, const std::string& model) {
   return {profile, model_registry(), {.model = model, .setting = setting_for(profile, model)}};
 }
 
-std::string problem(auto&& make) {
-  try {
-    static_cast<void>(make());
-  } catch (const DomainError& error) {
-    return brief(error.what());
-  }
-  return "accepted";
-}
+std::string problem(const auto& make) { return rejection<DomainError>(make); }
 
 }  // namespace
 

@@ -153,12 +153,7 @@ TEST_CASE("a profile keeps its fits, and one without them has no such key") {
   const auto rejected = [&](auto&& change) {
     Profile changed = profile;
     change(changed.fits[0]);
-    try {
-      check_profile(changed);
-    } catch (const std::exception& error) {
-      return brief(error.what());
-    }
-    return std::string("accepted");
+    return rejection<std::exception>([&] { check_profile(changed); });
   };
   CHECK(rejected([](LatencyFit& one) { one.model.bandwidth_bytes_per_s = 0.0; }).find("bandwidth_bytes_per_s") !=
         std::string::npos);

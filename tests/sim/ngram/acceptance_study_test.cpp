@@ -9,7 +9,7 @@
 #include "sim/ngram/speculation.hpp"
 #include "tests/sim/ngram/exact_chain.hpp"
 #include "tests/sim/ngram/generated_text.hpp"
-#include "tests/support/tolerances.hpp"
+#include "tests/support/estimates.hpp"
 
 namespace foredraft::ngram {
 namespace {
@@ -34,11 +34,6 @@ Estimate accepted_share(const StudyTally& tally) {
   return ratio_estimate(tally.units, accepted, positions);
 }
 
-void check_estimate(const Estimate& estimate, double exact) {
-  INFO(estimate.mean << " +- " << estimate.standard_error << ", exactly " << exact);
-  CHECK(std::abs(estimate.mean - exact) < tests::standard_errors * estimate.standard_error);
-}
-
 }  // namespace
 
 TEST_CASE("alpha of a study at temperature 1 is that of the exact sum over contexts") {
@@ -47,8 +42,8 @@ TEST_CASE("alpha of a study at temperature 1 is that of the exact sum over conte
     const AcceptanceStudy study = small_study(order, 1.0, 400'000);
     const StudyTally tally = run_acceptance_study(study, {.seed = 1, .point = 0}, 2);
     const double exact = tests::ExactChain(*study.target, *study.drafter.models.front()).alpha();
-    check_estimate(alpha(tally), exact);
-    check_estimate(accepted_share(tally), exact);
+    tests::check_estimate(alpha(tally), exact);
+    tests::check_estimate(accepted_share(tally), exact);
     CHECK(alpha(tally).standard_error < 0.0008);
     CHECK(alpha(tally).standard_error < accepted_share(tally).standard_error);
   }
@@ -64,8 +59,8 @@ TEST_CASE("the chain fitted by a study is that of the exact sum over contexts") 
       .tokens = 400'000};
   const StudyTally tally = run_acceptance_study(study, {.seed = 1, .point = 0}, 2);
   const tests::ExactChain exact(*study.target, *study.drafter.models.front());
-  check_estimate(accept_after_acceptance(tally), exact.accept_after_acceptance());
-  check_estimate(accept_after_rejection(tally), exact.accept_after_rejection());
+  tests::check_estimate(accept_after_acceptance(tally), exact.accept_after_acceptance());
+  tests::check_estimate(accept_after_rejection(tally), exact.accept_after_rejection());
   REQUIRE(exact.accept_after_acceptance() - exact.accept_after_rejection() > 0.3);
 }
 
@@ -76,7 +71,7 @@ TEST_CASE("alpha of a study at temperature 0 is the exact share of equal choices
       tests::ExactChain(*study.target, *study.drafter.models.front()).greedy_alpha(Prompts::passage_tokens);
   REQUIRE(exact > 0.05);
   REQUIRE(exact < 0.95);
-  check_estimate(alpha(tally), exact);
+  tests::check_estimate(alpha(tally), exact);
   CHECK(alpha(tally).mean == accepted_share(tally).mean);
 }
 
@@ -99,7 +94,7 @@ TEST_CASE("a study has one run per rejection, as long as the acceptances after i
   CHECK(runs == static_cast<double>(tally.units.sum(StudyTally::positions) - tally.units.sum(StudyTally::accepted)));
   const double mean = sum / runs;
   const double exact = tests::ExactChain(*study.target, *study.drafter.models.front()).alpha();
-  check_estimate({mean, std::sqrt((squares / runs - mean * mean) / runs)}, exact / (1.0 - exact));
+  tests::check_estimate({mean, std::sqrt((squares / runs - mean * mean) / runs)}, exact / (1.0 - exact));
   CHECK(run_acceptance_study(small_study(2, 0.0, 3000), {.seed = 2, .point = 0}, 2).runs.empty());
 }
 
@@ -121,7 +116,7 @@ TEST_CASE("the accuracy of a head or a stage along the target's text is that of 
       models[2]->distribution(sees_before ? std::vector<Token>{c, y} : std::vector<Token>{c}, q);
       return q;
     });
-    check_estimate(alpha(run_acceptance_study(study, {.seed = 1, .point = 0}, 2)), exact);
+    tests::check_estimate(alpha(run_acceptance_study(study, {.seed = 1, .point = 0}, 2)), exact);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "sim/token/models/model_pair.hpp"
 #include "tests/sim/ngram/exact_chain.hpp"
 #include "tests/sim/ngram/generated_text.hpp"
+#include "tests/support/estimates.hpp"
 #include "tests/support/simulation.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -86,11 +87,6 @@ Tally run_all(const Simulation& simulation, std::uint64_t seed = 1, unsigned thr
   return run(*simulator_of(simulation), {.seed = seed, .point = 0}, threads);
 }
 
-void check_estimate(const Estimate& estimate, double exact) {
-  INFO(estimate.mean << " +- " << estimate.standard_error << ", exactly " << exact);
-  CHECK(std::abs(estimate.mean - exact) < tests::standard_errors * estimate.standard_error);
-}
-
 }  // namespace
 
 TEST_CASE("tokens per iteration of an n-gram pair are those of the exact chain at temperature 1") {
@@ -100,7 +96,7 @@ TEST_CASE("tokens per iteration of an n-gram pair are those of the exact chain a
                                           Case{7, Convention::bonus}, Case{4, Convention::no_bonus}}) {
     Simulation simulation = small_simulation(1.0, gamma, 100'000);
     simulation.scenario.convention = convention;
-    check_estimate(tokens_per_iteration(run_all(simulation)), exactly(simulation).tokens);
+    tests::check_estimate(tokens_per_iteration(run_all(simulation)), exactly(simulation).tokens);
   }
 }
 
@@ -112,7 +108,7 @@ TEST_CASE("tokens per iteration of an n-gram pair are those of the exact chain a
     const double exact = exact_chain(simulation).greedy_tokens_per_iteration(3, ngram::Prompts::passage_tokens);
     REQUIRE(exact > 1.1);
     REQUIRE(exact < 3.9);
-    check_estimate(tokens_per_iteration(run_all(simulation)), exact);
+    tests::check_estimate(tokens_per_iteration(run_all(simulation)), exact);
   }
 }
 
@@ -133,10 +129,10 @@ TEST_CASE("heads and stages accept at each position as often as the enumeration 
       const tests::ExactIterations exact = exactly(simulation);
       for (std::size_t i = 0; i < conditional.size(); ++i) {
         CAPTURE(static_cast<int>(sight), i);
-        check_estimate(conditional[i], exact.conditional[i]);
+        tests::check_estimate(conditional[i], exact.conditional[i]);
       }
       for (std::size_t block = 1; block < blocks.size(); ++block) blocks.front().merge(blocks[block]);
-      check_estimate(tokens_per_iteration(blocks.front()), exact.tokens);
+      tests::check_estimate(tokens_per_iteration(blocks.front()), exact.tokens);
     }
   }
 }

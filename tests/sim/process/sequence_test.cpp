@@ -6,6 +6,7 @@
 
 #include "sim/estimates.hpp"
 #include "tests/sim/process/process_testing.hpp"
+#include "tests/support/estimates.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -51,7 +52,7 @@ TEST_CASE("iterations per sequence follow the recursion over what is left of the
         CHECK(tally.units.sum(drafted) == 5 * tally.units.sum(iterations));
         const Estimate seen = iterations_per_sequence(tally);
         const double expected = expected_iterations(iid_distribution(0.75, 5, convention), length);
-        CHECK(std::abs(seen.mean - expected) <= standard_errors * seen.standard_error);
+        tests::check_estimate(seen, expected);
       }
     }
   }
@@ -64,8 +65,7 @@ TEST_CASE("acceptance stays unbiased although the last iteration is cut short") 
   const Acceptance seen = acceptance(tally);
   for (std::size_t i = 0; i < 5; ++i) {
     INFO("position " << i);
-    CHECK(std::abs(seen.conditional[i].mean - process.conditional[i]) <
-          standard_errors * seen.conditional[i].standard_error);
+    tests::check_estimate(seen.conditional[i], process.conditional[i]);
   }
   const double endless = mean_of(tokens_distribution(accepted_by_enumeration(process.conditional), Convention::bonus));
   CHECK(tokens_per_iteration(tally).mean < 0.95 * endless);
@@ -104,8 +104,8 @@ TEST_CASE("geometric lengths give the mean iterations of their mixture of fixed 
     expected += tail / mean * expected_iterations(distribution, length);
     tail *= 1.0 - 1.0 / mean;
   }
-  const Estimate seen = iterations_per_sequence(run_once(sequences_of(Iid{0.8}, 4, {mean, true}, 30'000, Path::fast)));
-  CHECK(std::abs(seen.mean - expected) < standard_errors * seen.standard_error);
+  tests::check_estimate(iterations_per_sequence(run_once(sequences_of(Iid{0.8}, 4, {mean, true}, 30'000, Path::fast))),
+                        expected);
 }
 
 TEST_CASE("a mean length of one token is one token always") {
@@ -116,8 +116,7 @@ TEST_CASE("a mean length of one token is one token always") {
 TEST_CASE("a Beta mixture keeps its acceptance in sequences, on both paths") {
   for (const Path path : {Path::reference, Path::fast}) {
     const Tally tally = run_once(sequences_of(BetaMixture{3.0, 1.0}, 3, {25.0, true}, 20'000, path));
-    const Estimate first = acceptance(tally).conditional[0];
-    CHECK(std::abs(first.mean - 0.75) < standard_errors * first.standard_error);
+    tests::check_estimate(acceptance(tally).conditional[0], 0.75);
   }
 }
 
@@ -127,14 +126,12 @@ TEST_CASE("a chain starts every sequence with its long-run acceptance") {
   const Markov chain{.a = 0.9, .b = 0.2};
   for (const Path path : {Path::reference, Path::fast}) {
     const Tally tally = run_once(sequences_of(chain, 1, {1.0, false}, 40'000, path));
-    const Estimate first = acceptance(tally).conditional[0];
-    CHECK(std::abs(first.mean - 2.0 / 3.0) < standard_errors * first.standard_error);
+    tests::check_estimate(acceptance(tally).conditional[0], 2.0 / 3.0);
     // Long sequences come near the endless chain: gamma 1, state before an iteration accepted with b a / (1 - a^2 + b
     // a).
     const double before = 0.2 * 0.9 / (1.0 - 0.81 + 0.18);
-    const Estimate tokens = tokens_per_iteration(run_once(sequences_of(chain, 1, {20'000.0, false}, 40, path)));
-    CHECK(std::abs(tokens.mean - (1.0 + before * 0.9 + (1.0 - before) * 0.2)) <
-          standard_errors * tokens.standard_error);
+    tests::check_estimate(tokens_per_iteration(run_once(sequences_of(chain, 1, {20'000.0, false}, 40, path))),
+                          (1.0 + before * 0.9 + (1.0 - before) * 0.2));
   }
 }
 

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "foredraft/errors.hpp"
 #include "foredraft/lossiness.hpp"
 #include "foredraft/scenario.hpp"
 #include "foredraft/simulate.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "tests/sim/token/tables.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::sim {
@@ -128,12 +128,7 @@ TEST_CASE("temperatures and truncations are checked, and are not for rules worke
   const auto message = [](const Change& change) {
     TokenFidelity token{.models = tests::given(tests::three_contexts())};
     change(token);
-    try {
-      static_cast<void>(lossiness({.fidelity = token, .gamma = 1}));
-    } catch (const DomainError& error) {
-      return std::string(error.what());
-    }
-    return std::string("accepted");
+    return whole_rejection<DomainError>([&] { return lossiness({.fidelity = token, .gamma = 1}); });
   };
   CHECK(message([](TokenFidelity& token) {
           token.draft_temperature = -1.0;
@@ -160,7 +155,7 @@ TEST_CASE("temperatures and truncations are checked, and are not for rules worke
       change(token);
     };
   };
-  CHECK(message(with_rule([](TokenFidelity&) {})) == "accepted");
+  CHECK(message(with_rule([](TokenFidelity&) {})) == "");
   CHECK(message(with_rule([](TokenFidelity& token) {
           token.draft_temperature = 0.5;
         })).starts_with("invalid draft_temperature"));

@@ -4,31 +4,22 @@
 
 #include "experiments/reproduce/published.hpp"
 #include "experiments/reproduce/registry.hpp"
+#include "tests/experiments/reproduce/reproduced.hpp"
 
 namespace foredraft::experiments {
-namespace {
-
-const ExperimentSettings settings{.seed = 1, .threads = 2, .note = [](std::string_view) {}};
-
-std::ptrdiff_t count(const std::vector<ScorecardRow>& rows, Kind kind, Verdict verdict) {
-  return std::count_if(rows.begin(), rows.end(),
-                       [&](const ScorecardRow& row) { return row.kind == kind && row.verdict == verdict; });
-}
-
-}  // namespace
 
 TEST_CASE("every printed cell of the Leviathan table of operations and speedups follows exactly") {
-  const ExperimentResult result = run_experiment("leviathan-table1", settings);
-  CHECK(count(result.rows, Kind::exact, Verdict::pass) == 12);
+  const ExperimentResult result = tests::reproduced("leviathan-table1");
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::pass) == 12);
   CHECK(result.rows.size() == 24);
   CHECK(result.artifacts.size() == 3);
 }
 
 TEST_CASE("the T5 table yields nine fitted costs and three speedups that no i.i.d. acceptance explains") {
-  const ExperimentResult result = run_experiment("leviathan-table2", settings);
+  const ExperimentResult result = tests::reproduced("leviathan-table2");
   CHECK(result.rows.size() == 48);
-  CHECK(count(result.rows, Kind::fitted, Verdict::shown) == 9);
-  CHECK(count(result.rows, Kind::exact, Verdict::finding) == 3);
+  CHECK(tests::rows_with(result, Kind::fitted, Verdict::shown) == 9);
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::finding) == 3);
   CHECK_FALSE(any_failed(result.rows));
   // Two of the three lie above the bound for any process, one below.
   CHECK(std::count_if(result.rows.begin(), result.rows.end(), [](const ScorecardRow& row) {
@@ -37,10 +28,10 @@ TEST_CASE("the T5 table yields nine fitted costs and three speedups that no i.i.
 }
 
 TEST_CASE("acceptances under lenience begin where the table without it ends, and rise as a concave sum must") {
-  const ExperimentResult result = run_experiment("leviathan-table5", settings);
+  const ExperimentResult result = tests::reproduced("leviathan-table5");
   CHECK(result.rows.size() == 32);
-  CHECK(count(result.rows, Kind::exact, Verdict::pass) == 4);
-  CHECK(count(result.rows, Kind::out_of_reach, Verdict::shown) == 12);
+  CHECK(tests::rows_with(result, Kind::exact, Verdict::pass) == 4);
+  CHECK(tests::rows_with(result, Kind::out_of_reach, Verdict::shown) == 12);
   const auto note = [&](const char* row) {
     return std::find_if(
                result.rows.begin(), result.rows.end(),
@@ -67,7 +58,7 @@ TEST_CASE("the T5-small row of lenience is the one that the running text takes i
 }
 
 TEST_CASE("the trace figure has a lane for each draft length, and its time runs forward") {
-  const ExperimentResult result = run_experiment("leviathan-figure5", settings);
+  const ExperimentResult result = tests::reproduced("leviathan-figure5");
   const std::string& data = result.artifacts.at(0).content;
   for (const char* lane : {"gamma = 7", "gamma = 3", "plain decoding"}) {
     CHECK(data.find(lane) != std::string::npos);

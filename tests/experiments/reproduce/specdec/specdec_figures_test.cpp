@@ -2,18 +2,13 @@
 #include <catch2/catch.hpp>
 
 #include "experiments/reproduce/registry.hpp"
-#include "tests/experiments/reproduce/figure_data.hpp"
+#include "tests/experiments/reproduce/reproduced.hpp"
 
 namespace foredraft::experiments {
-namespace {
-
-const ExperimentSettings figure_settings{.seed = 1, .threads = 2, .note = [](std::string_view) {}};
-
-}  // namespace
 
 TEST_CASE("the shares of a speedup distribution add up for both populations, and most sentences gain 3x to 7x") {
   for (const char* id : {"emnlp-figure6", "iclr-figure4"}) {
-    const ExperimentResult result = run_experiment(id, figure_settings);
+    const ExperimentResult result = tests::reproduced(id);
     double alike = 0.0;
     double varied = 0.0;
     for (const auto& line : tests::data_lines(result)) {
@@ -33,7 +28,7 @@ TEST_CASE("the shares of a speedup distribution add up for both populations, and
 
 TEST_CASE("the quality figure has our speed for SpecDec and its drafter alone") {
   int predicted = 0;
-  const auto lines = tests::data_lines(run_experiment("iclr-figure2", figure_settings));
+  const auto lines = tests::data_lines(tests::reproduced("iclr-figure2"));
   for (const auto& line : lines) predicted += line.at(4).empty() ? 0 : 1;
   CHECK(predicted == 4);
   CHECK(lines.size() == 23);  // of 28 rows, five print no speed

@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <map>
 #include <string>
 #include <utility>
 
 #include "experiments/reproduce/registry.hpp"
 #include "experiments/reproduce/specdec/translation.hpp"
-#include "tests/experiments/reproduce/figure_data.hpp"
+#include "tests/experiments/reproduce/reproduced.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
-const ExperimentSettings translation_settings{.seed = 1, .threads = 2, .note = [](std::string_view) {}};
-
 /// Closed forms take the mean context, simulations the one at hand: of 28 tokens neither matters beside the weights.
 constexpr double context_error = 0.01;
 
 const ExperimentResult& batch_latencies() {
-  static const ExperimentResult result = run_experiment("emnlp-figure5", translation_settings);
+  static const ExperimentResult result = tests::reproduced("emnlp-figure5");
   return result;
 }
 
@@ -37,7 +34,7 @@ std::string at_batch(std::int64_t batch) { return "speedup over beam search at b
 TEST_CASE("program times give the printed speedups back at batch 1") {
   CHECK(row_value(batch_latencies(), "device and program, SpecDec, own pace", at_batch(1)) == Approx(5.1));
   CHECK(row_value(batch_latencies(), "device and program, SpecDec, lockstep", at_batch(1)) == Approx(5.1));
-  const ExperimentResult devices = run_experiment("iclr-figure5", translation_settings);
+  const ExperimentResult devices = tests::reproduced("iclr-figure5");
   for (const std::string device : {"P100", "V100", "A100"}) {
     CHECK(row_value(devices, "device and program, " + device, at_batch(1)) == Approx(4.5));
   }
@@ -81,7 +78,7 @@ TEST_CASE(
   CHECK(own("device and program", 32) > 2.0);
   CHECK(own("device and program", 128) < 1.0);
   CHECK(row_value(batch_latencies(), "device and program, SpecDec, lockstep", at_batch(32)) < 1.0);
-  const ExperimentResult devices = run_experiment("iclr-figure5", translation_settings);
+  const ExperimentResult devices = tests::reproduced("iclr-figure5");
   const auto of = [&](const std::string& device) {
     return row_value(devices, "device and program, " + device, at_batch(128));
   };

@@ -14,6 +14,7 @@
 #include "experiments/reproduce/registry.hpp"
 #include "experiments/reproduce/rule_lossiness.hpp"
 #include "experiments/reproduce/wagner/wagner.hpp"
+#include "tests/experiments/reproduce/reproduced.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {
@@ -25,14 +26,6 @@ std::ptrdiff_t wagner_rows(const ExperimentResult& result, const std::string& co
   return std::count_if(result.rows.begin(), result.rows.end(), [&](const ScorecardRow& row) {
     return row.column == column && row.kind == kind && row.verdict == verdict;
   });
-}
-
-const ScorecardRow& wagner_cell(const ExperimentResult& result, std::string_view row, std::string_view column) {
-  const auto found = std::find_if(result.rows.begin(), result.rows.end(), [&](const ScorecardRow& candidate) {
-    return candidate.row == row && candidate.column == column;
-  });
-  if (found == result.rows.end()) throw std::logic_error(fmt::format("{}, {}", row, column));
-  return *found;
 }
 
 bool note_says(const ScorecardRow& row, const std::string& words) { return row.note.find(words) != std::string::npos; }
@@ -52,19 +45,19 @@ TEST_CASE("a run of the GPU paper is one row in each of its three tables, whatev
 }
 
 TEST_CASE("every percentage of the time per step follows from its averages, and three deviations are findings") {
-  const ExperimentResult result = run_experiment("wagner-table4", wagner_settings);
+  const ExperimentResult result = tests::reproduced("wagner-table4");
   CHECK(result.rows.size() == 16 * 8 + 2 * 16);
   CHECK(wagner_rows(result, "profiling_gain_exact_percent", Kind::exact, Verdict::pass) == 16);
   CHECK(wagner_rows(result, "profiling_gain_sigmoid_percent", Kind::exact, Verdict::pass) == 16);
   CHECK(wagner_rows(result, "exact_std_ms", Kind::out_of_reach, Verdict::finding) == 3);
   // By hand: 1 - 3.67 / 4.17 = 11.990 %, and 2.88 / 0.42 = 6.86.
-  CHECK(wagner_cell(result, "TED-LIUM release3 Small.EN", "profiling_gain_exact_percent").ours.value() ==
+  CHECK(tests::row_of(result, "TED-LIUM release3 Small.EN", "profiling_gain_exact_percent").ours.value() ==
         Approx(100.0 * 0.50 / 4.17).epsilon(tests::few_ulp));
-  CHECK(note_says(wagner_cell(result, "XSum Llama2 7B", "exact_std_ms"), "2.88 / 0.42 = 6.9 times"));
+  CHECK(note_says(tests::row_of(result, "XSum Llama2 7B", "exact_std_ms"), "2.88 / 0.42 = 6.9 times"));
 }
 
 TEST_CASE("the exact variant keeps its number of calls in 13 of 16 runs, the sigmoid variant in none") {
-  const ExperimentResult result = run_experiment("wagner-table1", wagner_settings);
+  const ExperimentResult result = tests::reproduced("wagner-table1");
   CHECK(result.rows.size() == 16 * 5 + 2 * 16);
   CHECK(wagner_rows(result, "metric_exact", Kind::exact, Verdict::pass) == 16);
   CHECK(wagner_rows(result, "profiling_gain_exact_percent", Kind::exact, Verdict::pass) == 13);
@@ -72,23 +65,23 @@ TEST_CASE("the exact variant keeps its number of calls in 13 of 16 runs, the sig
   CHECK(wagner_rows(result, "profiling_gain_sigmoid_percent", Kind::exact, Verdict::finding) == 16);
   // By hand: (1 - 0.087) / (3.92 / 4.37) = 1.0178, (1 - 0.839) / (3.55 / 4.35) = 0.1973, (1 - 0.372) / (3.26 / 3.99) =
   // 0.7686: the least and the greatest ratio of the sigmoid variant.
-  CHECK(note_says(wagner_cell(result, "CV16 en Whisper Large V2", "profiling_gain_exact_percent"),
+  CHECK(note_says(tests::row_of(result, "CV16 en Whisper Large V2", "profiling_gain_exact_percent"),
                   "needs 1.018 (1.015 to 1.021)"));
-  CHECK(note_says(wagner_cell(result, "LibriSpeech clean Whisper Large V2", "profiling_gain_sigmoid_percent"),
+  CHECK(note_says(tests::row_of(result, "LibriSpeech clean Whisper Large V2", "profiling_gain_sigmoid_percent"),
                   "needs 0.197 "));
-  CHECK(note_says(wagner_cell(result, "CNN/DM Llama2 13B", "profiling_gain_sigmoid_percent"), "needs 0.769 "));
+  CHECK(note_says(tests::row_of(result, "CNN/DM Llama2 13B", "profiling_gain_sigmoid_percent"), "needs 0.769 "));
 }
 
 TEST_CASE("the share of the verification step follows from wall clock and profile, and is impossible in one run") {
-  const ExperimentResult result = run_experiment("wagner-table3", wagner_settings);
+  const ExperimentResult result = tests::reproduced("wagner-table3");
   CHECK(wagner_rows(result, "wallclock_gain_exact_percent", Kind::fitted, Verdict::shown) == 14);
   CHECK(wagner_rows(result, "wallclock_gain_exact_percent", Kind::fitted, Verdict::finding) == 2);
   CHECK(wagner_rows(result, "wallclock_gain_sigmoid_percent", Kind::predicted, Verdict::shown) == 16);
-  CHECK(note_says(wagner_cell(result, "XSum Llama2 13B", "wallclock_gain_exact_percent"),
+  CHECK(note_says(tests::row_of(result, "XSum Llama2 13B", "wallclock_gain_exact_percent"),
                   "1.04 (1.03 to 1.05), more than the whole"));
-  CHECK(note_says(wagner_cell(result, "XSum Gemma 7B", "wallclock_gain_exact_percent"), "a share of 0.12"));
+  CHECK(note_says(tests::row_of(result, "XSum Gemma 7B", "wallclock_gain_exact_percent"), "a share of 0.12"));
   // By hand: 5.8 / 11.7 of the time gains 71.9 %.
-  const ScorecardRow& sigmoid = wagner_cell(result, "LibriSpeech clean Small.EN", "wallclock_gain_sigmoid_percent");
+  const ScorecardRow& sigmoid = tests::row_of(result, "LibriSpeech clean Small.EN", "wallclock_gain_sigmoid_percent");
   CHECK(sigmoid.ours.value() == Approx(5.8 / 11.7 * 71.9).epsilon(tests::second_route));
   const double calls = (1.0 - 0.719) / (3.15 / 4.31);
   const double iteration = 1.0 - 5.8 / 11.7 * (1.0 - 3.15 / 4.31);
@@ -97,12 +90,12 @@ TEST_CASE("the share of the verification step follows from wall clock and profil
 }
 
 TEST_CASE("the scales of the sigmoid are lost, and the excerpt agrees with the whole table") {
-  const ExperimentResult excerpt = run_experiment("wagner-table2", wagner_settings);
+  const ExperimentResult excerpt = tests::reproduced("wagner-table2");
   CHECK(wagner_rows(excerpt, "profiling_gain_percent", Kind::exact, Verdict::pass) == 8);
   CHECK(wagner_rows(excerpt, "value", Kind::out_of_reach, Verdict::shown) == 10);
   for (const ScorecardRow& row : excerpt.rows) CHECK(row.column.find("scale") == std::string::npos);
   // By hand: 1 + 108.261 times the baseline's time.
-  CHECK(note_says(wagner_cell(excerpt, "Whisper Small.EN scale_4", "profiling_gain_percent"), "109.26 times"));
+  CHECK(note_says(tests::row_of(excerpt, "Whisper Small.EN scale_4", "profiling_gain_percent"), "109.26 times"));
 }
 
 // 40,000 iterations: tokens are right to 0.5 % for the exact rule, so a rule whose simulated acceptance is off by 0.3 %
@@ -151,8 +144,8 @@ TEST_CASE("a verification call holds the most rows that a ledger of its tensors 
 }
 
 TEST_CASE("memory against gamma is counted for every pair and variant, and claims no agreement") {
-  for (const auto& [result, pairs] : {std::pair{run_experiment("wagner-figure4", wagner_settings), 2},
-                                      std::pair{run_experiment("wagner-figure5", wagner_settings), 3}}) {
+  for (const auto& [result, pairs] :
+       {std::pair{tests::reproduced("wagner-figure4"), 2}, std::pair{tests::reproduced("wagner-figure5"), 3}}) {
     CHECK(result.rows.size() == static_cast<std::size_t>(4 * pairs));
     for (const ScorecardRow& row : result.rows) {
       CHECK_FALSE(row.published);
@@ -163,21 +156,19 @@ TEST_CASE("memory against gamma is counted for every pair and variant, and claim
           1 + pairs * 4 * 20);
   }
   // By hand: 6 * 20 + 4 rows of 256,000 numbers of 4 bytes, and 4 * 20 + 3 rows of 51,865 of 2 bytes.
-  CHECK(wagner_cell(run_experiment("wagner-figure5", wagner_settings), "Gemma 7B with Gemma 2B, exact",
-                    "peak_mb_gamma_20")
+  CHECK(tests::row_of(tests::reproduced("wagner-figure5"), "Gemma 7B with Gemma 2B, exact", "peak_mb_gamma_20")
             .ours.value() == Approx(126.976).epsilon(tests::few_ulp));
-  CHECK(wagner_cell(run_experiment("wagner-figure4", wagner_settings), "Whisper Large V2 with Distil Large V2, sigmoid",
-                    "peak_mb_gamma_20")
+  CHECK(tests::row_of(tests::reproduced("wagner-figure4"), "Whisper Large V2 with Distil Large V2, sigmoid",
+                      "peak_mb_gamma_20")
             .ours.value() == Approx(8.60959).epsilon(tests::few_ulp));
   // 41 rows of 256,000 numbers of 4 bytes; of each of 32 splits 41 parts of a row and 1 + 32 sums, of 12 bytes each;
   // and three counters.
-  CHECK(wagner_cell(run_experiment("wagner-figure5", wagner_settings), "Gemma 7B with Gemma 2B, fused_exact",
-                    "peak_mb_gamma_20")
+  CHECK(tests::row_of(tests::reproduced("wagner-figure5"), "Gemma 7B with Gemma 2B, fused_exact", "peak_mb_gamma_20")
             .ours.value() == Approx(41 * 1.024 + (32 * (41 + 33) * 12 + 3 * 4) / 1e6).epsilon(tests::few_ulp));
 }
 
 TEST_CASE("the cost of a verification call is counted from its kernels for every pair, variant and gamma") {
-  const ExperimentResult result = run_experiment("wagner-figure3", wagner_settings);
+  const ExperimentResult result = tests::reproduced("wagner-figure3");
   CHECK(result.rows.size() == 5 * 4);
   for (const ScorecardRow& row : result.rows) {
     CHECK_FALSE(row.published);
@@ -188,7 +179,7 @@ TEST_CASE("the cost of a verification call is counted from its kernels for every
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 5 * 4 * 20);
   // By hand: 29 launches of 65,536 bytes / 25 GB/s, and (6 * 20 + 15) rows of 256,000 numbers of 4 bytes at 2,039 GB/s.
   const double by_hand = 29 * 65'536 / 25e3 + (6 * 20 + 15) * 256'000 * 4 / 2.039e6;
-  CHECK(wagner_cell(result, "Gemma 7B with Gemma 2B, baseline", "counted_call_us_gamma_20").ours.value() ==
+  CHECK(tests::row_of(result, "Gemma 7B with Gemma 2B, baseline", "counted_call_us_gamma_20").ours.value() ==
         Approx(by_hand).epsilon(1e-3));  // small tensors
   const VerificationPair& llama = wagner_pair("XSum Llama2 13B");
   CHECK(llama.vocabulary == 32'000);
@@ -205,23 +196,22 @@ TEST_CASE("the cost of a verification call is counted from its kernels for every
 TEST_CASE(
     "counted gains are shown with the printed ones per call, per token and in wall clock, and claim no agreement") {
   for (const auto& [result, column] :
-       {std::pair{run_experiment("wagner-table1", wagner_settings), "counted_profiling_gain_{}_percent"},
-        std::pair{run_experiment("wagner-table3", wagner_settings), "counted_wallclock_gain_{}_percent"},
-        std::pair{run_experiment("wagner-table4", wagner_settings), "counted_call_gain_{}_percent"}}) {
+       {std::pair{tests::reproduced("wagner-table1"), "counted_profiling_gain_{}_percent"},
+        std::pair{tests::reproduced("wagner-table3"), "counted_wallclock_gain_{}_percent"},
+        std::pair{tests::reproduced("wagner-table4"), "counted_call_gain_{}_percent"}}) {
     for (const char* variant : {"exact", "sigmoid"}) {
       CHECK(wagner_rows(result, fmt::format(fmt::runtime(column), variant), Kind::predicted, Verdict::shown) == 16);
     }
   }
   const std::string run = "LibriSpeech clean Whisper Large V2";
-  const double call = wagner_cell(run_experiment("wagner-table4", wagner_settings), "LibriSpeech clean Large V2",
-                                  "counted_call_gain_sigmoid_percent")
+  const double call = tests::row_of(tests::reproduced("wagner-table4"), "LibriSpeech clean Large V2",
+                                    "counted_call_gain_sigmoid_percent")
                           .ours.value() /
                       100.0;
   // By hand: the ratio of calls from Tables 1 and 4, (1 - 0.839) / (3.55 / 4.35).
-  CHECK(wagner_cell(run_experiment("wagner-table1", wagner_settings), run, "counted_profiling_gain_sigmoid_percent")
-            .ours.value() ==
+  CHECK(tests::row_of(tests::reproduced("wagner-table1"), run, "counted_profiling_gain_sigmoid_percent").ours.value() ==
         Approx(100.0 * (1.0 - (1.0 - 0.839) / (3.55 / 4.35) * (1.0 - call))).epsilon(tests::second_route));
-  const ExperimentResult totals = run_experiment("wagner-table1", wagner_settings);
+  const ExperimentResult totals = tests::reproduced("wagner-table1");
   const auto separated = std::find_if(totals.artifacts.begin(), totals.artifacts.end(), [](const Artifact& artifact) {
     return artifact.name == "wagner-table1-calls.csv";
   });
@@ -230,7 +220,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the table of the scales shows what they lose on a pair whose distributions are known") {
-  const ExperimentResult result = run_experiment("wagner-table5", wagner_settings);
+  const ExperimentResult result = tests::reproduced("wagner-table5");
   CHECK(result.rows.size() == 30 + 24);
   CHECK(result.artifacts.size() == 6);
   CHECK(result.artifacts.at(3).name == "wagner-table5-loss.csv");

@@ -13,6 +13,7 @@
 #include "sim/token/token_simulator.hpp"
 #include "tests/sim/token/rules/rule_cases.hpp"
 #include "tests/sim/token/tables.hpp"
+#include "tests/support/estimates.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::sim {
@@ -337,7 +338,7 @@ TEST_CASE("simulated candidates are accepted as often as the closed form says, d
   const auto simulator = tests::simulator_of(simulation, 5);
   const Estimate simulated = acceptance(run(*simulator, {.seed = 3, .point = 1}, 1)).per_token;
   const double expected = expected_acceptance(*simulator);
-  CHECK(std::abs(simulated.mean - expected) <= tests::standard_errors * simulated.standard_error);
+  tests::check_estimate(simulated, expected);
   if (candidates >= 5.0 && replacement == 0.0) CHECK(simulated.mean == 1.0);
 }
 
@@ -346,9 +347,8 @@ TEST_CASE("simulated candidates are accepted as often as the closed form says, d
 TEST_CASE("where q is nearly used up, what was rejected before is not forgotten") {
   const GivenDistributions table{.target = {{0.0, 0.0, 0.5, 0.5}}, .draft = {{0.98, 0.01, 0.01, 0.0}}};
   const auto simulator = tests::simulator_of(candidates_of(tests::given(table), 3.0, 0.0, 40'000), 5);
-  const Estimate simulated = acceptance(run(*simulator, {.seed = 3, .point = 4}, 1)).per_token;
-  CHECK(std::abs(simulated.mean - expected_acceptance(*simulator)) <=
-        tests::standard_errors * simulated.standard_error);
+  tests::check_estimate(acceptance(run(*simulator, {.seed = 3, .point = 4}, 1)).per_token,
+                        expected_acceptance(*simulator));
 }
 
 // Pool of 2,400 and 4,000 iterations: the difference has a standard error of about 0.006.

@@ -17,6 +17,7 @@
 #include "sim/token/token_simulator.hpp"
 #include "tests/sim/token/rules/rule_cases.hpp"
 #include "tests/sim/token/tables.hpp"
+#include "tests/support/estimates.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -196,7 +197,7 @@ TEST_CASE("tokens of fresh iterations follow the geometric distribution") {
   const double alpha = acceptance(tally).per_token.mean;
   const Estimate observed = tokens_per_iteration(tally);
   const double expected = 1.0 + alpha * (1.0 + alpha * (1.0 + alpha * (1.0 + alpha)));
-  CHECK(std::abs(observed.mean - expected) < tests::standard_errors * observed.standard_error);
+  tests::check_estimate(observed, expected);
 }
 
 TEST_CASE("a fresh row is the softmax of its logits to single precision, and draws nothing beyond the vocabulary") {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Distributions and rules of one's own: scenario.hpp, lossiness.hpp.
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <limits>
 #include <memory>
 
@@ -13,6 +12,7 @@
 #include "sim/token/token_simulator.hpp"
 #include "tests/sim/token/rules/rule_cases.hpp"
 #include "tests/sim/token/tables.hpp"
+#include "tests/support/estimates.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -84,8 +84,7 @@ TEST_CASE("the loss of a rule given as rows is that of the rule they were writte
 TEST_CASE("given distributions are simulated: acceptance is sum min(p, q), and the temperature is applied") {
   Scenario scenario = scenario_of(tests::three_contexts());
   const auto accepted = [&scenario] { return simulate(scenario, {.iterations = 200'000}, 1).estimates.per_token; };
-  const Estimate warm = accepted();
-  CHECK(std::abs(warm.mean - tests::three_contexts_alpha) < tests::standard_errors * warm.standard_error);
+  tests::check_estimate(accepted(), tests::three_contexts_alpha);
   CHECK(lossiness(scenario).acceptance.mean == Approx(tests::three_contexts_alpha).epsilon(tests::few_ulp));
   token_of(scenario).temperature = 0.0;  // the most probable tokens differ in contexts 0 and 1 and agree in none
   CHECK(lossiness(scenario).acceptance.mean == 0.0);

@@ -2,7 +2,6 @@
 // The rules that give up exactness: worked values, limits, monotonicity.
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <numeric>
 
 #include "core/numbers.hpp"
 #include "core/random_stream.hpp"
@@ -54,6 +53,14 @@ double verdict(const std::string& rule, const RuleSettings& settings, const std:
   const auto made = tests::make_named_rule(rule, settings);
   return made->acceptance({.token = static_cast<Token>(x), .target = p[x], .draft = q[x]},
                           made->row_statistic({.target = p, .draft = q}));
+}
+
+/// For each token 1 where it is accepted with certainty.
+std::string certain(const std::string& rule, const RuleSettings& settings, const std::vector<double>& p,
+                    const std::vector<double>& q) {
+  std::string marks;
+  for (std::size_t x = 0; x < p.size(); ++x) marks += verdict(rule, settings, p, q, x) == 1.0 ? '1' : '0';
+  return marks;
 }
 
 /// Whether acceptance rises (never falls) along a list of settings, on every row.
@@ -114,11 +121,7 @@ TEST_CASE("top_beta accepts within rank and gap: by hand") {
   const std::vector<double> p{0.10, 0.40, 0.20, 0.08, 0.22};
   const std::vector<double> q{0.2, 0.2, 0.2, 0.2, 0.2};
   const auto accepted = [&](double beta, double tolerance) {
-    std::string marks;
-    for (std::size_t x = 0; x < p.size(); ++x) {
-      marks += verdict("top_beta", {{"top_beta", beta}, {"tolerance", tolerance}}, p, q, x) == 1.0 ? '1' : '0';
-    }
-    return marks;
+    return certain("top_beta", {{"top_beta", beta}, {"tolerance", tolerance}}, p, q);
   };
   CHECK(accepted(2, 10.0) == "01001");
   CHECK(accepted(3, 10.0) == "01101");
@@ -248,11 +251,7 @@ TEST_CASE("top_n_delta accepts within rank and gap: by hand") {
   const std::vector<double> p{0.10, 0.40, 0.20, 0.08, 0.22};
   const std::vector<double> q(5, 0.2);
   const auto accepted = [&](double n, double delta) {
-    std::string marks;
-    for (std::size_t x = 0; x < p.size(); ++x) {
-      marks += verdict("top_n_delta", {{"relaxed_topk", n}, {"relaxed_delta", delta}}, p, q, x) == 1.0 ? '1' : '0';
-    }
-    return marks;
+    return certain("top_n_delta", {{"relaxed_topk", n}, {"relaxed_delta", delta}}, p, q);
   };
   CHECK(accepted(2, 1.0) == "01001");
   CHECK(accepted(3, 1.0) == "01101");
