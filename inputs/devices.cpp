@@ -48,10 +48,8 @@ std::string device_suggestion(const std::string& name) {
 latency::Profile one_device(std::string_view text, const std::string& name) {
   std::vector<DeviceSheet> sheets = latency::parse_devices(text, name);
   if (sheets.size() == 1) return std::move(sheets.front().profile);
-  std::vector<std::string> names;
-  for (const DeviceSheet& sheet : sheets) names.push_back(sheet.name);
-  throw DomainError(fmt::format("{}: {} devices ({}) - a file that is named here holds one", name, sheets.size(),
-                                fmt::join(names, ", ")));
+  throw DomainError(fmt::format("{}: {} devices ({}) - name a file with one", name, sheets.size(),
+                                fmt::join(texts_of(sheets, &DeviceSheet::name), ", ")));
 }
 
 bool is_toml(const std::string& name) { return name.ends_with(".toml"); }
@@ -158,10 +156,6 @@ std::string devices_markdown() {
 
 namespace foredraft {
 
-std::vector<std::string> shipped_devices() {
-  std::vector<std::string> names;
-  for (const latency::DeviceSheet& sheet : latency::device_registry()) names.push_back(sheet.name);
-  return names;
-}
+std::vector<std::string> shipped_devices() { return texts_of(latency::device_registry(), &latency::DeviceSheet::name); }
 
 }  // namespace foredraft

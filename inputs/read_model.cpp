@@ -142,8 +142,7 @@ std::string taken_for(const std::string& checkpoint) { return fmt::format("taken
         fmt::format("download its config.json, e.g. hf download {} config.json --local-dir {}, and name {}/config.json",
                     what, name, name);
   } else {
-    std::vector<std::string> known;
-    for (const latency::ModelShape& shape : latency::model_registry()) known.push_back(shape.name);
+    const std::vector<std::string> known = texts_of(latency::model_registry(), &latency::ModelShape::name);
     what_to_do = scenario::method_suggestion(what);
     const bool is_method = !what_to_do.empty();
     if (!is_method) what_to_do = suggestion_for(lower_case(what), known, "models");
@@ -271,10 +270,13 @@ std::optional<ReadModel> read_named(const latency::Profile& profile, std::string
   return read;
 }
 
+/// Drafters without a model.
+constexpr std::array<std::string_view, 2> host_drafters{"ngram", "suffix"};
+
 /// True for "mtp" and the names that engines have for it: "nextn", "deepseek_mtp", "qwen3_next_mtp".
 bool means_own_layers(const std::string& name) {
   const std::string lower = lower_case(name);
-  return lower == own_drafting_layers || lower == "nextn" || lower.ends_with("_mtp");
+  return lower == "mtp" || lower == "nextn" || lower.ends_with("_mtp");
 }
 
 /// The target's MTP layers as a draft. Sets a problem and returns nullopt if the target has none.
@@ -443,13 +445,13 @@ ReadModel read_model(const std::string& what, const std::string& assume) {
 std::optional<std::string> vocabulary_problem(const latency::ModelShape& target, const latency::ModelShape& draft) {
   if (!other_tokens(target, draft)) return std::nullopt;
   return fmt::format(
-      "{} has {} tokens and {} has {}: they are not of one tokenizer, and a draft of one is no token of the other",
+      "{} has {} tokens and {} has {}: they have different tokenizers, so a draft of one is no token of the other",
       readable(target.name), target.vocabulary, readable(draft.name), draft.vocabulary);
 }
 
 std::optional<std::string> vocabulary_note(const latency::ModelShape& target, const latency::ModelShape& draft) {
   if (target.vocabulary == draft.vocabulary || other_tokens(target, draft)) return std::nullopt;
-  return fmt::format("{} has {} tokens and {} has {}: taken for one tokenizer whose table is padded differently",
+  return fmt::format("{} has {} tokens and {} has {}: assumed to share a tokenizer, with tables padded differently",
                      readable(target.name), target.vocabulary, readable(draft.name), draft.vocabulary);
 }
 
@@ -457,7 +459,7 @@ std::optional<std::string> head_problem(const latency::ModelShape& target, const
   if (draft.architecture != latency::Architecture::head) return std::nullopt;
   const std::int64_t width = draft.head.hidden_width > 0 ? draft.head.hidden_width : draft.d_model;
   if (width == target.d_model) return std::nullopt;
-  return fmt::format("{} reads hidden states of width {}, those of {} have {} - take the head of this target",
+  return fmt::format("{} reads hidden states of width {}, those of {} have {} - use a head of this target",
                      readable(draft.name), width, readable(target.name), target.d_model);
 }
 

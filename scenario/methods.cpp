@@ -479,16 +479,6 @@ const std::vector<Method>& methods() {
   return all;
 }
 
-const std::vector<std::string_view>& building_blocks() {
-  static const std::vector<std::string_view> all{
-      "accept_all",              // a control
-      "constant",                // the default
-      "optimal_stopping",        // an oracle
-      "optimal_token_stopping",  // another, the bound of policies that see a confidence
-  };
-  return all;
-}
-
 bool needs_text(const Method& method) {
   const auto* drafter = std::get_if<Drafter>(&method.compared);
   return drafter != nullptr && entry_of(drafters(), *drafter).text;

@@ -221,12 +221,12 @@ TEST_CASE("vocabularies that differ by 1 % are of other tokens, below that of ot
   target.vocabulary = 152064;
   CHECK_FALSE(vocabulary_problem(target, draft));
   CHECK(vocabulary_note(target, draft) ==
-        "qwen3-8b has 152064 tokens and qwen3-0.6b has 151936: taken for one tokenizer whose table is padded "
+        "qwen3-8b has 152064 tokens and qwen3-0.6b has 151936: assumed to share a tokenizer, with tables padded "
         "differently");
   draft = shipped("llama-3.2-1b");
   CHECK_FALSE(vocabulary_note(target, draft));
   CHECK(vocabulary_problem(target, draft) ==
-        "qwen3-8b has 152064 tokens and llama-3.2-1b has 128256: they are not of one tokenizer, and a draft of one is "
+        "qwen3-8b has 152064 tokens and llama-3.2-1b has 128256: they have different tokenizers, so a draft of one is "
         "no token of the other");
   target.vocabulary = 10000;
   draft.vocabulary = 9901;
@@ -239,7 +239,7 @@ TEST_CASE("a head stands on a target of its width alone") {
   CHECK_FALSE(head_problem(shipped("llama-3.1-8b"), shipped("eagle3-llama-3.1-8b")));
   CHECK_FALSE(head_problem(shipped("llama-3.3-70b"), shipped("llama-3.2-1b")));
   CHECK(head_problem(shipped("llama-3.3-70b"), shipped("eagle3-llama-3.1-8b")) ==
-        "eagle3-llama-3.1-8b reads hidden states of width 4096, those of llama-3.3-70b have 8192 - take the head of "
+        "eagle3-llama-3.1-8b reads hidden states of width 4096, those of llama-3.3-70b have 8192 - use a head of "
         "this target");
 }
 
