@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/files.hpp"
+#include "core/names.hpp"
 #include "core/problems.hpp"
 #include "core/readable.hpp"
 #include "foredraft/errors.hpp"
@@ -39,7 +40,11 @@ std::vector<std::string> device_words() {
 std::string device_suggestion(const std::string& name) {
   const bool path = name.find_first_of("./") != std::string::npos;
   const std::vector<const DeviceSheet*> alike = path ? std::vector<const DeviceSheet*>() : latency::devices_like(name);
-  if (alike.empty()) return suggestion_for(name, device_words(), "devices");
+  if (alike.empty()) {
+    const std::vector<std::string> known = device_words();
+    const char* own = nearest(name, known).empty() ? "; or write its data sheet as a TOML file (docs/devices.md)" : "";
+    return suggestion_for(name, known, "devices") + own;
+  }
   std::vector<std::string_view> names;
   for (const DeviceSheet* sheet : alike) names.emplace_back(sheet->name);
   return fmt::format("did you mean {}{}?", names.size() > 1 ? "one of " : "", fmt::join(names, ", "));

@@ -41,13 +41,14 @@ bool is_hub_id(std::string_view name) {
 
 enum class Variants { kept, dropped };
 
-/// True for a word that does not change the shape: how a checkpoint was trained, its month, or who trained a head.
+/// True for a word that does not change the shape: how a checkpoint was trained, its date, or who trained a head.
 bool is_variant(const std::string& word) {
-  constexpr std::array<std::string_view, 12> variants{"base",     "chat",  "hf",         "instruct",  "it",     "meta",
-                                                      "thinking", "draft", "speculator", "specforge", "sglang", "b16"};
-  constexpr std::size_t month = 4;  // 2507, 0528
+  constexpr std::array<std::string_view, 14> variants{"base",   "chat",     "hf",    "instruct",   "it",
+                                                      "meta",   "thinking", "draft", "speculator", "specforge",
+                                                      "sglang", "b16",      "rl",    "sft"};
+  constexpr std::size_t date_digits = 4;  // 2507, 0528
   const bool is_number = std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
-  return std::ranges::find(variants, word) != variants.end() || (is_number && word.size() == month);
+  return std::ranges::find(variants, word) != variants.end() || (is_number && word.size() == date_digits);
 }
 
 /// Normalizes a checkpoint's name to compare shapes: lower case, separators only between digits (Qwen2.5-7B is not
@@ -94,18 +95,18 @@ const latency::ModelShape* shape_of_checkpoint(const std::string& name) {
 
 bool is_gguf_file(const std::string& name) { return lower_case(name).ends_with(".gguf"); }
 
-/// A checkpoint with a format at the end of its name.
+/// A checkpoint with a format, or words about one, at the end of its name.
 struct QuantizedCheckpoint {
   const latency::ModelShape* shape;
-  latency::WeightFormats weights;
+  std::optional<latency::WeightFormats> weights;  ///< nullopt: the shape's own
 };
 
 /// Reads names such as Qwen3-8B-FP8-dynamic, Llama-3.1-8B-Instruct-AWQ-INT4, Qwen3-8B-quantized.w4a16, Qwen3-8B-4bit,
 /// Qwen3-8B-UD-Q4_K_XL.gguf and Qwen3-8B-GGUF:Q8_0. A GGUF repository without a format means that of the checkpoint, if
 /// it is quantized already, else Q4_K_M, which llama.cpp downloads. The last format counts.
 std::optional<QuantizedCheckpoint> quantized_checkpoint(const std::string& what) {
-  constexpr std::array<std::string_view, 9> further{"gguf",  "mlx",       "bnb",       "dynamic", "static",
-                                                    "block", "quantized", "pertensor", "kv"};
+  constexpr std::array<std::string_view, 10> further{"v2",     "gguf",  "mlx",       "bnb",       "dynamic",
+                                                     "static", "block", "quantized", "pertensor", "kv"};
   constexpr std::string_view separators = "-.:";
   std::optional<latency::WeightFormats> weights;
   bool gguf = false;
@@ -127,8 +128,8 @@ std::optional<QuantizedCheckpoint> quantized_checkpoint(const std::string& what)
     name.resize(end);
     const latency::ModelShape* shape = shape_of_checkpoint(name);
     if (shape == nullptr) continue;
-    if (!weights && gguf) weights = shape->native_formats ? *shape->native_formats : latency::weight_formats("q4_k_m");
-    if (weights) return QuantizedCheckpoint{shape, *weights};
+    if (!weights && gguf && !shape->native_formats) weights = latency::weight_formats("q4_k_m");
+    return QuantizedCheckpoint{shape, weights};
   }
 }
 
@@ -216,10 +217,12 @@ ReadModel read_path(const std::string& what, const std::string& assume) {
       return {.shape = *shape, .notes = {taken_for(what)}};
     }
     if (const auto quantized = quantized_checkpoint(what); quantized && assume.empty()) {
-      return {.shape = *quantized->shape,
-              .weights = quantized->weights,
-              .notes = {fmt::format("{}, all matrices of its layers in {}; its config.json says which are",
-                                    taken_for(what), to_text(quantized->weights))}};
+      std::string note = taken_for(what);
+      if (quantized->weights) {
+        note += fmt::format(", all matrices of its layers in {}; its config.json says which are",
+                            to_text(*quantized->weights));
+      }
+      return {.shape = *quantized->shape, .weights = quantized->weights, .notes = {note}};
     }
     throw_unknown(what, is_gguf_file(what) ? "no shipped model of this name; GGUF files are not read"
                                            : "neither a shipped model nor a file");
