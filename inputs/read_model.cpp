@@ -304,9 +304,9 @@ std::optional<ReadModel> read_own_layers(const std::optional<ReadModel>& target,
 /// head of the standard design. nullopt if `pair.draft` is something else.
 std::optional<ReadModel> read_standard_head(const std::optional<ReadModel>& target, DeployedPair& pair) {
   std::error_code unknown;
-  if (!target || fs::exists(pair.draft, unknown)) return std::nullopt;
+  if (!target || shape_of_checkpoint(pair.draft) != nullptr || fs::exists(pair.draft, unknown)) return std::nullopt;
   const std::string asked = shape_name(without_owner(pair.draft), Variants::dropped);
-  const auto kind = std::ranges::find_if(latency::head_kinds, [&](auto one) { return asked.starts_with(one); });
+  const auto* const kind = std::ranges::find_if(latency::head_kinds, [&](auto one) { return asked.starts_with(one); });
   if (kind == latency::head_kinds.end()) return std::nullopt;
   const std::string of = asked.substr(kind->size());
   if (!of.empty() && !has_shape_name(target->shape, of)) return std::nullopt;
