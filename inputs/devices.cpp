@@ -36,8 +36,29 @@ std::vector<std::string> device_words() {
   return words;
 }
 
-/// Suggests devices with the same words, else the nearest name or alias.
+/// The suggestion for a number of devices: "8xH100", "2x RTX 3090", "H100 x8"; empty for other names.
+std::string several_devices(const std::string& name) {
+  constexpr std::string_view digits = "0123456789", between = " x";
+  std::string_view count(name), device(name);
+  const std::size_t first = name.find_first_not_of(digits);
+  const std::size_t last = name.find_last_not_of(digits);
+  if (first == std::string::npos || last == std::string::npos) return {};
+  if (first > 0 && name.find('x') == name.find_first_not_of(' ', first)) {
+    count = count.substr(0, first);
+    device.remove_prefix(std::min(name.find_first_not_of(between, first), name.size()));
+  } else if (last + 1 < name.size() && last > 0 && name[last] == 'x' && name[last - 1] == ' ') {
+    count = count.substr(last + 1);
+    device = device.substr(0, name.find_last_not_of(between, last) + 1);
+  } else {
+    return {};
+  }
+  if (latency::find_device(device) == nullptr) return {};
+  return fmt::format("name one, {}, and share the target with --target-tp {}", readable(device), count);
+}
+
+/// Suggests one of several devices, devices with the same words, or the nearest name or alias.
 std::string device_suggestion(const std::string& name) {
+  if (std::string one = several_devices(name); !one.empty()) return one;
   const bool path = name.find_first_of("./") != std::string::npos;
   const std::vector<const DeviceSheet*> alike = path ? std::vector<const DeviceSheet*>() : latency::devices_like(name);
   if (alike.empty()) {
