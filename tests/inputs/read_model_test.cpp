@@ -168,7 +168,7 @@ TEST_CASE("a name of the Hugging Face hub means the shipped shape, with a note t
       {"models/Qwen3-8B-Q8_0.gguf", "q8_0"},
       {"unsloth/Qwen3-8B-GGUF", "q4_k_m"},
       {"ggml-org/gpt-oss-20b-GGUF", "mxfp4"},
-      {"mlx-community/Qwen3-8B-4bit", "int4 of 4.5 bits"},
+      {"mlx-community/Qwen3-8B-4bit", "4bit"},
   };
   for (const auto& [asked, format] : formats) {
     CAPTURE(asked);
