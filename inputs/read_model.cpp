@@ -301,7 +301,8 @@ std::optional<ReadModel> read_own_layers(const std::optional<ReadModel>& target,
 }
 
 /// The head that a method means, alone ("eagle3") or beside the target's name ("Qwen3-14B_eagle3"): a shipped one, or a
-/// head of the standard design. nullopt if `pair.draft` is something else.
+/// head of the standard design. nullopt if `pair.draft` is something else. Throws InputError for the method alone if
+/// the head's widths do not follow from the target's.
 std::optional<ReadModel> read_standard_head(const std::optional<ReadModel>& target, DeployedPair& pair) {
   std::error_code unknown;
   if (!target || shape_of_checkpoint(pair.draft) != nullptr || fs::exists(pair.draft, unknown)) return std::nullopt;
@@ -316,6 +317,11 @@ std::optional<ReadModel> read_standard_head(const std::optional<ReadModel>& targ
     return ReadModel{.shape = *shipped, .weights = shipped->native_formats};
   }
   const auto head = latency::standard_head(*kind, target->shape);
+  if (!head && of.empty()) {
+    throw InputError(fmt::format(
+        "{}: no such head of {} ships, and its widths do not follow from the target's - name its config.json",
+        readable(pair.draft), readable(target->shape.name)));
+  }
   if (!head) return std::nullopt;
   pair.notes.push_back(fmt::format("{}: taken for a head with the widths of {}; --draft config.json names yours",
                                    readable(pair.draft), readable(target->shape.name)));

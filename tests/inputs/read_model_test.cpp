@@ -200,7 +200,8 @@ TEST_CASE("a head that does not ship has the widths of its dense target") {
   CHECK(read_pair({.target = "gpt-oss-20b", .draft = "eagle3"}, profile).draft == "eagle3-gpt-oss-120b");
   CHECK(read_pair({.target = "qwen3-next-80b-a3b", .draft = "qwen3_next_mtp"}, profile).draft ==
         "mtp-qwen3-next-80b-a3b");
-  CHECK_THROWS_AS(read_pair({.target = "mixtral-8x7b", .draft = "eagle3"}, profile), InputError);
+  CHECK_THROWS_WITH(read_pair({.target = "mixtral-8x7b", .draft = "eagle3"}, profile),
+                    Catch::Contains("no such head of mixtral-8x7b ships") && Catch::EndsWith("name its config.json"));
   CHECK_THROWS_AS(read_pair({.target = "qwen3-8b", .draft = "Qwen3-14B_eagle3"}, profile), InputError);
 }
 

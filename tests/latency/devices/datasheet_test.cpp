@@ -47,7 +47,8 @@ TEST_CASE("every data sheet says memory, bandwidth and peaks, each with its sour
     CHECK_FALSE(profile.limits.copy_bandwidth_bytes_per_s.value);  // nobody prints what can be reached
     CHECK_FALSE(profile.limits.graph_node_us.value);
     // Neither what is soldered to its processor nor what Apple builds is linked to another; GB10 is, by its network.
-    const bool alone = is_any_of(sheet.name, {"m3-max", "m3-ultra", "m4-max", "m5-max", "strix-halo", "jetson-thor"});
+    const bool alone =
+        is_any_of(sheet.name, {"m3-max", "m3-ultra", "m4-max", "m4-pro", "m5-max", "strix-halo", "jetson-thor"});
     CHECK(profile.limits.link_bandwidth_bytes_per_s.value.has_value() == !alone);
     for (const SheetFigure& figure : sheet_figures(profile)) CHECK(figure.origin.size() > 3);
     const std::string text = to_json(profile);
@@ -352,7 +353,7 @@ TEST_CASE("printed bandwidths are twice the memory clock times the bus, where th
 TEST_CASE("bf16 runs as fast as fp16 and tf32 half as fast, where they exist") {
   for (const DeviceSheet& sheet : device_registry()) {
     // Measured, not printed.
-    if (is_any_of(sheet.name, {"m3-max", "m3-ultra", "m4-max", "m5-max", "arc-a770"})) continue;
+    if (is_any_of(sheet.name, {"m3-max", "m3-ultra", "m4-max", "m4-pro", "m5-max", "arc-a770"})) continue;
     CAPTURE(sheet.name);
     const Limits& limits = sheet.profile.limits;
     const bool has_bf16 = !is_any_of(sheet.name, {"p100", "p40", "v100", "v100-32gb", "v100-pcie", "t4", "mi50"});
@@ -389,7 +390,7 @@ TEST_CASE("8 bits run twice as fast as 16 and 4 bits at least as fast again, whe
   }
   CHECK(fp4 == std::vector<std::string>{"b200", "b300", "gb10", "gb200", "gb300", "jetson-thor", "mi350x", "mi355x",
                                         "rtx-pro-6000", "rtx-pro-6000-max-q", "rtx-pro-6000-server", "rtx5060ti",
-                                        "rtx5070ti", "rtx5080", "rtx5090"});
+                                        "rtx5070", "rtx5070ti", "rtx5080", "rtx5090"});
 }
 
 }  // namespace foredraft::latency
