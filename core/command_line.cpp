@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <limits>
 
+#include "core/names.hpp"
 #include "core/numbers.hpp"
 #include "core/readable.hpp"
 
@@ -15,6 +18,60 @@ std::vector<std::string> option_names(const CommandSpec& command) {
   std::vector<std::string> names{"--help"};
   for (const OptionSpec& option : all_options(command)) names.push_back("--" + std::string(option.name));
   return names;
+}
+
+/// An option of vLLM, SGLang or llama.cpp, and what it is here.
+struct EngineOption {
+  std::string_view theirs, ours;
+};
+constexpr std::array engine_options{
+    EngineOption{"--model", "--target"},
+    EngineOption{"-m", "--target"},
+    EngineOption{"--model-path", "--target"},
+    EngineOption{"--speculative-config", "--draft MODEL --gamma N"},
+    EngineOption{"--speculative-model", "--draft"},
+    EngineOption{"--speculative-draft-model-path", "--draft"},
+    EngineOption{"--model-draft", "--draft"},
+    EngineOption{"-md", "--draft"},
+    EngineOption{"--num-speculative-tokens", "--gamma"},
+    EngineOption{"--speculative-num-steps", "--gamma"},
+    EngineOption{"--speculative-num-draft-tokens", "--gamma, one less"},
+    EngineOption{"--draft-max", "--gamma"},
+    EngineOption{"--tensor-parallel-size", "--target-tp"},
+    EngineOption{"--tp-size", "--target-tp"},
+    EngineOption{"-tp", "--target-tp"},
+    EngineOption{"--pipeline-parallel-size", "--target-pp"},
+    EngineOption{"--quantization", "--target-format"},
+    EngineOption{"--kv-cache-dtype", "--kv-format"},
+    EngineOption{"--max-model-len", "--context"},
+    EngineOption{"--ctx-size", "--context"},
+    EngineOption{"--max-num-seqs", "--max-batch"},
+    EngineOption{"--max-running-requests", "--max-batch"},
+    EngineOption{"--gpu-memory-utilization", "--memory-utilization"},
+    EngineOption{"--mem-fraction-static", "--memory-utilization"},
+};
+
+/// True if one of the words between dashes of `option` is `word`.
+bool has_word(std::string_view option, std::string_view word) {
+  return fmt::format("{}-", option).find(fmt::format("-{}-", word)) != std::string::npos;
+}
+
+/// What to write instead of an unknown option: the nearest one, that of an engine's option, those with its last word,
+/// or where all are listed.
+std::string option_suggestion(const CommandSpec& command, const std::string& name) {
+  const std::vector<std::string> names = option_names(command);
+  const auto* const theirs = std::ranges::find(engine_options, name, &EngineOption::theirs);
+  if (theirs != engine_options.end()) {
+    const std::string ours(theirs->ours.substr(0, theirs->ours.find_first_of(" ,")));
+    if (std::ranges::find(names, ours) != names.end()) return fmt::format("here it is {}", theirs->ours);
+  }
+  constexpr std::size_t few = 12;
+  if (names.size() <= few || !nearest(name, names).empty()) return suggestion_for(name, names);
+  const std::string last = name.substr(name.rfind('-') + 1);
+  std::vector<std::string> alike;
+  std::ranges::copy_if(names, std::back_inserter(alike), [&](const std::string& one) { return has_word(one, last); });
+  if (!alike.empty() && alike.size() <= few) return fmt::format("did you mean {}?", fmt::join(alike, ", "));
+  return fmt::format("{} {} --help lists all", command.program, command.name);
 }
 
 std::vector<std::string> split_at_commas(const std::string& list) {
@@ -124,7 +181,7 @@ bool CommandLine::read_option(const CommandSpec& command, std::vector<std::strin
                                    [&](const OptionSpec& one) { return name == fmt::format("--{}", one.name); });
   if (option == options.end()) {
     unreadable_ = true;
-    problems_.add({.key = name, .text = "unknown option", .suggestion = suggestion_for(name, option_names(command))});
+    problems_.add({.key = name, .text = "unknown option", .suggestion = option_suggestion(command, name)});
     return true;
   }
   std::string value;

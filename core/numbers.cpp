@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace foredraft {
 
@@ -16,17 +17,17 @@ std::optional<std::int64_t> whole(std::optional<double> number) {
   return static_cast<std::int64_t>(*number);
 }
 
-void append_number(std::string& text, double number) {
+namespace {
+
+void append_shortest(std::string& text, auto number) {
   std::array<char, 32> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): to_chars fills it
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
-  text.append(buffer.data(), end);
+  text.append(buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr);
 }
 
-void append_number(std::string& text, std::uint64_t number) {
-  std::array<char, 32> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): to_chars fills it
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
-  text.append(buffer.data(), end);
-}
+}  // namespace
+
+void append_number(std::string& text, double number) { append_shortest(text, number); }
+void append_number(std::string& text, std::uint64_t number) { append_shortest(text, number); }
 
 std::string number_text(double number) {
   std::string text;
@@ -68,37 +69,15 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 }
 
 std::optional<double> parse_quantity(std::string_view text) {
-  if (text.empty()) return std::nullopt;
-  double factor = 1.0;
-  switch (text.back()) {
-    case '%':
-      factor = 0.01;
-      break;
-    case 'k':
-      factor = 1e3;
-      break;
-    case 'm':
-      factor = 1e6;
-      break;
-    case 'g':
-      factor = 1e9;
-      break;
-    case 'K':
-      factor = 0x1p10;
-      break;
-    case 'M':
-      factor = 0x1p20;
-      break;
-    case 'G':
-      factor = 0x1p30;
-      break;
-    default:
-      return parse_real(text);
-  }
+  constexpr std::array<std::pair<char, double>, 6> factors{
+      {{'k', 1e3}, {'m', 1e6}, {'g', 1e9}, {'K', 0x1p10}, {'M', 0x1p20}, {'G', 0x1p30}}};
+  const bool percent = text.ends_with('%');
+  const auto* const suffix = std::ranges::find_if(factors, [&](const auto& one) { return text.ends_with(one.first); });
+  if (!percent && suffix == factors.end()) return parse_real(text);
   const auto number = parse_real(text.substr(0, text.size() - 1));
   if (!number) return std::nullopt;
   // 80 / 100 is the double nearest to 0.8; 80 * 0.01 may not be.
-  const double value = factor < 1.0 ? *number / 100.0 : *number * factor;
+  const double value = percent ? *number / 100.0 : *number * suffix->second;
   if (!std::isfinite(value)) return std::nullopt;
   return value;
 }

@@ -73,7 +73,7 @@ void say_interrupted() {
       "over.\n";
   if (said) return;
   talk(bar_drawn ? line : line.substr(1));
-  said = true;  // last: last, so that a signal in between prints it twice rather than never
+  said = true;  // last, so that a signal in between prints it twice rather than never
 }
 
 void leave_at_interrupts() { handle_signals(on_leaving); }

@@ -49,7 +49,7 @@ bool TextLines::next() {
     rest_.remove_prefix(std::min(end + 1, rest_.size()));
     ++number_;
     if (!line_.empty() && line_.back() == '\r') line_.remove_suffix(1);
-    if (!line_.empty() && line_.front() != '#') return true;
+    if (line_.find_first_not_of(" \t") != std::string_view::npos && line_.front() != '#') return true;
   }
   return false;
 }

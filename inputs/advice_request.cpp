@@ -111,12 +111,7 @@ void check(const AdviceRequest& request, ProblemList& problems) {
     require("draft", request.draft, "draft", "llama-3.2-1b", problems);
   }
   check_engine(request, problems);
-  if (request.gpus && !request.gpu_hour_price) {
-    problems.add({.key = "--gpus",
-                  .text = "given without --gpu-hour-price",
-                  .why = "it asks for the cost of tokens",
-                  .suggestion = "e.g. --gpu-hour-price 2.5"});
-  }
+  check_price(request.gpus.has_value(), request.gpu_hour_price.has_value(), problems);
 }
 
 ReadAdvice read_advice(const AdviceRequest& request, const ReadLogs& read) {

@@ -52,12 +52,7 @@ void check(const ComparisonRequest& request, ProblemList& problems) {
                   .why = "a number with x is relative to A: it needs B",
                   .suggestion = "give two logs, --baseline FILE, or a number without x"});
   }
-  if (request.gpus && !request.gpu_hour_price) {
-    problems.add({.key = "--gpus",
-                  .text = "given without --gpu-hour-price",
-                  .why = "it asks for the cost of tokens",
-                  .suggestion = "e.g. --gpu-hour-price 2.5"});
-  }
+  check_price(request.gpus.has_value(), request.gpu_hour_price.has_value(), problems);
   if (has_baseline && two_logs) {
     problems.add({.key = "--baseline",
                   .text = "given with two logs",

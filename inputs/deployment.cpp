@@ -58,7 +58,7 @@ DeployedPair read_deployed_pair(const AskedPair& asked, const latency::Profile& 
   if (profile.source != latency::Source::datasheet && beside == BesideTimes::rejected) {
     reject_stated(asked.deployment, deployment_fields().first(sheet_fields),
                   {.text = "not used with measured times",
-                   .why = "a profile's times are of what was measured",
+                   .why = "a profile's times are those of its own deployment",
                    .suggestion = "remove it, or name a data sheet with --device"},
                   problems);
   }
@@ -68,7 +68,7 @@ DeployedPair read_deployed_pair(const AskedPair& asked, const latency::Profile& 
   if (pair.vocabulary_problem && !asked.deployment.allow_vocabulary_mismatch) {
     problems.add({.key = "--draft",
                   .text = *pair.vocabulary_problem,
-                  .suggestion = "take a draft of the target's family, or allow it by --allow-vocabulary-mismatch"});
+                  .suggestion = "use a draft of the target's family, or add --allow-vocabulary-mismatch"});
   }
   problems.raise();
   return pair;

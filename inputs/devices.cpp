@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/files.hpp"
+#include "core/names.hpp"
 #include "core/problems.hpp"
 #include "core/readable.hpp"
 #include "foredraft/errors.hpp"
@@ -35,11 +36,36 @@ std::vector<std::string> device_words() {
   return words;
 }
 
-/// Suggests devices with the same words, else the nearest name or alias.
+/// The suggestion for a number of devices: "8xH100", "2x RTX 3090", "H100 x8"; empty for other names.
+std::string several_devices(const std::string& name) {
+  constexpr std::string_view digits = "0123456789", between = " x";
+  std::string_view count(name), device(name);
+  const std::size_t first = name.find_first_not_of(digits);
+  const std::size_t last = name.find_last_not_of(digits);
+  if (first == std::string::npos || last == std::string::npos) return {};
+  if (first > 0 && name.find('x') == name.find_first_not_of(' ', first)) {
+    count = count.substr(0, first);
+    device.remove_prefix(std::min(name.find_first_not_of(between, first), name.size()));
+  } else if (last + 1 < name.size() && last > 0 && name[last] == 'x' && name[last - 1] == ' ') {
+    count = count.substr(last + 1);
+    device = device.substr(0, name.find_last_not_of(between, last) + 1);
+  } else {
+    return {};
+  }
+  if (latency::find_device(device) == nullptr) return {};
+  return fmt::format("name one, {}, and share the target with --target-tp {}", readable(device), count);
+}
+
+/// Suggests one of several devices, devices with the same words, or the nearest name or alias.
 std::string device_suggestion(const std::string& name) {
+  if (std::string one = several_devices(name); !one.empty()) return one;
   const bool path = name.find_first_of("./") != std::string::npos;
   const std::vector<const DeviceSheet*> alike = path ? std::vector<const DeviceSheet*>() : latency::devices_like(name);
-  if (alike.empty()) return suggestion_for(name, device_words(), "devices");
+  if (alike.empty()) {
+    const std::vector<std::string> known = device_words();
+    const char* own = nearest(name, known).empty() ? "; or write its data sheet as a TOML file (docs/devices.md)" : "";
+    return suggestion_for(name, known, "devices") + own;
+  }
   std::vector<std::string_view> names;
   for (const DeviceSheet* sheet : alike) names.emplace_back(sheet->name);
   return fmt::format("did you mean {}{}?", names.size() > 1 ? "one of " : "", fmt::join(names, ", "));
@@ -48,10 +74,8 @@ std::string device_suggestion(const std::string& name) {
 latency::Profile one_device(std::string_view text, const std::string& name) {
   std::vector<DeviceSheet> sheets = latency::parse_devices(text, name);
   if (sheets.size() == 1) return std::move(sheets.front().profile);
-  std::vector<std::string> names;
-  for (const DeviceSheet& sheet : sheets) names.push_back(sheet.name);
-  throw DomainError(fmt::format("{}: {} devices ({}) - a file that is named here holds one", name, sheets.size(),
-                                fmt::join(names, ", ")));
+  throw DomainError(fmt::format("{}: {} devices ({}) - name a file with one", name, sheets.size(),
+                                fmt::join(texts_of(sheets, &DeviceSheet::name), ", ")));
 }
 
 bool is_toml(const std::string& name) { return name.ends_with(".toml"); }
@@ -158,10 +182,6 @@ std::string devices_markdown() {
 
 namespace foredraft {
 
-std::vector<std::string> shipped_devices() {
-  std::vector<std::string> names;
-  for (const latency::DeviceSheet& sheet : latency::device_registry()) names.push_back(sheet.name);
-  return names;
-}
+std::vector<std::string> shipped_devices() { return texts_of(latency::device_registry(), &latency::DeviceSheet::name); }
 
 }  // namespace foredraft

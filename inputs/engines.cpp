@@ -31,7 +31,7 @@ std::vector<std::string> engine_words() {
 Engine one_engine(std::string_view text, const std::string& name) {
   std::vector<Engine> engines = latency::parse_engines(text, name);
   if (engines.size() == 1) return std::move(engines.front());
-  throw DomainError(fmt::format("{}: {} engines ({}) - a file that is named here holds one", name, engines.size(),
+  throw DomainError(fmt::format("{}: {} engines ({}) - name a file with one", name, engines.size(),
                                 fmt::join(texts_of(engines, &Engine::name), ", ")));
 }
 

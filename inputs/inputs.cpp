@@ -94,7 +94,7 @@ latency::TimedPair timed_pair(const DeployedPair& pair, const latency::Profile& 
   if (pair.head_problem) throw DomainError("cost.draft: " + *pair.head_problem);
   if (pair.vocabulary_problem && !asked->allow_vocabulary_mismatch) {
     throw DomainError("cost.draft: " + *pair.vocabulary_problem +
-                      " - take a draft of the target's family, or set cost.allow_vocabulary_mismatch = 1");
+                      " - use a draft of the target's family, or set cost.allow_vocabulary_mismatch = 1");
   }
   const latency::AttainableOverrides known{.bandwidth_efficiency = asked->bandwidth_efficiency,
                                            .compute_efficiency = asked->compute_efficiency,
@@ -157,8 +157,8 @@ void Inputs::attach(Server& server, const TimedModels* pair, Cost& cost) {
   server.engine = latency::terms_of(engine, latency::EngineEnd::central, pair == nullptr ? 0.0 : pair->operators);
   if (engine.graph_tokens > 0 && server.engine.eager_us == 0.0 && engine.eager_operator_us.value > 0.0) {
     notes_.insert(
-        fmt::format("engine {}: how many operators the target has is not known here; a pass over more than "
-                    "{} tokens, which none of its graphs holds, takes no longer than its own time",
+        fmt::format("engine {}: the number of the target's operators is unknown here; a pass over more than "
+                    "{} tokens, which exceeds its graphs, is charged no extra time",
                     name, engine.graph_tokens));
   }
   if (pair == nullptr || engine.step.value == 1.0) return;

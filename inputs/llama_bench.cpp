@@ -52,24 +52,6 @@ BenchRow row_of(const Json& object, std::int64_t line) {
   return row;
 }
 
-struct Line {
-  std::int64_t number;
-  std::string_view text;
-};
-
-/// The lines that are not blank.
-std::vector<Line> lines_of(std::string_view text) {
-  std::vector<Line> lines;
-  for (std::int64_t number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.find_first_not_of(" \t\r") != std::string_view::npos) lines.push_back({number, line});
-  }
-  return lines;
-}
-
 /// The line where each object of a JSON list begins.
 std::vector<std::int64_t> lines_of_objects(std::string_view text) {
   std::vector<std::int64_t> found;
@@ -109,14 +91,14 @@ std::vector<BenchRow> rows_of_list(std::string_view text, ProblemList& problems)
 
 std::vector<BenchRow> rows_of_objects(std::string_view text, ProblemList& problems) {
   std::vector<BenchRow> rows;
-  for (const auto& [number, line] : lines_of(text)) {
+  for (TextLines lines(text); lines.next();) {
     const std::size_t before = problems.problems().size();
-    const Json object = parse_json(line, problems, number);
+    const Json object = parse_json(lines.line(), problems, lines.number());
     if (problems.problems().size() > before) continue;
     if (object.is_object()) {
-      rows.push_back(row_of(object, number));
+      rows.push_back(row_of(object, lines.number()));
     } else {
-      problems.add({.line = number, .text = "no JSON object"});
+      problems.add({.line = lines.number(), .text = "no JSON object"});
     }
   }
   return rows;
@@ -125,9 +107,9 @@ std::vector<BenchRow> rows_of_objects(std::string_view text, ProblemList& proble
 std::vector<BenchRow> rows_of_csv(std::string_view text, ProblemList& problems) {
   std::vector<BenchRow> rows;
   std::vector<std::string> header;
-  for (const auto& [number, line] : lines_of(text)) {
-    if (line.starts_with('#')) continue;
-    const auto cells = split_csv_line(line);
+  for (TextLines lines(text); lines.next();) {
+    const std::int64_t number = lines.number();
+    const auto cells = split_csv_line(lines.line());
     if (!cells) {
       problems.add({.line = number, .text = "a quote is not closed"});
     } else if (header.empty()) {
@@ -310,13 +292,14 @@ struct LoopLog {
 
 LoopLog read_loop_log(std::string_view text) {
   LoopLog log;
-  for (const auto& [number, line] : lines_of(text)) {
+  for (TextLines lines(text); lines.next();) {
+    const std::string_view line = lines.line();
     if (const auto prompt = logs::number_after(line, "encoded")) log.prompt = prompt;
     if (const auto output = logs::number_after(line, "decoded")) log.output = output;
     if (const auto gamma = logs::number_after(line, "n_draft   =")) log.gamma = gamma;
     const std::size_t durations = line.find("dur(b,g,a) =");
     if (durations == std::string_view::npos || line.find("draft-simple:") == std::string_view::npos) continue;
-    log.line = number;
+    log.line = lines.number();
     log.drafted = logs::number_after(line, "#gen tokens =");
     const std::size_t second = line.find(',', durations + std::string_view("dur(b,g,a) =").size());
     if (second == std::string_view::npos) continue;

@@ -141,17 +141,15 @@ class MethodsReader {
     known_.emplace_back(key);
     const Node* node = table_.take(key);
     if (node == nullptr) return std::nullopt;
-    const auto* whole = std::get_if<std::int64_t>(&node->value);
-    const auto* number = std::get_if<double>(&node->value);
-    if (whole == nullptr && number == nullptr) {
-      reject(*node, key, "wrong type", "must be a number");
-      return std::nullopt;
-    }
-    const double value = whole != nullptr ? static_cast<double>(*whole) : *number;
+    const auto number = scenario::number_of(*node);
     const double maximum = key == "c" ? 1.0 : 1e6;
-    if (value >= 0.0 && value <= maximum) return value;
-    reject(*node, key, fmt::format("invalid {}={}", key, number_text(value)),
-           fmt::format("must lie in [0, {}]", number_text(maximum)));
+    if (number && *number >= 0.0 && *number <= maximum) return number;
+    if (number) {
+      reject(*node, key, fmt::format("invalid {}={}", key, number_text(*number)),
+             fmt::format("must lie in [0, {}]", number_text(maximum)));
+    } else {
+      reject(*node, key, "wrong type", "must be a number");
+    }
     return std::nullopt;
   }
 
@@ -218,10 +216,8 @@ class MethodsReader {
     const auto* list = std::get_if<scenario::Array>(&node.value);
     std::vector<double> all;
     for (const Node& entry : list != nullptr ? *list : scenario::Array{node}) {
-      if (const auto* number = std::get_if<double>(&entry.value)) {
+      if (const auto number = scenario::number_of(entry)) {
         all.push_back(*number);
-      } else if (const auto* whole = std::get_if<std::int64_t>(&entry.value)) {
-        all.push_back(static_cast<double>(*whole));
       } else if (const auto* flag = std::get_if<bool>(&entry.value)) {
         all.push_back(*flag ? 1.0 : 0.0);
       } else {

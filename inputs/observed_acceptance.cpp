@@ -66,8 +66,8 @@ class Gunzip {
 
  private:
   [[noreturn]] void fail(std::string_view problem) const {
-    throw InputError(
-        fmt::format("{}: {} (the file is cut or damaged) - unpack what is there: gzip -dc", readable(name_), problem));
+    throw InputError(fmt::format("{}: {} (the file is truncated or damaged) - unpack the rest with gzip -dc",
+                                 readable(name_), problem));
   }
 
   std::string name_;
@@ -174,8 +174,8 @@ void check_equal(const std::string& file, const Observations& used, std::string_
     if (first == nullptr) first = observation;
     const auto before = value(*first);
     if (*before == *here) continue;
-    reject_log(file, fmt::format("{} {} beside {} at line {}", name, *here, *before, first->line), std::string(why),
-               "give the log of one of them", observation->line);
+    reject_log(file, fmt::format("{} {} here and {} at line {}", name, *here, *before, first->line), std::string(why),
+               "use a log with only one of them", observation->line);
   }
 }
 
@@ -198,12 +198,12 @@ std::vector<analytic::AcceptanceCluster> clusters_of(const std::string& file, co
   for (const Observation* observation : used) {
     if (!answers::has_counts(*observation)) continue;
     if (!observation->gamma) {
-      reject_log(file, "no draft length", "accepted drafts say nothing without how many were drafted",
+      reject_log(file, "no draft length", "accepted counts mean nothing without the number of drafted tokens",
                  "write a table of your own with gamma: docs/logs.md", observation->line);
     }
     if (!answers::drafts_are_whole(*observation)) {
       reject_log(file, fmt::format("drafts of several lengths, at most {}", *observation->gamma),
-                 "what is fitted are drafts of one length", "log a run with a fixed draft length", observation->line);
+                 "the fit needs drafts of one length", "log a run with a fixed draft length", observation->line);
     }
     if (auto counts = answers::counts_for_fit(*observation)) clusters.push_back(*std::move(counts));
   }
@@ -239,9 +239,9 @@ std::vector<analytic::AcceptanceCluster> clusters_of(const std::string& file, co
       file,
       fmt::format("gamma {} {} does not determine other draft lengths", logged.gamma,
                   single ? "alone" : "without positions"),
-      fmt::format("{} tokens per iteration there; at gamma {} any of {} to {} may be",
+      fmt::format("{} tokens per iteration there; at gamma {} anything from {} to {} is possible",
                   decimal_text(1.0 + logged.accepted, 4), other, decimal_text(open.low, 3), decimal_text(open.high, 3)),
-      single ? "log some minutes at gamma 3" : "log acceptance by position");
+      single ? "log a few minutes at gamma 3" : "log acceptance by position");
 }
 
 /// The log of a file and the observations to use.
@@ -260,7 +260,7 @@ std::unique_ptr<const UsedLog> read_used_log(const std::string& path, StopToken 
   result->used = used_observations(result->log.contents);
   if (result->used.empty()) {
     reject_log(file, "no counts of acceptance",
-               "it is a log of autoregressive decoding, or of an engine that does not count drafts",
+               "the log is of autoregressive decoding, or its engine does not count drafts",
                "foredraft import shows what was read");
   }
   check_settings(file, result->used);
@@ -272,10 +272,9 @@ analytic::AcceptanceFit fit_of(const UsedLog& used) {
   const std::vector<analytic::AcceptanceCluster> clusters = clusters_of(file, used.used);
   if (clusters.empty()) {
     if (used.used.front()->trace.by_position.empty()) {
-      reject_log(file, "no accepted drafts", "steps were counted, what they accepted was not");
+      reject_log(file, "no accepted drafts", "the log counts steps but not what they accepted");
     }
-    reject_log(file, "acceptance by text position", "it is replayed, nothing is fitted to it",
-               "use foredraft simulate");
+    reject_log(file, "acceptance by text position", "it can be replayed, but not fitted", "use foredraft simulate");
   }
   auto result =
       analytic::fit_acceptance(clusters, answers::drafter_class(used.log.contents.settings.method.value_or("")));

@@ -41,49 +41,96 @@ bool is_hub_id(std::string_view name) {
 
 enum class Variants { kept, dropped };
 
+/// True for a word that does not change the shape: how a checkpoint was trained, its date, or who trained a head.
+bool is_variant(const std::string& word) {
+  constexpr std::array<std::string_view, 14> variants{"base",   "chat",     "hf",    "instruct",   "it",
+                                                      "meta",   "thinking", "draft", "speculator", "specforge",
+                                                      "sglang", "b16",      "rl",    "sft"};
+  constexpr std::size_t date_digits = 4;  // 2507, 0528
+  const bool is_number = std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
+  return std::ranges::find(variants, word) != variants.end() || (is_number && word.size() == date_digits);
+}
+
 /// Normalizes a checkpoint's name to compare shapes: lower case, separators only between digits (Qwen2.5-7B is not
-/// Qwen2-57B) and, if `variants` are dropped, no words about training: "llama3.1.8b".
+/// Qwen2-57B), the kind of a head first (Qwen3-8B-speculator.eagle3) and, if dropped, no variants: "llama3.1.8b".
 std::string shape_name(std::string_view name, Variants variants) {
-  constexpr std::array<std::string_view, 6> trained{"base", "chat", "hf", "instruct", "it", "meta"};
   const auto is_plain = [](char c) { return !plain_name({&c, 1}).empty(); };
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  std::string joined;
+  std::vector<std::string> words;
   for (auto at = name.begin(); at != name.end();) {
     const auto end = std::find_if_not(at, name.end(), is_plain);
     const std::string word = plain_name(std::string(at, end));
     at = std::find_if(end, name.end(), is_plain);
-    if (word.empty() || (variants == Variants::dropped && std::ranges::find(trained, word) != trained.end())) continue;
+    if (!word.empty() && !(variants == Variants::dropped && is_variant(word))) words.push_back(word);
+  }
+  std::ranges::stable_partition(words, [](const std::string& word) {
+    return std::ranges::find(latency::head_kinds, word) != latency::head_kinds.end();
+  });
+  std::string joined;
+  for (const std::string& word : words) {
     if (!joined.empty() && is_digit(joined.back()) && is_digit(word.front())) joined += '.';
     joined += word;
   }
   return joined;
 }
 
+std::string without_owner(const std::string& name) { return is_hub_id(name) ? name.substr(name.find('/') + 1) : name; }
+
+/// True if the shape has this name, as shape_name() writes it.
+bool has_shape_name(const latency::ModelShape& shape, const std::string& wanted) {
+  const auto is_wanted = [&](const std::string& known) { return shape_name(known, Variants::kept) == wanted; };
+  return is_wanted(shape.name) || std::ranges::any_of(shape.aliases, is_wanted);
+}
+
 /// The shipped shape of a checkpoint on the Hugging Face hub, with or without owner; null if there is none.
 const latency::ModelShape* shape_of_checkpoint(const std::string& name) {
-  const std::string of_owner = is_hub_id(name) ? name.substr(name.find('/') + 1) : name;
   for (const Variants variants : {Variants::kept, Variants::dropped}) {
-    const std::string wanted = shape_name(of_owner, variants);
-    const auto is_wanted = [&](const std::string& known) { return shape_name(known, Variants::kept) == wanted; };
+    const std::string wanted = shape_name(without_owner(name), variants);
     for (const latency::ModelShape& shape : latency::model_registry()) {
-      if (is_wanted(shape.name) || std::ranges::any_of(shape.aliases, is_wanted)) return &shape;
+      if (has_shape_name(shape, wanted)) return &shape;
     }
   }
   return nullptr;
 }
 
-/// A checkpoint with a format at the end of its name: Qwen3-8B-FP8, Llama-3.1-8B-Instruct-AWQ.
+bool is_gguf_file(const std::string& name) { return lower_case(name).ends_with(".gguf"); }
+
+/// A checkpoint with a format, or words about one, at the end of its name.
 struct QuantizedCheckpoint {
   const latency::ModelShape* shape;
-  latency::WeightFormats weights;
+  std::optional<latency::WeightFormats> weights;  ///< nullopt: the shape's own
 };
-std::optional<QuantizedCheckpoint> quantized_checkpoint(const std::string& name) {
-  const std::size_t end = name.rfind('-');
-  if (end == std::string::npos) return std::nullopt;
-  const auto weights = latency::weight_formats(name.substr(end + 1));
-  const latency::ModelShape* shape = weights ? shape_of_checkpoint(name.substr(0, end)) : nullptr;
-  if (shape == nullptr) return std::nullopt;
-  return QuantizedCheckpoint{shape, *weights};
+
+/// Reads names such as Qwen3-8B-FP8-dynamic, Llama-3.1-8B-Instruct-AWQ-INT4, Qwen3-8B-quantized.w4a16, Qwen3-8B-4bit,
+/// Qwen3-8B-UD-Q4_K_XL.gguf and Qwen3-8B-GGUF:Q8_0. A GGUF repository without a format means that of the checkpoint, if
+/// it is quantized already, else Q4_K_M, which llama.cpp downloads. The last format counts.
+std::optional<QuantizedCheckpoint> quantized_checkpoint(const std::string& what) {
+  constexpr std::array<std::string_view, 10> further{"v2",     "gguf",  "mlx",       "bnb",       "dynamic",
+                                                     "static", "block", "quantized", "pertensor", "kv"};
+  constexpr std::string_view separators = "-.:";
+  std::optional<latency::WeightFormats> weights;
+  bool gguf = false;
+  for (std::string name = is_gguf_file(what) ? fs::path(what).filename().string() : what;;) {
+    std::size_t end = name.find_last_of(separators);
+    if (end == std::string::npos || end == 0) return std::nullopt;
+    auto format = latency::weight_formats(name.substr(end + 1));
+    const std::size_t before = name.find_last_of(separators, end - 1);
+    if (before != std::string::npos && before > 0) {  // formats of two words: UD-Q4_K_XL
+      if (const auto longer = latency::weight_formats(name.substr(before + 1))) {
+        format = longer;
+        end = before;
+      }
+    }
+    const std::string word = lower_case(name.substr(end + 1));
+    if (!format && std::ranges::find(further, word) == further.end()) return std::nullopt;
+    if (!weights) weights = format;
+    gguf = gguf || word == "gguf";
+    name.resize(end);
+    const latency::ModelShape* shape = shape_of_checkpoint(name);
+    if (shape == nullptr) continue;
+    if (!weights && gguf && !shape->native_formats) weights = latency::weight_formats("q4_k_m");
+    return QuantizedCheckpoint{shape, weights};
+  }
 }
 
 std::string taken_for(const std::string& checkpoint) { return fmt::format("taken for {}", readable(checkpoint)); }
@@ -96,8 +143,7 @@ std::string taken_for(const std::string& checkpoint) { return fmt::format("taken
         fmt::format("download its config.json, e.g. hf download {} config.json --local-dir {}, and name {}/config.json",
                     what, name, name);
   } else {
-    std::vector<std::string> known;
-    for (const latency::ModelShape& shape : latency::model_registry()) known.push_back(shape.name);
+    const std::vector<std::string> known = texts_of(latency::model_registry(), &latency::ModelShape::name);
     what_to_do = scenario::method_suggestion(what);
     const bool is_method = !what_to_do.empty();
     if (!is_method) what_to_do = suggestion_for(lower_case(what), known, "models");
@@ -165,18 +211,21 @@ ReadModel read_path(const std::string& what, const std::string& assume) {
     if (!assume.empty()) throw_not_assumed(what);
     return read_file_of_models(what.substr(0, colon + toml), what.substr(colon + toml + 1));
   }
-  if (status.type() == fs::file_type::not_found || what.empty()) {
+  if (status.type() == fs::file_type::not_found || what.empty() || is_gguf_file(what)) {
     if (const latency::ModelShape* shape = shape_of_checkpoint(what)) {
       if (!assume.empty()) throw_not_assumed(what);
       return {.shape = *shape, .notes = {taken_for(what)}};
     }
     if (const auto quantized = quantized_checkpoint(what); quantized && assume.empty()) {
-      return {.shape = *quantized->shape,
-              .weights = quantized->weights,
-              .notes = {fmt::format("{}, all matrices of its layers in {}; its config.json says which are",
-                                    taken_for(what), to_text(quantized->weights))}};
+      std::string note = taken_for(what);
+      if (quantized->weights) {
+        note += fmt::format(", all matrices of its layers in {}; its config.json says which are",
+                            to_text(*quantized->weights));
+      }
+      return {.shape = *quantized->shape, .weights = quantized->weights, .notes = {note}};
     }
-    throw_unknown(what, "neither a shipped model nor a file");
+    throw_unknown(what, is_gguf_file(what) ? "no shipped model of this name; GGUF files are not read"
+                                           : "neither a shipped model nor a file");
   }
   if (fs::is_directory(status)) {
     const fs::path config = fs::path(what) / "config.json";
@@ -224,6 +273,15 @@ std::optional<ReadModel> read_named(const latency::Profile& profile, std::string
   return read;
 }
 
+/// Drafters without a model.
+constexpr std::array<std::string_view, 2> host_drafters{"ngram", "suffix"};
+
+/// True for "mtp" and the names that engines have for it: "nextn", "deepseek_mtp", "qwen3_next_mtp".
+bool means_own_layers(const std::string& name) {
+  const std::string lower = lower_case(name);
+  return lower == "mtp" || lower == "nextn" || lower.ends_with("_mtp");
+}
+
 /// The target's MTP layers as a draft. Sets a problem and returns nullopt if the target has none.
 std::optional<ReadModel> read_own_layers(const std::optional<ReadModel>& target, DeployedPair& pair) {
   if (!target || target->shape.drafting.layers == 0) {
@@ -240,6 +298,37 @@ std::optional<ReadModel> read_own_layers(const std::optional<ReadModel>& target,
   std::erase_if(pair.models, [&](const latency::ModelShape& shape) { return shape.name == pair.draft; });
   pair.models.push_back(read.shape);
   return read;
+}
+
+/// The head that a method means, alone ("eagle3") or beside the target's name ("Qwen3-14B_eagle3"): a shipped one, or a
+/// head of the standard design. nullopt if `pair.draft` is something else. Throws InputError for the method alone if
+/// the head's widths do not follow from the target's.
+std::optional<ReadModel> read_standard_head(const std::optional<ReadModel>& target, DeployedPair& pair) {
+  std::error_code unknown;
+  if (!target || shape_of_checkpoint(pair.draft) != nullptr || fs::exists(pair.draft, unknown)) return std::nullopt;
+  const std::string asked = shape_name(without_owner(pair.draft), Variants::dropped);
+  const auto* const kind = std::ranges::find_if(latency::head_kinds, [&](auto one) { return asked.starts_with(one); });
+  if (kind == latency::head_kinds.end()) return std::nullopt;
+  const std::string of = asked.substr(kind->size());
+  if (!of.empty() && !has_shape_name(target->shape, of)) return std::nullopt;
+  const std::string name = fmt::format("{}-{}", *kind, target->shape.name);
+  if (const latency::ModelShape* shipped = shape_of_checkpoint(name)) {
+    pair.draft = shipped->name;
+    return ReadModel{.shape = *shipped, .weights = shipped->native_formats};
+  }
+  const auto head = latency::standard_head(*kind, target->shape);
+  if (!head && of.empty()) {
+    throw InputError(fmt::format(
+        "{}: no such head of {} ships, and its widths do not follow from the target's - name its config.json",
+        readable(pair.draft), readable(target->shape.name)));
+  }
+  if (!head) return std::nullopt;
+  pair.notes.push_back(fmt::format("{}: taken for a head with the widths of {}; --draft config.json names yours",
+                                   readable(pair.draft), readable(target->shape.name)));
+  pair.draft = head->name;
+  std::erase_if(pair.models, [&](const latency::ModelShape& shape) { return shape.name == pair.draft; });
+  pair.models.push_back(*head);
+  return ReadModel{.shape = *head};
 }
 
 void note_limits(const latency::ModelShape& draft, DeployedPair& pair) {
@@ -365,13 +454,13 @@ ReadModel read_model(const std::string& what, const std::string& assume) {
 std::optional<std::string> vocabulary_problem(const latency::ModelShape& target, const latency::ModelShape& draft) {
   if (!other_tokens(target, draft)) return std::nullopt;
   return fmt::format(
-      "{} has {} tokens and {} has {}: they are not of one tokenizer, and a draft of one is no token of the other",
+      "{} has {} tokens and {} has {}: they have different tokenizers, so a draft of one is no token of the other",
       readable(target.name), target.vocabulary, readable(draft.name), draft.vocabulary);
 }
 
 std::optional<std::string> vocabulary_note(const latency::ModelShape& target, const latency::ModelShape& draft) {
   if (target.vocabulary == draft.vocabulary || other_tokens(target, draft)) return std::nullopt;
-  return fmt::format("{} has {} tokens and {} has {}: taken for one tokenizer whose table is padded differently",
+  return fmt::format("{} has {} tokens and {} has {}: assumed to share a tokenizer, with tables padded differently",
                      readable(target.name), target.vocabulary, readable(draft.name), draft.vocabulary);
 }
 
@@ -379,20 +468,25 @@ std::optional<std::string> head_problem(const latency::ModelShape& target, const
   if (draft.architecture != latency::Architecture::head) return std::nullopt;
   const std::int64_t width = draft.head.hidden_width > 0 ? draft.head.hidden_width : draft.d_model;
   if (width == target.d_model) return std::nullopt;
-  return fmt::format("{} reads hidden states of width {}, those of {} have {} - take the head of this target",
+  return fmt::format("{} reads hidden states of width {}, those of {} have {} - use a head of this target",
                      readable(draft.name), width, readable(target.name), target.d_model);
 }
 
 DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile) {
   DeployedPair pair{.target = asked.target, .draft = asked.draft, .models = latency::model_registry()};
   const std::optional<ReadModel> target = read_named(profile, pair.target, pair, asked.deployment.assume);
-  const bool own_layers = !asked.heads && asked.draft == own_drafting_layers && !has_steps(profile, asked.draft);
+  const bool own_layers = !asked.heads && means_own_layers(asked.draft) && !has_steps(profile, asked.draft);
   if (asked.heads) pair.draft = pair.target;
   const bool host = read_host_drafter(asked, profile, pair);
-  const std::optional<ReadModel> draft = asked.heads  ? target
-                                         : host       ? std::nullopt
-                                         : own_layers ? read_own_layers(target, pair)
-                                                      : read_named(profile, pair.draft, pair);
+  std::optional<ReadModel> draft;
+  if (asked.heads) {
+    draft = target;
+  } else if (own_layers) {
+    draft = read_own_layers(target, pair);
+  } else if (!host) {
+    draft = read_standard_head(target, pair);
+    if (!draft) draft = read_named(profile, pair.draft, pair);
+  }
   if (draft) note_limits(draft->shape, pair);
   if (target && draft && !asked.heads) {
     pair.head_problem = head_problem(target->shape, draft->shape);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,11 +30,11 @@ struct ReadModel {
 /// Reads the model `what`: a shipped model (ignoring case), FILE.toml with one model, FILE.toml:NAME, a Hugging Face
 /// config.json (and a hf_quant_config.json in the same folder), or its folder. A shipped name takes precedence over a
 /// folder of that name; write ./NAME for the folder. A checkpoint on the Hugging Face hub ("Qwen/Qwen3-8B",
-/// "Llama-3.1-8B-Instruct") means the shipped shape of the same name, ignoring owner, case, separators and training
-/// variants; a note says so. A model of a config.json is named after its folder, or after the file if that has another
-/// name. Throws InputError for anything else, with the nearest shipped name or how to download the config.json, and for
-/// an invalid file, with all problems. `assume`: architecture to read a config.json as; empty: its own. An error for
-/// other sources.
+/// "Llama-3.1-8B-Instruct-FP8") or a GGUF file, whose name alone is read, means the shipped shape of the same name,
+/// ignoring owner, case, separators and training variants, with the format at the end; a note says so. A model of a
+/// config.json is named after its folder, or after the file if that has another name. Throws InputError for anything
+/// else, with the nearest shipped name or how to download the config.json, and for an invalid file, with all problems.
+/// `assume`: architecture to read a config.json as; empty: its own. An error for other sources.
 [[nodiscard]] ReadModel read_model(const std::string& what, const std::string& assume = {});
 
 /// Why `draft` and `target` have different vocabularies: sizes that differ by 1 % or more; else nullopt. Smaller
@@ -72,15 +71,12 @@ struct AskedDeployment {
   bool allow_vocabulary_mismatch = false;         ///< allow a draft model with another vocabulary
 };
 
-/// Name of the draft that consists of the target's MTP layers (mtp_head).
-inline constexpr std::string_view own_drafting_layers = "mtp";
-/// Names of drafters without a model that look up drafts on the host.
-inline constexpr std::array<std::string_view, 2> host_drafters{"ngram", "suffix"};
-
 struct AskedPair {
-  std::string target,
-      draft;  ///< names of read_model(); "mtp", "ngram", "suffix"; heads: the draft is the target itself
-  bool heads = false;
+  std::string target;
+  /// A name of read_model(); "mtp": the target's own layers; a kind of head (head_kinds); "ngram" or "suffix": looked
+  /// up on the host.
+  std::string draft;
+  bool heads = false;  ///< the draft is the target itself
   AskedDeployment deployment = {};
 };
 
@@ -101,7 +97,7 @@ struct DeployedPair {
 /// InputError for models that cannot be read.
 [[nodiscard]] DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile);
 
-/// The suggestion for an unknown format.
+/// A suggestion for an unknown format.
 [[nodiscard]] std::string format_suggestion(std::string_view word);
 
 /// Table of the shipped shapes: parameters and active parameters (millions), bytes of the checkpoint in its own

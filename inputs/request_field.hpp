@@ -68,4 +68,13 @@ void reject_stated(const Request& request, std::span<const RequestField<Request>
   if (!problem.key.empty()) problems.add(std::move(problem));
 }
 
+/// Adds a problem if a number of GPUs is given without their price.
+inline void check_price(bool has_gpus, bool has_price, ProblemList& problems) {
+  if (!has_gpus || has_price) return;
+  problems.add({.key = "--gpus",
+                .text = "given without --gpu-hour-price",
+                .why = "it asks for the cost of tokens",
+                .suggestion = "e.g. --gpu-hour-price 2.5"});
+}
+
 }  // namespace foredraft::inputs

@@ -142,7 +142,7 @@ class RequestReader {
     Place& place = places[known->field];
     if (place.name != nullptr && !place.name->weak && known->weak) return;
     if (place.name != nullptr && place.name->weak == known->weak) {
-      return reject(name, "given twice", fmt::format("{} names the same", place.written));
+      return reject(name, "given twice", fmt::format("{} means the same", place.written));
     }
     place = {.name = known, .written = name, .column = column};
   }
@@ -158,7 +158,7 @@ class RequestReader {
     }
     for (std::size_t field = 0; field < sent_fields; ++field) {
       if (columns_[field].name != nullptr) continue;
-      reject(std::string(sent_names[field]), "missing", "needs a column of this name, or of one in docs/load.md");
+      reject(std::string(sent_names[field]), "missing", "needs a column with this name or one of docs/load.md");
     }
     return problems_.empty();
   }
@@ -194,7 +194,7 @@ class RequestReader {
   std::int64_t tokens(const Cells& cells, SentField field, std::int64_t least) {
     const std::string_view name = sent_names[field];
     if (!cells[field]) {
-      reject(std::string(name), "missing", "each request has its tokens");
+      reject(std::string(name), "missing", "each request needs its number of tokens");
       return least;
     }
     const std::optional<std::int64_t> count = parse_integer(*cells[field]);
@@ -207,7 +207,7 @@ class RequestReader {
   double arrival_s(const Cells& cells, double unit_s) {
     const std::optional<std::string>& cell = cells[sent_arrival];
     if (!cell) {
-      reject(std::string(sent_names[sent_arrival]), "missing", "each request has its time");
+      reject(std::string(sent_names[sent_arrival]), "missing", "each request needs its arrival time");
       return 0.0;
     }
     std::optional<double> seconds = parse_real(*cell);
@@ -238,7 +238,7 @@ class RequestReader {
     } else if (problems_.empty()) {
       const double first_s = requests_.front().arrival_s;
       const double span_s = requests_.back().arrival_s - first_s;
-      if (span_s == 0.0) reject("", "all requests arrive at one time", "the rate of arrivals is that of the recording");
+      if (span_s == 0.0) reject("", "all requests arrive at one time", "the arrival rate follows from their times");
       if (span_s > longest_s)
         reject("", fmt::format("spans {:g} s", span_s), fmt::format("must be at most {:g} s", longest_s));
       for (RecordedRequest& request : requests_) request.arrival_s -= first_s;

@@ -10,6 +10,7 @@
 #include "core/documents.hpp"
 #include "core/numbers.hpp"
 #include "core/problems.hpp"
+#include "core/table.hpp"
 #include "foredraft/errors.hpp"
 
 namespace foredraft::inputs {
@@ -20,7 +21,7 @@ struct TextRow {
   std::vector<std::string_view> cells;
 };
 
-constexpr std::string_view separators = ", \t\r";
+constexpr std::string_view separators = ", \t";
 
 std::vector<std::string_view> cells_of(std::string_view line) {
   std::vector<std::string_view> cells;
@@ -35,12 +36,9 @@ std::vector<std::string_view> cells_of(std::string_view line) {
 
 std::vector<TextRow> text_rows(std::string_view text) {
   std::vector<TextRow> rows;
-  for (std::int64_t number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    auto cells = cells_of(line.substr(0, line.find('#')));
-    if (!cells.empty()) rows.push_back({.line = number, .cells = std::move(cells)});
+  for (TextLines lines(text); lines.next();) {
+    auto cells = cells_of(lines.line().substr(0, lines.line().find('#')));
+    if (!cells.empty()) rows.push_back({.line = lines.number(), .cells = std::move(cells)});
   }
   return rows;
 }

@@ -17,6 +17,7 @@
 
 #include "core/documents.hpp"
 #include "core/problems.hpp"
+#include "core/type_kinds.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/words.hpp"
 
@@ -52,15 +53,6 @@ struct Key {
 template <typename Owner, typename Value>
 Key(std::string_view, Value Owner::*, Presence = Presence::optional, NumberLimits = {}, std::string_view = {})
     -> Key<Owner, Value>;
-
-template <typename Value>
-struct Bare {
-  using type = Value;
-};
-template <typename Value>
-struct Bare<std::optional<Value>> {
-  using type = Value;
-};
 
 /// Reads a table key by key and records the known keys. Adds problems to a list.
 class TomlTable {
@@ -144,7 +136,7 @@ class TomlTable {
       const toml::node* node = take(key.key);
       if (node == nullptr) {
         if (key.presence == Presence::required) reject_missing(key.key, std::string(key.why));
-      } else if (auto value = reader.template value_at<typename Bare<Value>::type>(key.key, *node, key.limits)) {
+      } else if (auto value = reader.template value_at<without_optional<Value>>(key.key, *node, key.limits)) {
         owner.*key.member = *std::move(value);
       }
     };

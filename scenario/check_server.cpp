@@ -88,8 +88,6 @@ class ServerCheck : FieldChecks {
   }
 
  private:
-  static constexpr double us_per_ms = 1e3;
-
   void check_served(const Server& server) {
     const std::string_view word = name_of(server.acceptance);
     if (!serves(server.acceptance)) {
@@ -179,7 +177,7 @@ class ServerCheck : FieldChecks {
     }
     if (count.p95 > count.tokens && count.p95 <= largest) return;
     invalid(text + "_p95", count.p95,
-            fmt::format("must be above the mean, {}, and at most {:.6g}: no lognormal law has a longer one",
+            fmt::format("must be above the mean, {}, and at most {:.6g}: no lognormal distribution has a larger one",
                         count.tokens, largest),
             {}, text + "_tokens");
   }

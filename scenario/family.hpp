@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/type_kinds.hpp"
 #include "scenario/value.hpp"
 
 /// Each family of a scenario (drafters, rules, policies, ...) is a variant with a registry. An entry of the registry
@@ -68,29 +69,20 @@ inline constexpr bool integers_as_numbers = false;
 
 namespace detail {
 
-template <class Field>
-struct UnwrapOptional {
-  using type = Field;
-};
-template <class Field>
-struct UnwrapOptional<std::optional<Field>> {
-  using type = Field;
-};
-
 /// Class and field type of a pointer to member.
 template <class Pointer>
 struct Pointed;
 template <class Class, class Field>
 struct Pointed<Field Class::*> {
   using Owner = Class;
-  using Stored = typename UnwrapOptional<Field>::type;
+  using Stored = without_optional<Field>;
 };
 template <auto Field>
 using OwnerOf = typename Pointed<decltype(Field)>::Owner;
 
 template <class Field>
 void store(Field& field, const Value& value) {
-  using Stored = typename UnwrapOptional<Field>::type;
+  using Stored = without_optional<Field>;
   if constexpr (std::is_arithmetic_v<Stored>) {
     const auto* whole = std::get_if<std::int64_t>(&value);
     field = whole != nullptr ? static_cast<Stored>(*whole) : static_cast<Stored>(std::get<double>(value));

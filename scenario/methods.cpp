@@ -265,7 +265,7 @@ std::vector<Method> drafter_methods() {
        .wins = "at small batches, where a trained head is there",
        .source = "Li2024",
        .exact = true,
-       .request = "predict --draft config.json",
+       .request = "predict --draft eagle, or config.json",
        .members = {"autoregressive"},
        .not_compared = own_drafter},
       {.name = "eagle3",
@@ -274,7 +274,7 @@ std::vector<Method> drafter_methods() {
        .wins = "as eagle: its projection reads less, and acceptance falls less with the position",
        .source = "Li2025eagle3",
        .exact = true,
-       .request = "predict --draft config.json",
+       .request = "predict --draft eagle3, or config.json",
        .members = {"autoregressive"},
        .not_compared = own_drafter},
       {.name = "mtp",
@@ -310,7 +310,7 @@ std::vector<Method> drafter_methods() {
        .wins = "where the drafter's passes would be the larger part of an iteration",
        .source = "Xia2023",
        .exact = true,
-       .request = "--drafter block; predict --draft config.json",
+       .request = "--drafter block; predict --draft dflash, or config.json",
        .members = {"block"},
        .compared = Drafter(BlockDrafter{}),
        .if_named = "its acceptance falls only as a stated decay says"},
@@ -476,16 +476,6 @@ const std::vector<Method>& methods() {
     }
     return joined;
   }();
-  return all;
-}
-
-const std::vector<std::string_view>& building_blocks() {
-  static const std::vector<std::string_view> all{
-      "accept_all",              // a control
-      "constant",                // the default
-      "optimal_stopping",        // an oracle
-      "optimal_token_stopping",  // another, the bound of policies that see a confidence
-  };
   return all;
 }
 

@@ -22,9 +22,7 @@ const std::vector<Metric>& metrics() {
       {"speedup", "", "speedup over autoregressive decoding", &ClosedForm::speedup, &Estimates::speedup, Needs::cost,
        "time of autoregressive decoding over that of speculation; without costs per sequence tokens over target decode "
        "steps, an iteration costing 1 + draft passes * c under constant_ratio, (t_v + overhead + draft passes * t_d) / "
-       "step "
-       "under "
-       "block, the times of the forward passes over that of a decode step under roofline and measured",
+       "step under block, the times of the forward passes over that of a decode step under roofline and measured",
        "ratio of totals; delta method over independent units"},
       {"operations_factor", "", "relative operations", &ClosedForm::operations_factor, &Estimates::operations_factor,
        Needs::operations_ratio, "(drafted * operations_ratio + verified positions) over tokens",
@@ -43,14 +41,12 @@ const std::vector<Metric>& metrics() {
       {"optimal_acceptance", "", "optimal acceptance of k candidates", &ClosedForm::optimal_acceptance, nullptr,
        Needs::several_candidates,
        "the largest per_token of any lossless rule with as many independent candidates, mean over the pool: the "
-       "optimum "
-       "of optimal transport; not known for candidates without replacement",
+       "optimum of optimal transport; not known for candidates without replacement",
        ""},
       {"mean_gamma", "drafted tokens", "drafted tokens per iteration", &ClosedForm::mean_gamma, &Estimates::mean_gamma,
        Needs::varying_gamma,
        "drafted tokens over draft-and-verify rounds; only for a policy other than constant, a gamma_schedule and "
-       "drafters "
-       "that copy",
+       "drafters that copy",
        "ratio of totals; delta method over independent units"},
       {"best_gamma", "drafted tokens", "optimal draft length", &ClosedForm::best_gamma, nullptr, Needs::cost,
        "the gamma of largest speedup for these inputs, whatever the point's own gamma; `inf` where longer is "
@@ -62,8 +58,7 @@ const std::vector<Metric>& metrics() {
        Needs::token_confidence,
        "policies that see a confidence: the largest speedup of drafts of at most gamma tokens, where the acceptance of "
        "each token is known before it is drafted (policy optimal_token_stopping); no policy exceeds it, in texts of "
-       "any "
-       "length",
+       "any length",
        ""},
       {"oracle_speedup", "", "speedup of the oracle", &ClosedForm::oracle_speedup, nullptr, Needs::token_confidence,
        "the same policies: the speedup of drafting exactly what will be accepted, however long", ""},

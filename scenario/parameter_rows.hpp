@@ -23,8 +23,6 @@
 /// Functions that describe parameters that belong to no family; each call makes a row of the table.
 namespace foredraft::scenario {
 
-inline constexpr double us_per_ms = 1e3;
-
 // ---- Where a parameter is used.
 
 using Used = std::function<bool(const Usage&)>;

@@ -120,7 +120,7 @@ Table sequences() {
            },
            {.required = true}),
       real("sequence_length", {.minimum = 1.0, .maximum = 1e9},
-           "tokens of one sequence, or their mean; without it one endless text", in_process,
+           "length of a sequence in tokens, or its mean; without it the text is endless", in_process,
            store<&SequenceLength::tokens>),
       choice("end_of_sequence", {"fixed", "geometric"},
              "length of a sequence: the same for all, or geometric with that mean", with_sequences,
@@ -144,12 +144,12 @@ Table sampling() {
           real("draft_temperature", {.maximum = 1000.0},
                "applied to the drafter in place of temperature; 0: it drafts its most probable token", with_synthetic,
                store<&TokenFidelity::draft_temperature>),
-          top_k<&TokenFidelity::truncation>("top_k",
-                                            "target: only its most probable tokens, after the temperature; 0: all"),
-          top_p<&TokenFidelity::truncation>("top_p",
-                                            "target: after top_k, the fewest best tokens of this probability in total"),
-          top_k<&TokenFidelity::draft_truncation>("draft_top_k", "the same of the drafter"),
-          top_p<&TokenFidelity::draft_truncation>("draft_top_p", "the same of the drafter")};
+          top_k<&TokenFidelity::truncation>(
+              "top_k", "target: how many of its most probable tokens are kept, after the temperature; 0: all"),
+          top_p<&TokenFidelity::truncation>(
+              "top_p", "target: after top_k, the fewest most probable tokens with this total probability"),
+          top_k<&TokenFidelity::draft_truncation>("draft_top_k", "the same for the drafter"),
+          top_p<&TokenFidelity::draft_truncation>("draft_top_p", "the same for the drafter")};
 }
 
 Table models() {
@@ -176,8 +176,8 @@ Table models() {
                  choose<&SyntheticModels::draft, DraftDistribution::noise, DraftDistribution::temperature,
                         DraftDistribution::mixing>),
           real("models.alpha", {.maximum = 1.0, .excludes_minimum = true},
-               "expected acceptance that the draft is solved for", with_synthetic, store<&SyntheticModels::alpha>,
-               {.required = true}),
+               "expected acceptance rate; the draft distributions are solved for it", with_synthetic,
+               store<&SyntheticModels::alpha>, {.required = true}),
           integer("models.pool", 1, 65536, "prepared contexts", with_synthetic, store<&SyntheticModels::pool>,
                   {.value = 256}),
           row(ValueType::texts, "models.corpus", {},
@@ -297,7 +297,7 @@ Table all_parameters() {
                        "operations of one draft step over one target step (c-hat); without it no operations factor",
                        always, store<&Scenario::operations_ratio>));
   add_choice(table, "cost", costs(), all_costs.front().name,
-             "what an iteration takes; of a server roofline or measured, in place of steps; foredraft list costs",
+             "cost of an iteration; of a server roofline or measured, in place of step times; foredraft list costs",
              always)
       .implied = true;
   for (const Member<Cost>& cost : all_costs.subspan(1)) add_cost(table, cost);
@@ -325,7 +325,7 @@ Table all_parameters() {
     }
   }
   Parameter& policy = add_choice(table, "policy", policies(), name_of(Policy(ConstantGamma{})),
-                                 "how long drafts are, gamma at most; foredraft list policies", in_process);
+                                 "draft-length policy; gamma is the maximum; foredraft list policies", in_process);
   policy.implied = true;
   for (const PolicyMember& member : policies()) {
     if (!member.alias.empty()) policy.aliases.emplace(member.alias, member.name);

@@ -57,11 +57,17 @@ std::string option_of(std::string_view parameter) {
   return option;
 }
 
+namespace {
+
+/// The parameter under which a value was given: process.marginal instead of process.conditional if the marginal was
+/// given.
 std::string_view given_as(const Space& space, std::string_view parameter) {
   constexpr std::string_view other_form = "process.marginal";
   const bool other = parameter == "process.conditional" && !has_input(space, parameter) && has_input(space, other_form);
   return other ? other_form : parameter;
 }
+
+}  // namespace
 
 std::string name_for_user(const Space& space, std::string_view parameter) {
   parameter = given_as(space, parameter);
@@ -258,16 +264,10 @@ class ValueReader {
   }
 
   std::optional<double> real(const Node& node, const std::string& name) {
-    double number = 0.0;
-    if (const auto* as_real = std::get_if<double>(&node.value)) {
-      number = *as_real;
-    } else if (const auto* as_integer = std::get_if<std::int64_t>(&node.value)) {
-      number = static_cast<double>(*as_integer);
-    } else {
-      return wrong_type(node);
-    }
-    if (!legal(node, name, number)) return std::nullopt;
-    return number == 0.0 ? 0.0 : number;  // -0.0 is 0
+    const auto number = number_of(node);
+    if (!number) return wrong_type(node);
+    if (!legal(node, name, *number)) return std::nullopt;
+    return *number == 0.0 ? 0.0 : *number;  // -0.0 is 0
   }
 
   std::optional<Value> integer(const Node& node) {
@@ -286,12 +286,11 @@ class ValueReader {
     }
     // The word may be a published method that is modeled by another family.
     const bool names_methods = parameter_.name == "drafter" || parameter_.name == "rule" || parameter_.name == "policy";
-    std::string suggestion = names_methods ? method_suggestion(*word) : std::string{};
-    if (suggestion.empty()) suggestion = suggestion_for(*word, parameter_.choices);
     problems_.add({.line = node.line,
                    .key = key_,
                    .text = fmt::format("unknown {} \"{}\"", parameter_.name, *word),
-                   .suggestion = std::move(suggestion)});
+                   .suggestion = names_methods ? method_or_suggestion(*word, parameter_.choices)
+                                               : suggestion_for(*word, parameter_.choices)});
     return std::nullopt;
   }
 

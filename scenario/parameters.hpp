@@ -102,9 +102,6 @@ struct Space {
 /// The command-line option of a parameter: "edit-rate" for drafter.edit_rate.
 [[nodiscard]] std::string option_of(std::string_view parameter);
 
-/// The parameter under which a value was given: process.marginal instead of process.conditional if the marginal was
-/// given.
-[[nodiscard]] std::string_view given_as(const Space& space, std::string_view parameter);
 /// The name of an input in messages: the parameter in a file, its option on the command line.
 [[nodiscard]] std::string name_for_user(const Space& space, std::string_view parameter);
 /// How users set a choice: `drafter = "block"`, or --drafter block.

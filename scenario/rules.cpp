@@ -21,7 +21,6 @@ constexpr MemberParameter<Rule> number(std::string_view name, const ValueRange& 
 
 constexpr ValueRange any_logit{.minimum = -1e6, .maximum = 1e6};
 
-constexpr ValueRange probability{.maximum = 1.0};
 constexpr ValueRange either_sign{.minimum = -1.0, .maximum = 1.0};
 constexpr ValueRange candidate_count{.minimum = 1.0, .maximum = 1024.0, .whole = true};
 
@@ -38,7 +37,8 @@ constexpr std::array k_seq_parameters{number<&KSeq::candidates>(
     "rule.candidates", candidate_count, "k_seq: candidates of one position; 1: rejection_sampling")};
 constexpr std::array sglang_parameters{
     number<&SglangThresholds::threshold_single>(
-        "rule.threshold_single", probability, "sglang_thresholds: tokens with at least this probability are accepted"),
+        "rule.threshold_single", probability_range,
+        "sglang_thresholds: tokens with at least this probability are accepted"),
     number<&SglangThresholds::threshold_acc>(
         "rule.threshold_acc", {.maximum = 1.0, .excludes_minimum = true},
         "sglang_thresholds: others are accepted with their probability divided by this; both "
@@ -47,7 +47,7 @@ constexpr std::array top_n_parameters{
     number<&TopNDelta::relaxed_topk>("rule.relaxed_topk",
                                      {.minimum = 1.0, .maximum = static_cast<double>(max_vocabulary), .whole = true},
                                      "top_n_delta: how many of the target's best tokens are accepted; 1: greedy_match"),
-    number<&TopNDelta::relaxed_delta>("rule.relaxed_delta", probability,
+    number<&TopNDelta::relaxed_delta>("rule.relaxed_delta", probability_range,
                                       "top_n_delta: maximum difference of their probability from the best token's")};
 constexpr std::array lenient_parameters{
     number<&Lenient::lenience>("rule.lenience", {.maximum = 1.0, .excludes_minimum = true},

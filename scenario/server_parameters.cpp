@@ -39,13 +39,13 @@ std::vector<Parameter> lengths(const std::string& of) {
         [name = of + "_lengths", word](const Usage& usage) { return with_lengths(usage) && usage.takes(name, word); };
   };
   return {choice(of + "_lengths", {"uniform", "geometric", "lognormal"},
-                 "uniform within the spread, ending with one chance at every token, or lognormal by mean and p95",
-                 with_lengths, choose_in<count, &TokenCount::geometric, false, true, false>),
+                 "uniform within the spread, geometric, or lognormal by mean and p95", with_lengths,
+                 choose_in<count, &TokenCount::geometric, false, true, false>),
           integer(of + "_spread", 0, max_text_tokens,
-                  "tokens: lengths are uniform on the whole numbers up to this far from the mean", varying("uniform"),
-                  store<count, &TokenCount::spread>, {.value = 0}),
+                  "tokens: lengths are uniform over the whole numbers within this distance of the mean",
+                  varying("uniform"), store<count, &TokenCount::spread>, {.value = 0}),
           real(of + "_p95", {.minimum = 1.0, .maximum = max_text_tokens},
-               "tokens: one lognormal length in twenty is longer; above the mean, at most 3.86 times as much",
+               "tokens: 95th percentile of lognormal lengths; above the mean, at most 3.86 times the mean",
                varying("lognormal"), store<count, &TokenCount::p95>, {.required = true})};
 }
 
@@ -74,54 +74,53 @@ std::vector<Parameter> server_parameters() {
             change<&Server::gamma_schedule>(to, [&](auto& held) { held = gamma_ranges(std::get<Schedule>(value)); });
           }),
       real("switch_ms", {.maximum = longest_step_ms},
-           "gamma_schedule: what the first iteration of another gamma adds (ms)", with_schedule,
+           "gamma_schedule: time that a change of gamma adds to the next iteration (ms)", with_schedule,
            store_us<&Server::switch_us>, {.implied = true, .value = 0.0}),
       integer("switch_margin", 0, 65'536,
-              "gamma_schedule: gamma changes where the batch is more than this many requests outside its range",
+              "gamma_schedule: gamma changes only if the batch is more than this many requests outside its range",
               with_schedule, store<&Server::switch_margin>, {.implied = true, .value = 0}),
       choice("batching", {"continuous", "ragged", "lockstep"},
-             "a finished row is replaced at once; or a static batch, each row at its own pace, or all at that of the "
-             "slowest",
+             "continuous: a finished sequence is replaced at once; ragged: a static batch, each sequence at its own "
+             "pace; lockstep: all at the pace of the slowest",
              in_server, choose<&Server::batching, Batching::continuous, Batching::ragged, Batching::lockstep>),
       choice("admission", {"one", "all"},
-             "continuous: one prompt pass between two iterations, or as many as it takes until no request waits",
+             "continuous: one prompt pass between two iterations, or passes until no request waits",
              in_continuous_batch, choose<&Server::admission, Admission::one, Admission::all>, {.implied = true}),
       integer("max_batch", 1, 65'536, "maximum batch size", in_server, store<&Server::max_batch>, {.required = true}),
       choice("arrivals", {"closed", "poisson", "regular", "recorded"},
-             "requests come at random, at one interval, from clients that wait for their answer, or as recorded",
-             in_server,
+             "from clients that wait for their answers, at random, at equal intervals, or as recorded", in_server,
              choose_in<&Server::arrivals, &Arrivals::kind, ArrivalKind::closed, ArrivalKind::poisson,
                        ArrivalKind::regular, ArrivalKind::recorded>,
              {.value = "poisson"}),
       row(ValueType::text, "arrivals.file", {},
-          "CSV or JSONL of prompt_tokens, output_tokens, arrival_s; a relative path as that of process.file",
+          "CSV or JSONL of prompt_tokens, output_tokens, arrival_s; a relative path is searched like process.file",
           with_recording, store<&Server::arrivals, &Arrivals::file>, {.required = true}),
       real("arrivals.rate_per_s", {.maximum = 1e9, .excludes_minimum = true}, "requests per second", with_rate,
            store<&Server::arrivals, &Arrivals::rate_per_s>, {.required = true}),
-      integer("arrivals.clients", 1, 16'777'216, "clients that send a request when answered", with_clients,
-              store<&Server::arrivals, &Arrivals::clients>, {.required = true}),
+      integer("arrivals.clients", 1, 16'777'216, "clients; each sends its next request when its last one is answered",
+              with_clients, store<&Server::arrivals, &Arrivals::clients>, {.required = true}),
       real("prompt_tokens", {.maximum = max_text_tokens},
-           "tokens of a prompt, or their mean; one pass reads it and yields the first token", with_lengths,
+           "prompt length in tokens, or its mean; one pass reads it and yields the first token", with_lengths,
            store<&Server::prompt, &TokenCount::tokens>, {.value = 0.0})};
   add(table, lengths<&Server::prompt>("prompt"));
   add(table, {real("prefix_hit", {.maximum = 1.0, .excludes_maximum = true},
-                   "share of each prompt that is in the cache already and not read again", in_server,
-                   store<&Server::prefix_hit>, {.implied = true, .value = 0.0}),
-              real("output_tokens", {.minimum = 1, .maximum = max_text_tokens}, "tokens of an answer, or their mean",
+                   "share of each prompt that is in the prefix cache", in_server, store<&Server::prefix_hit>,
+                   {.implied = true, .value = 0.0}),
+              real("output_tokens", {.minimum = 1, .maximum = max_text_tokens}, "output length in tokens, or its mean",
                    with_lengths, store<&Server::output, &TokenCount::tokens>, {.required = true})});
   add(table, lengths<&Server::output>("output"));
   add(table, step_times<&Server::target_step>("target"));
   add(table, step_times<&Server::drafter_step>("drafter"));
   add(table,
       {real("overhead_us", {.maximum = us_per_ms * longest_step_ms},
-            "what an iteration that drafts costs beyond its forward passes (us)", in_server,
-            store<&Server::overhead_us>, {.implied = true, .value = 0.0}),
+            "time of an iteration with drafts beyond its forward passes (us)", in_server, store<&Server::overhead_us>,
+            {.implied = true, .value = 0.0}),
        row(ValueType::text, "engine", {},
-           "what it adds to the passes of an iteration: one of foredraft list engines, or a TOML file; without it "
-           "nothing",
+           "serving engine, whose own time is added to forward passes: a name (foredraft list engines) or a TOML file; "
+           "without it none is added",
            in_server, store<&Server::engine_name>),
        real("latency_goal_ms", {.maximum = longest_step_ms},
-            "goodput counts requests answered within it; without it no goodput", in_server,
+            "maximum latency of a request that counts toward goodput; without it there is no goodput", in_server,
             store_us<&Server::latency_goal_us>)});
   return table;
 }

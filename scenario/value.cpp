@@ -65,10 +65,15 @@ void check_numbers(std::string_view key, const ValueRange& range, const Value& v
   if (!wrong.empty()) throw DomainError(fmt::format("invalid {} (must {})", wrong, range_reason(range)));
 }
 
+std::optional<double> number_of(const Node& node) {
+  if (const auto* number = std::get_if<double>(&node.value)) return *number;
+  const auto* integer = std::get_if<std::int64_t>(&node.value);
+  return integer == nullptr ? std::nullopt : std::optional(static_cast<double>(*integer));
+}
+
 std::optional<std::int64_t> whole_number(const Node& node) {
   if (const auto* integer = std::get_if<std::int64_t>(&node.value)) return *integer;
-  const auto* number = std::get_if<double>(&node.value);
-  return number == nullptr ? std::nullopt : whole(*number);
+  return whole(number_of(node));
 }
 
 std::string_view kind_of(const Node& node) {

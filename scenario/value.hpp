@@ -15,6 +15,8 @@
 /// A value of a parameter, as configurations and command lines give it.
 namespace foredraft::scenario {
 
+inline constexpr double us_per_ms = 1e3;
+
 enum class ValueType { real, integer, choice, text, reals, texts, schedule };
 
 using foredraft::Schedule;
@@ -72,6 +74,9 @@ struct Entry {
   std::string key;
   Node node;
 };
+
+/// The value if it is a number.
+[[nodiscard]] std::optional<double> number_of(const Node& node);
 
 /// The value if it is a whole number, also when written as a float such as 1e6; else nullopt.
 [[nodiscard]] std::optional<std::int64_t> whole_number(const Node& node);

@@ -306,4 +306,30 @@ ModelShape mtp_head(const ModelShape& target) {
   return head;
 }
 
+std::optional<ModelShape> standard_head(std::string_view kind, const ModelShape& target) {
+  const bool dense = target.experts.count == 0 && target.latent.kv_rank == 0 && target.sparse.empty();
+  if (!dense || target.architecture != Architecture::decoder) return std::nullopt;
+  ModelShape head{.name = fmt::format("{}-{}", kind, target.name),
+                  .summary = fmt::format("head of {} with the widths of its target", target.name),
+                  .source = "sgl-project/SpecForge configs of other targets",
+                  .architecture = Architecture::head,
+                  .layers = 1,
+                  .d_model = target.d_model,
+                  .heads = target.heads,
+                  .kv_heads = target.kv_heads,
+                  .head_dim = target.head_dim,
+                  .d_ff = target.d_ff,
+                  .gated = true,
+                  .vocabulary = target.vocabulary};
+  if (kind == "eagle3") {
+    head.head = {.hidden_states = 3, .wide_attention = true, .draft_vocabulary = 32000, .own_vocabulary = true};
+    head.head.draft_vocabulary = std::min(head.head.draft_vocabulary, target.vocabulary);
+  } else if (kind == "dflash") {
+    head.layers = 5;
+    head.query_key_norm = true;
+    head.head = {.hidden_states = 5, .block_size = 16};
+  }
+  return head;
+}
+
 }  // namespace foredraft::latency

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <optional>
+#include <string_view>
+
 #include "latency/models/config_object.hpp"
 #include "latency/models/model_shape.hpp"
 
@@ -20,5 +24,14 @@ void read_head(FamilyReading& reading, const ConfigObject& outer);
 /// embedding and hidden state, and the target's embedding and vocabulary projection. One pass per token. Its name is
 /// "mtp-TARGET". Throws DomainError for a target without such layers.
 [[nodiscard]] ModelShape mtp_head(const ModelShape& target);
+
+/// Kinds of standard_head().
+inline constexpr std::array<std::string_view, 3> head_kinds{"eagle3", "eagle", "dflash"};
+
+/// The head of this kind with the widths of its target, as published heads of dense targets have them. EAGLE: a layer
+/// of the target, and its vocabulary projection [Li2024]. EAGLE-3: a layer that drafts 32,000 tokens; DFlash: five
+/// layers that fill blocks of 16 (sgl-project/SpecForge, configs). Its name is "KIND-TARGET". nullopt for targets with
+/// a mixture or latent attention, whose widths say nothing of their heads.
+[[nodiscard]] std::optional<ModelShape> standard_head(std::string_view kind, const ModelShape& target);
 
 }  // namespace foredraft::latency

@@ -173,7 +173,7 @@ struct ModelShape {
   std::optional<std::int64_t> attention_layers = {}, feed_forward_layers = {};
   std::optional<WeightFormats> native_formats = {};  ///< formats of the published checkpoint, if not 16 bits everywhere
   std::int64_t further_parameters = 0;               ///< such as convolutions; not part of timed passes
-  std::optional<double> published_parameters;        ///< as printed in the source ...
+  std::optional<double> published_parameters = {};   ///< as printed in the source ...
   double published_rounding = 0.0;                   ///< ... with this rounding error (+-); 0: exact
 };
 

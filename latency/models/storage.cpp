@@ -212,6 +212,9 @@ constexpr std::array grouped_words{
     Word{"int4_g32", WeightFormat{Nf::int4, 4.0 + 16.0 / 32.0}},
     Word{"int4_g64", WeightFormat{Nf::int4, 4.0 + 16.0 / 64.0}},
     Word{"nf4", WeightFormat{Nf::int4, 4.0 + 32.0 / 64.0}},
+    // MLX: a scale and a bias of 16 bits for 64 values.
+    Word{"4bit", WeightFormat{Nf::int4, 4.0 + 32.0 / 64.0}},
+    Word{"8bit", WeightFormat{Nf::int8, 8.0 + 32.0 / 64.0}},
     Word{"mxfp8", WeightFormat{Nf::fp8, 8.0 + 8.0 / 32.0}},
 };
 /// llama.cpp: experts mxfp4, everything else q8_0.

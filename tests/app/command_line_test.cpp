@@ -50,6 +50,25 @@ TEST_CASE("an abbreviated option is unknown, not guessed") {
   CHECK(problems_of({"x", "--alph", "0.5"}) == "foredraft toy: --alph: unknown option");
 }
 
+TEST_CASE("an option of an engine names ours, another unknown one those with its last word or the help") {
+  const auto suggested = [](const std::string& option) {
+    const CommandSpec predict = predict_command().spec;
+    CommandLine line(predict, {option, "1"});
+    try {
+      line.done();
+    } catch (const InputError& error) {
+      const std::string text = error.what();
+      return text.substr(text.find(" - ") + 3);
+    }
+    return std::string();
+  };
+  CHECK(suggested("--tensor-parallel-size") == "here it is --target-tp");
+  CHECK(suggested("--speculative-config") == "here it is --draft MODEL --gamma N");
+  CHECK(suggested("--tp") == "did you mean --target-tp, --draft-tp?");
+  CHECK(suggested("--gama") == "did you mean --gamma?");
+  CHECK(suggested("--zebra") == "foredraft predict --help lists all");
+}
+
 TEST_CASE("wrong values are rejected with the reason, negative numbers as numbers") {
   CHECK(problems_of({"x", "--alpha", "1.5"}) == "foredraft toy: --alpha: invalid alpha=1.5");
   CHECK(problems_of({"x", "--alpha", "-1"}) == "foredraft toy: --alpha: invalid alpha=-1");

@@ -55,9 +55,13 @@ TEST_CASE("a name that finds no device suggests those that it may mean") {
   CHECK(suggested("RTX 5090 Laptop GPU") == "did you mean rtx5090?");
   CHECK(suggested("L40S PCIe") == "did you mean l40s?");
   CHECK(suggested("h2000") == "did you mean h200?");
+  for (const char* several : {"8xH100", "8x H100", "8 x H100", "H100 x8"}) {
+    CHECK(suggested(several) == "name one, H100, and share the target with --target-tp 8");
+  }
+  CHECK(suggested("RTX 5090 x") != "");
   // Other devices, not typing mistakes.
   for (const char* other : {"b100", "h101", "zluda", "./a100/60gb"}) {
-    CHECK(suggested(other) == "foredraft list devices shows all");
+    CHECK_THAT(suggested(other), Catch::StartsWith("foredraft list devices shows all; or write its data sheet"));
   }
 }
 

@@ -145,6 +145,10 @@ TEST_CASE("a name of the Hugging Face hub means the shipped shape, with a note t
       {"deepseek-ai/DeepSeek-R1-0528", "deepseek-v3"},
       {"meta-llama/Llama-4-Scout-17B-16E-Instruct", "llama-4-scout"},
       {"mistralai/Mixtral-8x7B-Instruct-v0.1", "mixtral-8x7b"},
+      {"Qwen/Qwen3-30B-A3B-Thinking-2507", "qwen3-30b-a3b"},
+      {"deepseek-ai/DeepSeek-V4-Flash-0731", "deepseek-v4-flash"},
+      {"nvidia/Llama-3.3-70B-Instruct-Eagle3", "eagle3-llama-3.3-70b"},
+      {"RedHatAI/gpt-oss-20b-speculator.eagle3", "eagle3-gpt-oss-120b"},
   };
   for (const auto& [asked, shape] : names) {
     CAPTURE(asked);
@@ -156,6 +160,20 @@ TEST_CASE("a name of the Hugging Face hub means the shipped shape, with a note t
   CHECK(fp8.shape.name == "qwen3-8b");
   CHECK(fp8.weights == latency::WeightFormats(latency::NumberFormat::fp8));
   CHECK_THAT(fp8.notes.front(), Catch::Contains("all matrices of its layers in fp8"));
+  const std::vector<std::pair<std::string, std::string>> formats{
+      {"RedHatAI/Qwen3-8B-FP8-dynamic", "fp8"},
+      {"hugging-quants/Meta-Llama-3.1-8B-Instruct-AWQ-INT4", "int4"},
+      {"neuralmagic/Meta-Llama-3.1-8B-Instruct-quantized.w4a16", "int4"},
+      {"unsloth/Qwen3-8B-GGUF:UD-Q4_K_XL", "ud-q4_k_xl"},
+      {"models/Qwen3-8B-Q8_0.gguf", "q8_0"},
+      {"unsloth/Qwen3-8B-GGUF", "q4_k_m"},
+      {"ggml-org/gpt-oss-20b-GGUF", "mxfp4"},
+      {"mlx-community/Qwen3-8B-4bit", "4bit"},
+  };
+  for (const auto& [asked, format] : formats) {
+    CAPTURE(asked);
+    CHECK_THAT(to_text(read_model(asked).weights.value()), Catch::StartsWith(format));
+  }
   for (const char* other : {"Qwen/Qwen3-80B", "Qwen/Qwen2-57B", "Qwen/Qwen15-7B", "Qwen/Qwen3-80B-FP8"}) {
     CHECK_THROWS_AS(read_model(other), InputError);
   }
@@ -167,6 +185,24 @@ TEST_CASE("a name of the Hugging Face hub means the shipped shape, with a note t
     CAPTURE(path);
     CHECK_THROWS_WITH(read_model(path), !Catch::Contains("hf download"));
   }
+}
+
+TEST_CASE("a head that does not ship has the widths of its dense target") {
+  const latency::Profile profile = read_profile("h100").profile;
+  for (const char* draft : {"eagle3", "AngelSlim/Qwen3-14B_eagle3"}) {
+    CAPTURE(draft);
+    const DeployedPair pair = read_pair({.target = "qwen3-14b", .draft = draft}, profile);
+    CHECK(pair.draft == "eagle3-qwen3-14b");
+    CHECK_FALSE(pair.head_problem);
+    CHECK_THAT(pair.notes.back(), Catch::Contains("widths of qwen3-14b"));
+  }
+  CHECK(read_pair({.target = "qwen3-8b", .draft = "z-lab/Qwen3-8B-DFlash-b16"}, profile).max_drafts == 15);
+  CHECK(read_pair({.target = "gpt-oss-20b", .draft = "eagle3"}, profile).draft == "eagle3-gpt-oss-120b");
+  CHECK(read_pair({.target = "qwen3-next-80b-a3b", .draft = "qwen3_next_mtp"}, profile).draft ==
+        "mtp-qwen3-next-80b-a3b");
+  CHECK_THROWS_WITH(read_pair({.target = "mixtral-8x7b", .draft = "eagle3"}, profile),
+                    Catch::Contains("no such head of mixtral-8x7b ships") && Catch::EndsWith("name its config.json"));
+  CHECK_THROWS_AS(read_pair({.target = "qwen3-8b", .draft = "Qwen3-14B_eagle3"}, profile), InputError);
 }
 
 TEST_CASE("a profile of steps is asked for its models by names of the hub too") {
@@ -186,12 +222,12 @@ TEST_CASE("vocabularies that differ by 1 % are of other tokens, below that of ot
   target.vocabulary = 152064;
   CHECK_FALSE(vocabulary_problem(target, draft));
   CHECK(vocabulary_note(target, draft) ==
-        "qwen3-8b has 152064 tokens and qwen3-0.6b has 151936: taken for one tokenizer whose table is padded "
+        "qwen3-8b has 152064 tokens and qwen3-0.6b has 151936: assumed to share a tokenizer, with tables padded "
         "differently");
   draft = shipped("llama-3.2-1b");
   CHECK_FALSE(vocabulary_note(target, draft));
   CHECK(vocabulary_problem(target, draft) ==
-        "qwen3-8b has 152064 tokens and llama-3.2-1b has 128256: they are not of one tokenizer, and a draft of one is "
+        "qwen3-8b has 152064 tokens and llama-3.2-1b has 128256: they have different tokenizers, so a draft of one is "
         "no token of the other");
   target.vocabulary = 10000;
   draft.vocabulary = 9901;
@@ -204,7 +240,7 @@ TEST_CASE("a head stands on a target of its width alone") {
   CHECK_FALSE(head_problem(shipped("llama-3.1-8b"), shipped("eagle3-llama-3.1-8b")));
   CHECK_FALSE(head_problem(shipped("llama-3.3-70b"), shipped("llama-3.2-1b")));
   CHECK(head_problem(shipped("llama-3.3-70b"), shipped("eagle3-llama-3.1-8b")) ==
-        "eagle3-llama-3.1-8b reads hidden states of width 4096, those of llama-3.3-70b have 8192 - take the head of "
+        "eagle3-llama-3.1-8b reads hidden states of width 4096, those of llama-3.3-70b have 8192 - use a head of "
         "this target");
 }
 

@@ -138,7 +138,7 @@ TEST_CASE("a server gets the requests and the engine that its configuration name
   CHECK(inputs.files().size() == 2);
   // Steps that are given say nothing of operators.
   REQUIRE(inputs.notes().size() == 1);
-  CHECK_THAT(*inputs.notes().begin(), Catch::Contains("how many operators"));
+  CHECK_THAT(*inputs.notes().begin(), Catch::Contains("number of the target's operators"));
   scenario.fidelity = Server{.arrivals = {.kind = ArrivalKind::closed, .clients = 1}, .engine_name = "vlm"};
   CHECK_THROWS_WITH(Inputs().attach(scenario), Catch::Contains("vlm: neither a shipped engine nor a TOML file"));
   scenario.fidelity = Server{.arrivals = {.kind = ArrivalKind::recorded, .file = "none.csv"}};

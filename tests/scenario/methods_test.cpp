@@ -63,7 +63,10 @@ TEST_CASE("every rule, policy and drafter belongs to a method or is a building b
       reached.emplace(member);
     }
   }
-  for (const std::string_view block : building_blocks()) CHECK(reached.emplace(block).second);
+  // Controls, bounds and defaults are no published method by themselves.
+  for (const char* block : {"accept_all", "constant", "optimal_stopping", "optimal_token_stopping"}) {
+    CHECK(reached.emplace(block).second);
+  }
   CHECK(reached == modeled);
 }
 

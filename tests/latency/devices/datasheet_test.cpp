@@ -46,19 +46,21 @@ TEST_CASE("every data sheet says memory, bandwidth and peaks, each with its sour
     CHECK_FALSE(profile.limits.copy_bandwidth_bytes_per_s.value);  // nobody prints what can be reached
     CHECK_FALSE(profile.limits.graph_node_us.value);
     // Neither what is soldered to its processor nor what Apple builds is linked to another; GB10 is, by its network.
-    const bool alone = is_any_of(sheet.name, {"m3-max", "m3-ultra", "m4-max", "m5-max", "strix-halo", "jetson-thor"});
+    const bool alone =
+        is_any_of(sheet.name, {"m3-max", "m3-ultra", "m4-max", "m4-pro", "m5-max", "strix-halo", "jetson-thor"});
     CHECK(profile.limits.link_bandwidth_bytes_per_s.value.has_value() == !alone);
     for (const SheetFigure& figure : sheet_figures(profile)) CHECK(figure.origin.size() > 3);
     const std::string text = to_json(profile);
     CHECK(to_json(from_json(text, sheet.name)) == text);
   }
   CHECK(names ==
-        "a10 a100-40gb a100-80gb a100-pcie a100-pcie-40gb a10g a30 a40 arc-a770 arc-b580 arc-pro-b60 arc-pro-b70 "
-        "ascend-910b b200 b300 gaudi-3 gb10 gb200 gb300 gh200 gh200-144gb h100 h100-nvl h100-pcie h20 h20-3e h200 "
-        "h200-nvl h800 jetson-thor l20 l4 l40 l40s m3-max m3-ultra m4-max m5-max mi300x mi325x mi350x mi355x mi50 p100 "
-        "p40 r9700 rtx-6000-ada rtx-a5000 rtx-a6000 rtx-pro-6000 rtx-pro-6000-max-q rtx-pro-6000-server rtx3060 "
-        "rtx3090 rtx3090ti rtx4070ti-super rtx4080 rtx4080-super rtx4090 rtx5060ti rtx5070ti rtx5080 rtx5090 "
-        "rx-7900-xtx rx-9070-xt strix-halo t4 tpu-7x tpu-v5e tpu-v5p tpu-v6e v100 v100-32gb v100-pcie ");
+        "a10 a100-40gb a100-80gb a100-pcie a100-pcie-40gb a10g a30 a40 arc-a770 arc-b580 arc-pro-b60 arc- "
+        "pro-b70 ascend-910b b200 b300 gaudi-3 gb10 gb200 gb300 gh200 gh200-144gb h100 h100-nvl h100-pcie h20 "
+        "h20-3e h200 h200-nvl h800 jetson-thor l20 l4 l40 l40s m3-max m3-ultra m4-max m4-pro m5-max mi300x "
+        "mi325x mi350x mi355x mi50 p100 p40 r9700 rtx-6000-ada rtx-a5000 rtx-a6000 rtx-pro-6000 rtx- "
+        "pro-6000-max-q rtx-pro-6000-server rtx3060 rtx3080 rtx3090 rtx3090ti rtx4070 rtx4070ti-super rtx4080 "
+        "rtx4080-super rtx4090 rtx5060ti rtx5070 rtx5070ti rtx5080 rtx5090 rx-7900-xtx rx-9070-xt strix-halo "
+        "t4 tpu-7x tpu-v5e tpu-v5p tpu-v6e v100 v100-32gb v100-pcie ");
 }
 
 TEST_CASE("the figures of a data sheet are the printed ones to the last bit") {
@@ -147,12 +149,16 @@ TEST_CASE("one name finds one device, however it is written") {
       {"5070 Ti", "rtx5070ti", 16, 896},
       {"RTX 5060 Ti 16GB", "rtx5060ti", 16, 448},
       {"RTX 3060 12 GB", "rtx3060", 12, 360},
+      {"RTX 4070", "rtx4070", 12, 504},
+      {"GeForce RTX 3080", "rtx3080", 10, 760},
+      {"RTX 5070 12GB", "rtx5070", 12, 672},
       {"Tesla V100-SXM2-32GB", "v100-32gb", 32, 900},
       {"Tesla V100-SXM2-16GB", "v100", 16, 900},
       {"V100 32GB", "v100-32gb", 32, 900},
       {"P40", "p40", 24, 347.1},
       {"M3 Ultra", "m3-ultra", 512, 819},
       {"M5 Max", "m5-max", 115.4, 614},
+      {"M4 Pro", "m4-pro", 64, 273},
       {"Apple M3 Max", "m3-max", 115.4, 400},
       {"M4 Max 128GB", "m4-max", 115.4, 546},
       {"Strix Halo", "strix-halo", 66.57, 256},
@@ -266,7 +272,7 @@ TEST_CASE("printed bandwidths are twice the memory clock times the bus, where th
 TEST_CASE("bf16 runs as fast as fp16 and tf32 half as fast, where they exist") {
   for (const DeviceSheet& sheet : device_registry()) {
     // Measured, not printed.
-    if (is_any_of(sheet.name, {"m3-max", "m3-ultra", "m4-max", "m5-max", "arc-a770"})) continue;
+    if (is_any_of(sheet.name, {"m3-max", "m3-ultra", "m4-max", "m4-pro", "m5-max", "arc-a770"})) continue;
     CAPTURE(sheet.name);
     const Limits& limits = sheet.profile.limits;
     const bool has_bf16 = !is_any_of(sheet.name, {"p100", "p40", "v100", "v100-32gb", "v100-pcie", "t4", "mi50"});
@@ -303,7 +309,7 @@ TEST_CASE("8 bits run twice as fast as 16 and 4 bits at least as fast again, whe
   }
   CHECK(fp4 == std::vector<std::string>{"b200", "b300", "gb10", "gb200", "gb300", "jetson-thor", "mi350x", "mi355x",
                                         "rtx-pro-6000", "rtx-pro-6000-max-q", "rtx-pro-6000-server", "rtx5060ti",
-                                        "rtx5070ti", "rtx5080", "rtx5090"});
+                                        "rtx5070", "rtx5070ti", "rtx5080", "rtx5090"});
 }
 
 }  // namespace foredraft::latency
