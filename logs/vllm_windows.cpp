@@ -33,6 +33,15 @@ bool same_moment(const VllmEngineLine& engine, std::optional<std::int64_t> clock
   return later <= 1;
 }
 
+/// Whether the tokens of the counted steps took the default interval rather than `seconds`, at the throughput of the
+/// engine line.
+bool took_default_interval(const VllmEngineLine& engine, const std::optional<AcceptanceCounts>& counts,
+                           double seconds) {
+  if (!counts || !counts->accepted_tokens || !(engine.generation_tokens_per_s > 0.0)) return false;
+  const double took = static_cast<double>(counts->steps + *counts->accepted_tokens) / engine.generation_tokens_per_s;
+  return std::abs(took - engine.seconds) < std::abs(took - seconds);
+}
+
 }  // namespace
 
 std::optional<VllmEngineLine> vllm_engine_line(std::string_view text, std::int64_t number) {
@@ -59,7 +68,11 @@ void set_engine_line(const VllmEngineLine& engine, Observation& observation) {
   observation.times.prompt_tokens_per_s = engine.prompt_tokens_per_s;
   std::optional<double>& seconds = observation.times.duration_s;
   // Throughput of drafts divides by the time since the last drafts, pauses included; that of tokens does not.
-  if (!seconds || (engine.seconds_are_logged && *seconds > engine.seconds + 1.0)) seconds = engine.seconds;
+  const bool longer = seconds && *seconds > engine.seconds + 1.0;
+  if (!seconds ||
+      (longer && (engine.seconds_are_logged || took_default_interval(engine, observation.acceptance, *seconds)))) {
+    seconds = engine.seconds;
+  }
   if (!observation.acceptance || !(engine.running > 0.0) || !(engine.generation_tokens_per_s > 0.0)) return;
   if (const auto length = tokens_per_step(*observation.acceptance)) {
     observation.times.iteration_ms = 1000.0 * *length * engine.running / engine.generation_tokens_per_s;
