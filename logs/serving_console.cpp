@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -104,12 +105,22 @@ void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& c
   run.acceptance_length = std::nullopt;
 }
 
-/// A run without data on speculation counts as one without, unless its chunks hold several tokens.
+/// Whether the log is also that of a server that speculates.
+bool beside_drafts(const LogContents& contents) {
+  return std::ranges::any_of(contents.observations, [](const Observation& one) {
+    return one.span == Span::window && one.decoding == Decoding::speculative;
+  });
+}
+
+/// A run without data on speculation counts as one without, unless its chunks hold several tokens, or how many is cut
+/// off and it stands beside the log of a server that speculates.
 Decoding undrafted(const KeyValueBlock& block, LogContents& contents) {
   if (!block.has("Successful requests") || !block.has("Output token throughput (tok/s)")) return Decoding::unknown;
   const auto itl = latency_ms(block, "ITL", contents);
   const auto tpot = latency_ms(block, "TPOT", contents);
-  if (is_sglang_client(block) || !itl || !tpot || *itl <= speculative_chunk * *tpot) return Decoding::plain;
+  if (is_sglang_client(block)) return Decoding::plain;
+  if (!itl || !tpot) return beside_drafts(contents) ? Decoding::unknown : Decoding::plain;
+  if (*itl <= speculative_chunk * *tpot) return Decoding::plain;
   warn_once(contents, "W09", block.line(),
             "a run without acceptance whose chunks hold several tokens: it may be speculative and does not count as "
             "baseline");
