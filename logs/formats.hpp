@@ -49,6 +49,7 @@ namespace foredraft::logs {
 [[nodiscard]] JsonFormat prometheus_range_format();
 [[nodiscard]] JsonFormat request_metrics_format();
 [[nodiscard]] JsonFormat sglang_bench_format();
+[[nodiscard]] JsonFormat sglang_info_format();
 [[nodiscard]] JsonFormat specdec_bench_format();
 [[nodiscard]] JsonFormat specforge_format();
 [[nodiscard]] JsonFormat speculation_profile_format();

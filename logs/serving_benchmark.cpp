@@ -268,10 +268,8 @@ bool claims_sglang_bench(const JsonValue& value) {
   return is_serving_benchmark(value) && keys_of(value, sglang_keys) > 0;
 }
 
-/// The server's own settings in the same file.
-void read_server_info(const JsonFields& run, Observation& observation, LogContents& contents) {
-  if (!run.has("server_info")) return;
-  const JsonFields server = *run.object("server_info");
+/// The settings that a server says of itself.
+void read_server_info(const JsonFields& server, Observation& observation, LogContents& contents) {
   note(contents.settings.target, server.text("model_path"));
   note(contents.settings.draft, server.text("speculative_draft_model_path"));
   note(contents.settings.method, server.text("speculative_algorithm"));
@@ -308,12 +306,50 @@ void read_sglang_bench(const JsonFields& run, LogContents& contents) {
     warn_once(contents, "W02", run.line(),
               "accept_length is the server's mean since its start, including other runs and warm-up");
   }
-  read_server_info(run, observation, contents);
+  if (const auto server = run.object("server_info")) read_server_info(*server, observation, contents);
   read_iteration_time(run, observation, contents);
   add_run(run, std::move(observation), contents);
 }
 
+// ---- What an SGLang server says of itself: /server_info (before 2025-12 /get_server_info) with means since its start,
+// /v1/loads with those of its last batches. Each rank of data parallelism has an entry.
+
+/// The list of the entries of all ranks.
+const char* ranks_key(const JsonValue& value) {
+  return value.is_object() && value.contains("loads") ? "loads" : "internal_states";
+}
+
+bool claims_sglang_info(const JsonValue& value) {
+  const JsonValue* rank = first_entry(value, ranks_key(value));
+  return rank != nullptr && (has_keys(*rank, {"avg_spec_accept_length"}) || has_keys(*rank, {"speculative"}));
+}
+
+void read_sglang_info(const JsonFields& server, LogContents& contents) {
+  for (const JsonFields& rank : server.objects(ranks_key(server.json()))) {
+    const auto batches = rank.object("speculative");
+    const auto length = batches ? batches->real("accept_length") : rank.real("avg_spec_accept_length");
+    if (!length || !(*length >= 1.0)) continue;
+    Observation observation{.line = rank.line(),
+                            .span = Span::run,
+                            .decoding = Decoding::speculative,
+                            .acceptance_length = length,
+                            .requests = rank.real("num_running_reqs")};
+    const auto rate = batches ? batches->real("accept_rate") : std::nullopt;
+    if (rate) observation.gamma = whole(gamma_of_rate(*length, *rate));
+    if (observation.requests.value_or(0.0) > 0.0) observation.times.output_tokens_per_s = rank.real("gen_throughput");
+    read_server_info(server, observation, contents);
+    warn_once(contents, "W02", rank.line(),
+              batches ? "the acceptance length is that of the last batches only"
+                      : "the acceptance length is the server's mean since its start, including warm-up and all loads");
+    contents.observations.push_back(std::move(observation));
+  }
+}
+
 }  // namespace
+
+JsonFormat sglang_info_format() {
+  return {"internal_states|accept_length", claims_sglang_info, of_object<read_sglang_info>};
+}
 
 JsonFormat vllm_bench_format() { return {run_anchor, claims_vllm_bench, of_object<read_vllm_bench>, true}; }
 

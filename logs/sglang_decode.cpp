@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <initializer_list>
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/record_fields.hpp"
 
-/// SGLang: one line per several decode steps, with a mean acceptance length and, in some versions, a rate.
+/// SGLang: one line per several decode steps, with a mean acceptance length and, in some versions, a rate; with
+/// --log-requests also one per request.
 namespace foredraft::logs {
 namespace {
 
@@ -65,10 +73,43 @@ std::optional<DecodeLine> read_decode_line(std::string_view text) {
                     .tokens = tokens_in_cache(text)};
 }
 
+constexpr std::string_view verifications = "'spec_verify_ct': ";
+
+/// A request in the log, whose `meta_info` is printed as Python does; names of the counts changed between versions, and
+/// the first had none: the tokens after the first are those of the steps.
+std::optional<Observation> logged_request(std::string_view text, std::int64_t number, LogContents& contents) {
+  const auto steps = count_after(text, verifications);
+  const auto tokens = count_after(text, "'completion_tokens': ");
+  if (!steps || *steps == 0 || !tokens) return std::nullopt;
+  const auto first_of = [&](std::initializer_list<const char*> names) {
+    std::optional<std::int64_t> found;
+    for (const char* name : names) note(found, count_after(text, name));
+    return found;
+  };
+  AcceptanceCounts counts{
+      .steps = *steps,
+      .drafted_tokens =
+          first_of({"'spec_num_proposed_drafts': ", "'spec_proposed_drafts': ", "'spec_draft_token_num': "}),
+      .accepted_tokens =
+          first_of({"'spec_num_correct_drafts': ", "'spec_accepted_drafts': ", "'spec_accept_token_num': "})};
+  if (!counts.accepted_tokens && *tokens > *steps) counts.accepted_tokens = *tokens - *steps - 1;
+  Observation request{.line = number, .span = Span::request, .decoding = Decoding::speculative};
+  request.gamma = steady_gamma(counts);
+  check_counts(counts, request.gamma, number, contents);
+  set_lengths(count_after(text, "'prompt_tokens': "), tokens, request.stratum);
+  request.acceptance = std::move(counts);
+  return request;
+}
+
 class SglangReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
     if (text.find("ServerArgs(") != std::string_view::npos) return configure(text, contents);
+    if (text.find(verifications) != std::string_view::npos) {
+      auto request = logged_request(text, number, contents);
+      if (request) contents.observations.push_back(*std::move(request));
+      return request.has_value();
+    }
     if (text.find("Prefill batch") == std::string_view::npos) return read_window(text, number, contents);
     // If a batch is filled while nothing runs, a pause has ended; the next line counts the pause as its own time.
     if (count_after(text, "#running-req: ") == 0) after_pause_ = true;
@@ -208,7 +249,7 @@ void SglangReader::finish(LogContents& contents) {
 constexpr std::array<std::string_view, 2> sglang_lines{"Decode batch", "Prefill batch"};
 
 LineFormat sglang_decode_format() {
-  return lines_of<SglangReader>(R"(Decode batch|Prefill batch|ServerArgs\()", sglang_lines);
+  return lines_of<SglangReader>(R"(Decode batch|Prefill batch|ServerArgs\(|'spec_verify_ct': \d)", sglang_lines);
 }
 
 }  // namespace foredraft::logs
