@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/logs/logs_testing.hpp"
+
+/// Logs and metrics of servers as people post them: broken to fit a page, shortened, in part, from a web page.
+namespace foredraft::tests {
+namespace {
+
+using logs::Decoding;
+using logs::LogContents;
+using logs::Observation;
+
+const std::string tenth_second =
+    "INFO 03-04 10:00:10 [loggers.py:271] Engine 001: Avg prompt throughput: 0.1 tokens/s, Avg generation throughput: "
+    "42.0 tokens/s, Running: 1 reqs, Waiting: 0 reqs, GPU KV cache usage: 0.1%, Prefix cache hit rate: 0.0%\n";
+
+}  // namespace
+
+TEST_CASE("lines of vLLM that were broken to fit a page are put together") {
+  const std::string broken =
+      "The server says:\n"
+      "```\n"
+      "SpecDecoding metrics: Mean acceptance length: 1.75, Accepted throughput: 15.00 tokens/s,\n"
+      "  Drafted throughput: 20.00 tokens/s, Accepted: 150 tokens, Drafted: 200 tokens,\n"
+      "  Per-position acceptance rate: 0.750, Avg Draft acceptance rate: 75.0%\n"
+      "```\n";
+  const auto windows = posted_runs(broken, "vllm");
+  REQUIRE(windows.size() == 1);
+  CHECK(windows[0].line == 5);
+  CHECK(windows[0].gamma == 1);
+  CHECK(windows[0].acceptance->steps == 200);
+  CHECK(windows[0].acceptance->accepted_at == Counts{150});
+  CHECK(windows[0].times.duration_s == near(10.0));
+  const auto engine = posted_runs(
+      "Engine 000: Avg prompt throughput: 1.0 tokens/s, Avg generation throughput: 75.0 tokens/s,\n"
+      "Running: 3 reqs, Waiting: 0 reqs, GPU KV cache usage: 0.1%\n",
+      "vllm");
+  REQUIRE(engine.size() == 1);
+  CHECK(engine[0].requests == 3.0);
+  // A line in between ends it, and a rest alone is nothing.
+  std::string apart = broken;
+  apart.insert(apart.find("  Drafted"), "GET /health\n");
+  CHECK(problem(apart).find("no line of a known format") != std::string::npos);
+  CHECK(problem("Drafted: 200 tokens, Per-position acceptance rate: 0.750\n").find("no line") != std::string::npos);
+}
+
+TEST_CASE("lines of vLLM without throughput that were broken within their rates") {
+  const auto windows = posted_runs(
+      "SpecDecoding metrics: Mean acceptance length: 2.50,\n"
+      "Accepted: 600 tokens, Drafted: 1200 tokens,\n"
+      "Per-position acceptance rate: 0.800, 0.500,\n"
+      "0.200, Avg Draft acceptance rate: 50.0%\n",
+      "vllm");
+  REQUIRE(windows.size() == 1);
+  CHECK(windows[0].gamma == 3);
+  CHECK(windows[0].acceptance->steps == 400);
+}
+
+TEST_CASE("vLLM's line of September 2025 begins with the rate and has throughput") {
+  const std::string line =
+      "(APIServer pid=7) INFO 09-09 11:00:00 [metrics.py:96] SpecDecoding metrics: Draft acceptance rate: 60.0%, Mean "
+      "acceptance length: 2.20, Accepted throughput: 12.00 tokens/s, Drafted throughput: 20.00 tokens/s, Accepted: 120 "
+      "tokens, Drafted: 200 tokens, Per-position acceptance rate: 0.700, 0.500";
+  const auto windows = posted_runs(line + "\n", "vllm");
+  REQUIRE(windows.size() == 1);
+  CHECK(windows[0].gamma == 2);
+  CHECK(windows[0].acceptance->accepted_at == Counts{70, 50});
+  CHECK(windows[0].times.duration_s == near(10.0));
+  CHECK(problem(line.substr(0, line.size() - 7) + "\n").find("no line") != std::string::npos);
+}
+
+TEST_CASE("a line of vLLM that was shortened for a post has its length and the draft length") {
+  const auto windows = posted_runs(
+      "SpecDecoding metrics: Mean acceptance length: 3.00, ...\n"
+      "Per-position acceptance rate: 0.80, 0.60, ..., 0.10\n"
+      "Avg Draft acceptance rate: 40.0%\n",
+      "vllm");
+  REQUIRE(windows.size() == 1);
+  CHECK(windows[0].decoding == Decoding::speculative);
+  CHECK(windows[0].acceptance_length == 3.0);
+  CHECK(windows[0].gamma == 5);
+  CHECK_FALSE(windows[0].acceptance);
+}
+
+TEST_CASE("one window of vLLM lasts as long as its tokens say, not since the last draft") {
+  const auto windows = posted_runs(
+      tenth_second +
+          "INFO 03-04 10:00:10 [metrics.py:101] SpecDecoding metrics: Mean acceptance length: 2.80, Accepted "
+          "throughput: "
+          "9.00 tokens/s, Drafted throughput: 15.00 tokens/s, Accepted: 270 tokens, Drafted: 450 tokens, Per-position "
+          "acceptance rate: 0.800, 0.600, 0.400, Avg Draft acceptance rate: 60.0%\n",
+      "vllm");
+  REQUIRE(windows.size() == 1);
+  CHECK(windows[0].times.duration_s == 10.0);  // 420 tokens at 42 tokens/s, the throughput of drafts is of 30 s
+  CHECK_FALSE(windows[0].acceptance->generated_tokens);
+}
+
+TEST_CASE("a console that was cut is no plain run beside the log of a server that speculates") {
+  const std::string console =
+      "============ Serving Benchmark Result ============\n"
+      "Successful requests:                     100\n"
+      "Request rate configured (RPS):           20.00\n"
+      "Output token throughput (tok/s):         1000.00\n"
+      "Mean TPOT (ms):                          17.00\n";
+  const std::string server =
+      "SpecDecoding metrics: Draft acceptance rate: 50.0%, Mean acceptance length: 2.50, Accepted: 150 tokens, "
+      "Drafted: "
+      "300 tokens, Per-position acceptance rate: 0.800, 0.450, 0.250\n";
+  CHECK(read_log(console).observations.at(0).decoding == Decoding::plain);
+  const LogContents both = read_log(server + console);
+  REQUIRE(both.observations.size() == 2);
+  CHECK(both.observations[1].decoding == Decoding::unknown);
+  const LogContents whole = read_log(server + console + "Mean ITL (ms):    17.10\n");
+  CHECK(whole.observations.at(1).decoding == Decoding::plain);
+}
+
+TEST_CASE("metrics of vLLM from the page of Prometheus, and as people write them") {
+  const std::string page =
+      "vllm:spec_decode_num_drafts_total{engine=\"0\", job=\"vllm\"} | 100\n"
+      "-- | --\n"
+      "vllm:spec_decode_num_drafts_total{engine=\"1\", job=\"vllm\"} | 60\n"
+      "vllm:spec_decode_num_drafts_created{engine=\"0\", job=\"vllm\"} | 1756736798.733569\n"
+      "vllm:spec_decode_num_draft_tokens_total{engine=\"0\", job=\"vllm\"} | 200\n"
+      "vllm:spec_decode_num_draft_tokens_total{engine=\"1\", job=\"vllm\"} | 120\n"
+      "vllm:spec_decode_num_accepted_tokens_total{engine=\"0\", job=\"vllm\"} | 80\n"
+      "vllm:spec_decode_num_accepted_tokens_total{engine=\"1\", job=\"vllm\"} | 48\n";
+  const auto runs = posted_runs(page, "prometheus");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].acceptance->steps == 160);
+  CHECK(runs[0].acceptance->accepted_tokens == 128);
+  CHECK(runs[0].gamma == 2);
+  const auto written = posted_runs(
+      "    vllm:spec_decode_num_drafts_total: 160\n"
+      "    vllm:spec_decode_num_draft_tokens_total = 320.0\n"
+      "| vllm:spec_decode_num_accepted_tokens_total | 128 |\n",
+      "prometheus");
+  REQUIRE(written.size() == 1);
+  CHECK(written[0].acceptance->steps == 160);
+  CHECK(written[0].acceptance->drafted_tokens == 320);
+  CHECK(written[0].acceptance->accepted_tokens == 128);
+}
+
+TEST_CASE("AIPerf's metrics of speculation are of the run above them") {
+  const auto runs = posted_runs(sample("aiperf_drafts.txt") + sample("aiperf.txt"), "genai-perf");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].acceptance_length == 2.5);  // of all steps, not the mean of requests
+  CHECK(runs[0].gamma == 3);
+  CHECK(runs[0].times.tpot_ms == 10.0);
+  CHECK(runs[0].times.iteration_ms == near(25.0));
+  CHECK(runs[0].times.output_tokens_per_s == 390.0);
+  CHECK(runs[1].decoding == Decoding::unknown);
+  CHECK(runs[1].times.tpot_ms == 20.0);
+}
+
+TEST_CASE("SGLang's requests in its log have their steps") {
+  const std::string begin =
+      "[2025-10-02 23:42:16] Finish: obj=GenerateReqInput(rid='5f', stream=True), out={'meta_info': {'id': '5f', "
+      "'finish_reason': {'type': 'stop'}, 'prompt_tokens': 30, 'completion_tokens': 251, 'cached_tokens': 0, ";
+  const auto requests =
+      posted_runs(begin + "'spec_verify_ct': 100, 'spec_accept_rate': 0.5, 'spec_accept_length': 2.51}}\n" + begin +
+                      "'spec_verify_ct': 100, 'spec_num_correct_drafts': 150, 'spec_num_proposed_drafts': 300}}\n",
+                  "sglang");
+  REQUIRE(requests.size() == 2);
+  CHECK(requests[0].span == logs::Span::request);
+  CHECK(requests[0].acceptance->steps == 100);
+  CHECK(requests[0].acceptance->accepted_tokens == 150);  // the first token is that of the prompt
+  CHECK(requests[0].stratum.context_tokens == 30.0 + 125.5);
+  CHECK(requests[1].acceptance->drafted_tokens == 300);
+  CHECK(requests[1].gamma == 3);
+}
+
+TEST_CASE("what an SGLang server says of itself: a length since its start, or of its last batches") {
+  const LogContents contents = read_log(sample("sglang_info.json"), "sglang-info");
+  CHECK(contents.settings.draft == "org/draft");
+  CHECK(warns(contents, "W02"));
+  REQUIRE(contents.observations.size() == 2);
+  const Observation& since_start = contents.observations[0];
+  CHECK(since_start.acceptance_length == 2.75);
+  CHECK(since_start.gamma == 4);
+  CHECK_FALSE(since_start.times.output_tokens_per_s);
+  const Observation& last_batches = contents.observations[1];
+  CHECK(last_batches.acceptance_length == 2.5);
+  CHECK(last_batches.gamma == 3);
+  CHECK(last_batches.requests == 6.0);
+  CHECK(last_batches.times.output_tokens_per_s == 480.0);
+  CHECK(posted_runs(sample("sglang_info.json"), "sglang-info").size() == 2);
+}
+
+}  // namespace foredraft::tests
