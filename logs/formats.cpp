@@ -74,6 +74,8 @@ std::span<const LogFormat> formats() {
        Gives{"(yes)", "yes", "yes", "iteration, tokens", "yes"}, vllm_bench_format()},
       {"sglang-bench", "sglang.bench_serving: a run as a line of JSON, speculative or not", "sglang",
        Gives{"yes", "yes", "no", "iteration, tokens", "yes"}, sglang_bench_format()},
+      {"bench-serving-csv", "summary.csv of vllm bench sweep: a run of its client a row", "",
+       Gives{"(yes)", "yes", "yes", "iteration, tokens", "yes"}, bench_csv_format()},
       {"sglang-info", "what an SGLang server says of itself: /server_info, /v1/loads (JSON)", "sglang",
        Gives{"(yes)", "yes", "no", "no", "(yes)"}, sglang_info_format()},
       {"request-metrics", "answers that count their own steps: vLLM, TensorRT-LLM, SGLang (JSON)", "",

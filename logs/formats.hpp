@@ -34,6 +34,7 @@ namespace foredraft::logs {
 [[nodiscard]] JsonFormat aiperf_records_format();
 [[nodiscard]] JsonFormat aiperf_run_format();
 [[nodiscard]] JsonFormat answers_format();
+[[nodiscard]] CsvFormat bench_csv_format();
 [[nodiscard]] JsonFormat benchmark_records_format();
 [[nodiscard]] JsonFormat evalscope_format();
 [[nodiscard]] JsonFormat guidellm_format();

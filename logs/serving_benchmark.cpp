@@ -222,12 +222,14 @@ std::optional<double> tokens_per_chunk(const JsonFields& run) {
   return *chunk_ms / *token_ms;
 }
 
-/// What somebody told the client of the server by `--metadata`: its draft length.
+/// What somebody told the client of the server by `--metadata`, or a sweep set: its draft length.
 std::optional<std::int64_t> told_gamma(const JsonFields& run) {
-  for (const char* key : {"num_speculative_tokens", "num_spec_tokens", "spec_tokens", "speculative_tokens"}) {
-    const JsonValue* value = run.json().find(key);
-    if (value != nullptr && (value->is_number() || (value->is_string() && parse_real(value->string()))))
-      return run.count(key);
+  constexpr std::array<std::string_view, 3> names{"num_speculative_tokens", "num_spec_tokens", "spec_tokens"};
+  for (const JsonValue& value : run.json()) {
+    const std::string key = value.key();
+    const bool told = key == "speculative_tokens" ||
+                      std::ranges::any_of(names, [&](std::string_view name) { return key.ends_with(name); });
+    if (told && (value.is_number() || (value.is_string() && parse_real(value.string())))) return run.count(key);
   }
   return std::nullopt;
 }
@@ -311,6 +313,34 @@ void read_sglang_bench(const JsonFields& run, LogContents& contents) {
   add_run(run, std::move(observation), contents);
 }
 
+// ---- A table of such runs, as `vllm bench sweep` writes it (summary.csv): a key a column.
+
+bool claims_bench_csv(std::span<const std::string> columns) {
+  return std::ranges::count_if(time_keys, [&](std::string_view key) { return has_columns(columns, {key}); }) >= 2;
+}
+
+/// As the object that the client would have written. What is no finite number is text; an unlimited rate is left out.
+void read_bench_row(const CsvFields& row, LogContents& contents) {
+  const auto plain_text = [](std::string text) {
+    std::ranges::replace_if(
+        text, [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' '; }, ' ');
+    return text;
+  };
+  std::string object;
+  for (const std::string& column : row.columns()) {
+    const auto cell = row.text(column);
+    const auto number = cell ? parse_real(*cell) : std::nullopt;
+    if (!cell || *cell == "inf" || *cell == "nan") continue;
+    object += fmt::format("{}\"{}\": ", object.empty() ? "{" : ", ", plain_text(column));
+    object += number ? number_text(*number) : cell->starts_with('[') ? *cell : fmt::format("\"{}\"", plain_text(*cell));
+  }
+  object += "}";
+  JsonDocument document;
+  if (!document.read(object) || !document.value().is_object()) return;
+  const JsonFields run(document.value(), row.line());
+  return keys_of(document.value(), sglang_keys) > 0 ? read_sglang_bench(run, contents) : read_vllm_bench(run, contents);
+}
+
 // ---- What an SGLang server says of itself: /server_info (before 2025-12 /get_server_info) with means since its start,
 // /v1/loads with those of its last batches. Each rank of data parallelism has an entry.
 
@@ -350,6 +380,8 @@ void read_sglang_info(const JsonFields& server, LogContents& contents) {
 JsonFormat sglang_info_format() {
   return {"internal_states|accept_length", claims_sglang_info, of_object<read_sglang_info>};
 }
+
+CsvFormat bench_csv_format() { return {run_anchor, claims_bench_csv, read_bench_row}; }
 
 JsonFormat vllm_bench_format() { return {run_anchor, claims_vllm_bench, of_object<read_vllm_bench>, true}; }
 

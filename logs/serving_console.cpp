@@ -16,7 +16,7 @@
 #include "logs/stated_run.hpp"
 
 /// Console output of the load generators `vllm bench serve`, `sglang.bench_serving` and benchmark_serving of
-/// TensorRT-LLM, complete or in part.
+/// TensorRT-LLM, complete or in part; and what the scripts of SGLang and SpecForge print of a set of questions.
 namespace foredraft::logs {
 namespace {
 
@@ -31,7 +31,8 @@ constexpr std::string_view console_anchor =
     R"(|Total generated tokens \(retokenized\)|Request throughput \(req/s\)|Output token throughput \(tok/s\))"
     R"(|User throughput \(tok/s\)|Concurrency|(?:Mean|Median) (?:E2EL|E2E Latency|TTFT|TPOT|ITL) \(ms\))"
     R"(|(?:Mean|Median) Avg Decoded Tokens per Iter|Accept length|Acceptance rate \(%\))"
-    R"(|Acceptance length|Drafts|Draft tokens|Accepted tokens|Position \d+):|= Serving Benchmark Result =)";
+    R"(|Acceptance length|Drafts|Draft tokens|Accepted tokens|Position \d+):|= Serving Benchmark Result =)"
+    R"(|^[ \t]*(?:(?:Average )?(?:Latency: [\d.]+ s|Output throughput: [\d.]+ token/s)|Average Accept length: |#questions: ))";
 
 bool is_sglang_client(const KeyValueBlock& block) {
   return block.has("Backend") || block.has("Total generated tokens (retokenized)") || block.has("Accept length");
@@ -143,6 +144,17 @@ std::optional<double> iteration_ms(const KeyValueBlock& block, const Observation
   return product(latency_ms(block, "TPOT", contents), length);
 }
 
+/// A set of questions that a script of SGLang or SpecForge asked. Without speculation these say a length of 1.
+void add_questions(std::optional<double> tokens_per_s, std::optional<double> seconds, std::optional<double> length,
+                   std::int64_t line, LogContents& contents) {
+  Observation run{.line = line, .span = Span::run};
+  run.times = {.duration_s = seconds, .output_tokens_per_s = tokens_per_s};
+  if (length) run.decoding = *length < one_token ? Decoding::plain : Decoding::speculative;
+  if (run.decoding == Decoding::speculative) run.acceptance_length = length;
+  contents.engine = "sglang";
+  contents.observations.push_back(std::move(run));
+}
+
 class ServingConsoleReader final : public BlockReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
@@ -150,11 +162,19 @@ class ServingConsoleReader final : public BlockReader {
       close(contents);
       return true;
     }
-    const std::optional<KeyValue> field = key_value(text);
+    const auto questions = numbers_in(text, "Throughput: # token/s, Acceptance length: #");
+    if (!questions.empty()) {
+      close(contents);
+      add_questions(questions[0], std::nullopt, questions[1], number, contents);
+      return true;
+    }
+    std::optional<KeyValue> field = key_value(text);
     if (!field) return false;
+    constexpr std::string_view mean = "Average ";
+    if (field->key.starts_with(mean)) field->key.remove_prefix(mean.size());
     add(field->key, field->value, number, contents);
-    // A word such as "Backend" occurs in many logs.
-    return field->key != "Backend" && field->key != "Concurrency";
+    // Words such as "Backend" occur in many logs.
+    return field->key != "Backend" && field->key != "Concurrency" && field->key != "Latency";
   }
 
  private:
@@ -162,6 +182,9 @@ class ServingConsoleReader final : public BlockReader {
 };
 
 void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& contents) {
+  if (const auto tokens_per_s = block.real("Output throughput")) {
+    return add_questions(tokens_per_s, block.real("Latency"), block.real("Accept length"), block.line(), contents);
+  }
   Observation run{.line = block.line(), .span = Span::run};
   set_acceptance(block, run, contents);
   if (run.decoding == Decoding::unknown) run.decoding = undrafted(block, contents);

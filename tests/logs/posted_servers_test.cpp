@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
 
 #include "tests/logs/logs_testing.hpp"
 
@@ -114,6 +116,95 @@ TEST_CASE("a console that was cut is no plain run beside the log of a server tha
   CHECK(both.observations[1].decoding == Decoding::unknown);
   const LogContents whole = read_log(server + console + "Mean ITL (ms):    17.10\n");
   CHECK(whole.observations.at(1).decoding == Decoding::plain);
+}
+
+TEST_CASE("logs of vLLM without and with speculation in one post are told apart by the pause between them") {
+  const auto window = [](const std::string& clock, bool drafts) {
+    const std::string front = "INFO 03-04 " + clock;
+    std::string text = front + " [loggers.py:271] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation " +
+                       "throughput: 60.0 tokens/s, Running: 1 reqs, Waiting: 0 reqs, GPU KV cache usage: 0.1%\n";
+    if (drafts) {
+      text += front +
+              " [metrics.py:101] SpecDecoding metrics: Draft acceptance rate: 50.0%, Mean acceptance length: 2.00, "
+              "Accepted: 300 tokens, Drafted: 600 tokens, Per-position acceptance rate: 0.700, 0.300\n";
+    }
+    return text;
+  };
+  const std::string plain = window("10:00:00", false) + window("10:00:10", false) + window("10:00:20", false);
+  const std::string drafting = window("10:30:00", true) + window("10:30:10", true) + window("10:30:20", true);
+  const auto decodings = [](const std::string& log) {
+    std::vector<Decoding> all;
+    for (const Observation& one : posted_runs(log, "vllm")) all.push_back(one.decoding);
+    return all;
+  };
+  const std::vector<Decoding> without(3, Decoding::plain);
+  std::vector<Decoding> both = without;
+  both.insert(both.end(), 3, Decoding::speculative);
+  CHECK(decodings("Without:\n" + plain + "With MTP:\n" + drafting) == both);
+  CHECK(posted_runs(plain + drafting, "vllm").at(1).times.iteration_ms == near(1000.0 / 60.0));
+  std::reverse(both.begin(), both.end());
+  CHECK(decodings(drafting + window("11:00:00", false) + window("11:00:10", false) + window("11:00:20", false)) ==
+        both);
+  // Not where the log says how its server was set up, nor where steps without a draft are usual, nor without a pause.
+  const std::string settings = "LLM engine (v0.9.0) SpeculativeConfig(method='ngram', num_spec_tokens=2)\n";
+  CHECK(decodings(settings + plain + drafting).front() != Decoding::plain);
+  const std::string skipping = drafting + window("10:30:30", false) + window("10:30:40", false);
+  CHECK(decodings(plain + skipping).front() != Decoding::plain);
+  CHECK(decodings(plain + window("10:00:30", true)).front() != Decoding::plain);
+}
+
+TEST_CASE("a quotation in a post is read, whatever share of it that is") {
+  std::string quoted;
+  for (int i = 0; i < 9; ++i) quoted += "I tried it again.\n";
+  quoted +=
+      "> ============ Serving Benchmark Result ============\n"
+      "> Successful requests:                     80\n"
+      "> Output token throughput (tok/s):         400.00\n"
+      ">> Mean TPOT (ms):                          10.00\n"
+      "> Acceptance length:                       2.10\n";
+  const auto runs = posted_runs(quoted, "bench-serving");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].line == 14);
+  CHECK(runs[0].acceptance_length == 2.1);
+  CHECK(runs[0].times.tpot_ms == 10.0);
+}
+
+TEST_CASE("scripts of SGLang and SpecForge: throughput and length of a set of questions, a length of 1 is plain") {
+  const auto runs = posted_runs(
+      "python3 run_questions.py\n"
+      "Latency: 100.000 s\n"
+      "Output throughput: 1000.000 token/s\n"
+      "Accept length: 1.000\n"
+      "python3 run_questions.py\n"
+      "Accuracy: 0.950\n"
+      "Average Latency: 80.000 s\n"
+      "Average Output throughput: 1250.000 token/s\n"
+      "Average Accept length: 2.500\n"
+      "#questions: 80, Throughput: 300.00 token/s, Acceptance length: 3.20\n",
+      "bench-serving");
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].times.output_tokens_per_s == 1000.0);
+  CHECK(runs[0].times.duration_s == 100.0);
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].acceptance_length == 2.5);
+  CHECK(runs[1].times.output_tokens_per_s == 1250.0);
+  CHECK(runs[2].acceptance_length == 3.2);
+  CHECK(runs[2].times.output_tokens_per_s == 300.0);
+}
+
+TEST_CASE("the summary of a sweep of vLLM is its runs") {
+  const auto runs = posted_runs(sample("vllm_sweep.csv"), "bench-serving-csv");
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].concurrency == 4.0);
+  CHECK(runs[0].times.tpot_ms == 12.0);
+  CHECK(runs[0].times.iteration_ms == 12.0);
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].gamma == 2);
+  CHECK(runs[1].acceptance->accepted_at == Counts{700, 500});
+  CHECK(runs[1].times.iteration_ms == 17.6);
+  CHECK(runs[2].times.request_rate_per_s == 5.0);
 }
 
 TEST_CASE("metrics of vLLM from the page of Prometheus, and as people write them") {
