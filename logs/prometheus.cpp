@@ -78,7 +78,7 @@ constexpr std::array<std::string_view, 13> gauge_names{"dynamo_frontend_inflight
                                                        "spec_decode_acceptance_length",
                                                        "avg_decoded_tokens_per_iter"};
 /// Counters, without `_total`; those of drafts begin with spec_decode_num_. The starts of series tell servers apart.
-constexpr std::array<std::string_view, 22> counter_names{"dynamo_frontend_inter_token_latency_seconds_sum",
+constexpr std::array<std::string_view, 23> counter_names{"dynamo_frontend_inter_token_latency_seconds_sum",
                                                          "dynamo_frontend_inter_token_latency_seconds_count",
                                                          "dynamo_frontend_time_to_first_token_seconds_sum",
                                                          "dynamo_frontend_time_to_first_token_seconds_count",
@@ -99,7 +99,8 @@ constexpr std::array<std::string_view, 22> counter_names{"dynamo_frontend_inter_
                                                          "request_time_per_output_token_seconds_count",
                                                          "tokens_predicted",
                                                          "tokens_predicted_seconds",
-                                                         "generation_tokens_created"};
+                                                         "generation_tokens_created",
+                                                         "spec_verify_calls"};
 
 std::string engine_of(std::string_view prefix) {
   if (prefix == "llamacpp") return "llama.cpp";

@@ -233,6 +233,25 @@ TEST_CASE("metrics of vLLM from the page of Prometheus, and as people write them
   CHECK(written[0].acceptance->accepted_tokens == 128);
 }
 
+TEST_CASE("SGLang's counters of verifications and tokens give the acceptance between two scrapes") {
+  const auto scrape = [](const std::string& requests, const std::string& tokens, const std::string& steps) {
+    return "sglang:time_to_first_token_seconds_count{model_name=\"m\"} " + requests +
+           "\nsglang:generation_tokens_total{model_name=\"m\"} " + tokens +
+           "\nsglang:spec_verify_calls_total{model_name=\"m\"} " + steps +
+           "\nsglang:spec_num_steps{tp_rank=\"0\"} 3.0\nsglang:spec_num_draft_tokens{tp_rank=\"0\"} 4.0\n"
+           "sglang:spec_accept_length{tp_rank=\"0\"} 3.9\n";
+  };
+  const auto runs = posted_runs(scrape("5.0", "1000.0", "400.0") + scrape("15.0", "3510.0", "1400.0"), "prometheus");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].acceptance->steps == 1000);
+  CHECK(runs[0].acceptance->accepted_tokens == 1500);
+  CHECK(runs[0].acceptance->drafted_tokens == 3000);
+  CHECK(runs[0].gamma == 3);
+  CHECK_FALSE(runs[0].acceptance_length);
+  // More than the drafts can yield: only the gauge is left.
+  CHECK(posted_runs(scrape("5.0", "9000.0", "400.0"), "prometheus").at(0).acceptance_length == 3.9);
+}
+
 TEST_CASE("AIPerf's metrics of speculation are of the run above them") {
   const auto runs = posted_runs(sample("aiperf_drafts.txt") + sample("aiperf.txt"), "genai-perf");
   REQUIRE(runs.size() == 2);
