@@ -13,6 +13,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/serving_runs.hpp"
+#include "logs/sglang_options.hpp"
 #include "logs/stated_run.hpp"
 
 /// Console output of the load generators `vllm bench serve`, `sglang.bench_serving` and benchmark_serving of
@@ -32,7 +33,8 @@ constexpr std::string_view console_anchor =
     R"(|User throughput \(tok/s\)|Concurrency|(?:Mean|Median) (?:E2EL|E2E Latency|TTFT|TPOT|ITL) \(ms\))"
     R"(|(?:Mean|Median) Avg Decoded Tokens per Iter|Accept length|Acceptance rate \(%\))"
     R"(|Acceptance length|Drafts|Draft tokens|Accepted tokens|Position \d+):|= Serving Benchmark Result =)"
-    R"(|^[ \t]*(?:(?:Average )?(?:Latency: [\d.]+ s|Output throughput: [\d.]+ token/s)|Average Accept length: |#questions: ))";
+    R"(|^[ \t]*(?:(?:Average )?(?:Latency: [\d.]+ s|Output throughput: [\d.]+ token/s)|Average Accept length: )"
+    R"(|#questions: )|--speculative-(?:num-|eagle-topk|adaptive))";
 
 bool is_sglang_client(const KeyValueBlock& block) {
   return block.has("Backend") || block.has("Total generated tokens (retokenized)") || block.has("Accept length");
@@ -145,12 +147,12 @@ std::optional<double> iteration_ms(const KeyValueBlock& block, const Observation
 }
 
 /// A set of questions that a script of SGLang or SpecForge asked. Without speculation these say a length of 1.
-void add_questions(std::optional<double> tokens_per_s, std::optional<double> seconds, std::optional<double> length,
-                   std::int64_t line, LogContents& contents) {
-  Observation run{.line = line, .span = Span::run};
+void add_questions(Observation run, std::optional<double> tokens_per_s, std::optional<double> seconds,
+                   std::optional<double> length, LogContents& contents) {
   run.times = {.duration_s = seconds, .output_tokens_per_s = tokens_per_s};
   if (length) run.decoding = *length < one_token ? Decoding::plain : Decoding::speculative;
   if (run.decoding == Decoding::speculative) run.acceptance_length = length;
+  if (run.decoding != Decoding::speculative) run.gamma = std::nullopt;
   contents.engine = "sglang";
   contents.observations.push_back(std::move(run));
 }
@@ -162,10 +164,15 @@ class ServingConsoleReader final : public BlockReader {
       close(contents);
       return true;
     }
+    if (options_.read(text)) {
+      close(contents);
+      return false;
+    }
     const auto questions = numbers_in(text, "Throughput: # token/s, Acceptance length: #");
     if (!questions.empty()) {
       close(contents);
-      add_questions(questions[0], std::nullopt, questions[1], number, contents);
+      const Observation run{.line = number, .span = Span::run, .gamma = drafts_of_server(questions[1])};
+      add_questions(run, questions[0], std::nullopt, questions[1], contents);
       return true;
     }
     std::optional<KeyValue> field = key_value(text);
@@ -179,11 +186,20 @@ class ServingConsoleReader final : public BlockReader {
 
  private:
   void read(const KeyValueBlock& block, LogContents& contents) override;
+  /// Of an SGLang server, unless the acceptance length says that it was another one.
+  [[nodiscard]] std::optional<std::int64_t> drafts_of_server(double length) const {
+    const auto gamma = options_.gamma();
+    return gamma && length < static_cast<double>(*gamma) + 1.0 + two_digits ? gamma : std::nullopt;
+  }
+
+  SglangOptions options_ = {};  ///< of the server that the next results are of
 };
 
 void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& contents) {
   if (const auto tokens_per_s = block.real("Output throughput")) {
-    return add_questions(tokens_per_s, block.real("Latency"), block.real("Accept length"), block.line(), contents);
+    const auto length = block.real("Accept length");
+    const Observation run{.line = block.line(), .span = Span::run, .gamma = drafts_of_server(length.value_or(1.0))};
+    return add_questions(run, tokens_per_s, block.real("Latency"), length, contents);
   }
   Observation run{.line = block.line(), .span = Span::run};
   set_acceptance(block, run, contents);
@@ -204,6 +220,7 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
   run.requests = run.concurrency && !run.times.request_rate_per_s ? run.concurrency : decoding_requests(run.times);
   if (!run.requests) run.requests = block.real("Concurrency");
   set_lengths(block, run.stratum);
+  if (is_sglang_client(block) && run.acceptance_length) run.gamma = drafts_of_server(*run.acceptance_length);
   const ObservedTimes& times = run.times;
   if (run.decoding == Decoding::unknown && !times.output_tokens_per_s && !times.tpot_ms) return;
   warn_of_arrival_rate(times.request_rate_per_s, times.served_requests_per_s, block.line(), contents);

@@ -15,6 +15,7 @@
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/sglang_options.hpp"
 
 /// SGLang: one line per several decode steps, with a mean acceptance length and, in some versions, a rate; with
 /// --log-requests also one per request.
@@ -105,6 +106,10 @@ class SglangReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
     if (text.find("ServerArgs(") != std::string_view::npos) return configure(text, contents);
+    if (text.find("--speculative-") != std::string_view::npos) {
+      options_.read(text);
+      return false;
+    }
     if (text.find(verifications) != std::string_view::npos) {
       auto request = logged_request(text, number, contents);
       if (request) contents.observations.push_back(*std::move(request));
@@ -127,8 +132,9 @@ class SglangReader final : public LineReader {
   void bound_drafts(double length, double rate);
 
   std::int64_t interval_ = default_interval;
-  SharedNumber draft_tokens_;  ///< length / rate, if the rate is of all verified tokens
-  SharedNumber drafts_;        ///< (length - 1) / rate, if it is of the drafts
+  SglangOptions options_ = {};  ///< in the command line
+  SharedNumber draft_tokens_;   ///< length / rate, if the rate is of all verified tokens
+  SharedNumber drafts_;         ///< (length - 1) / rate, if it is of the drafts
   std::optional<std::int64_t> first_rate_ = {}, last_rate_ = {};  ///< lines
   bool is_tree_ = false;
   bool adapts_ = false;  ///< the server changes its draft length itself
@@ -210,7 +216,7 @@ bool SglangReader::read_window(std::string_view text, std::int64_t number, LogCo
 /// Drafts per iteration: from the server's settings, else common to all lines.
 std::optional<std::int64_t> SglangReader::drafts_each(LogContents& contents) const {
   if (contents.settings.gamma) return contents.settings.gamma;
-  if (!first_rate_) return std::nullopt;
+  if (!first_rate_) return options_.gamma();
   const auto tokens = draft_tokens_.whole_number();
   const auto drafts = drafts_.whole_number();
   if (drafts && !tokens) {
@@ -233,7 +239,7 @@ void SglangReader::finish(LogContents& contents) {
     if (adapts_ && window.span == Span::window && window.decoding == Decoding::speculative) window.adaptive = true;
     if (!gamma || window.span != Span::window || window.decoding != Decoding::speculative) continue;
     // Lines without a rate were written by another server, whose drafts are not known.
-    if (!contents.settings.gamma && (window.line < *first_rate_ || window.line > *last_rate_)) continue;
+    if (!contents.settings.gamma && first_rate_ && (window.line < *first_rate_ || window.line > *last_rate_)) continue;
     window.gamma = gamma;
     if (window.acceptance && !is_tree_ && *gamma < std::numeric_limits<std::int32_t>::max()) {
       window.acceptance->drafted_tokens = window.acceptance->steps * *gamma;
@@ -249,7 +255,9 @@ void SglangReader::finish(LogContents& contents) {
 constexpr std::array<std::string_view, 2> sglang_lines{"Decode batch", "Prefill batch"};
 
 LineFormat sglang_decode_format() {
-  return lines_of<SglangReader>(R"(Decode batch|Prefill batch|ServerArgs\(|'spec_verify_ct': \d)", sglang_lines);
+  return lines_of<SglangReader>(
+      R"(Decode batch|Prefill batch|ServerArgs\(|'spec_verify_ct': \d|--speculative-(?:num-|eagle-topk|adaptive))",
+      sglang_lines);
 }
 
 }  // namespace foredraft::logs

@@ -265,6 +265,40 @@ TEST_CASE("AIPerf's metrics of speculation are of the run above them") {
   CHECK(runs[1].times.tpot_ms == 20.0);
 }
 
+TEST_CASE("the command lines of SGLang in a post say the draft lengths of what follows") {
+  const auto command = [](const std::string& options) {
+    return "python3 -m sglang.launch_server --model m \\\n" + options;
+  };
+  const auto console = [](const std::string& throughput, const std::string& rest) {
+    return "============ Serving Benchmark Result ============\nBackend:     sglang\nSuccessful requests:     8\n"
+           "Output token throughput (tok/s):         " +
+           throughput + "\n" + rest;
+  };
+  const auto runs = posted_runs(
+      command("") + console("50.0", "") +
+          command("  --speculative-num-steps 3 \\\n  --speculative-eagle-topk 1 \\\n"
+                  "  --speculative-num-draft-tokens 4\n") +
+          console("90.0", "Accept length:     2.50\n") +
+          command("--speculative-num-steps=5 --speculative-eagle-topk=1 --speculative-num-draft-tokens=6\n") +
+          console("95.0", "Accept length:     3.10\n") +
+          command("--speculative-num-steps 5 --speculative-eagle-topk 8 --speculative-num-draft-tokens 32\n") +
+          console("80.0", "Accept length:     3.50\n"),
+      "bench-serving");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK_FALSE(runs[0].gamma);
+  CHECK(runs[1].gamma == 3);
+  CHECK(runs[2].gamma == 5);
+  CHECK_FALSE(runs[3].gamma);  // a tree
+  const auto windows = posted_runs(
+      command("--speculative-num-steps 2 --speculative-eagle-topk 1\n") +
+          "[2025-05-31 18:31:21] Decode batch. #running-req: 1, #token: 200, token usage: 0.13, accept len: 2.00, cuda "
+          "graph: True, gen throughput (token/s): 100.00, #queue-req: 0\n",
+      "sglang");
+  REQUIRE(windows.size() == 1);
+  CHECK(windows[0].gamma == 2);
+}
+
 TEST_CASE("SGLang's requests in its log have their steps") {
   const std::string begin =
       "[2025-10-02 23:42:16] Finish: obj=GenerateReqInput(rid='5f', stream=True), out={'meta_info': {'id': '5f', "
