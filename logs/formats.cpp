@@ -46,7 +46,7 @@ std::span<const LogFormat> formats() {
       {"llama-tables", "tables of llama-bench, llama-batched-bench and llama-sweep-bench: decode steps", "llama.cpp",
        Gives{"-", "-", "-", "iteration", "yes"}, llama_tables_format()},
       {"genai-perf", "tables of GenAI-Perf and AIPerf: load and times of a run, speculative or not", "",
-       Gives{"no", "no", "no", "tokens", "yes"}, genai_perf_format()},
+       Gives{"(yes)", "(yes)", "no", "(iteration), tokens", "yes"}, genai_perf_format()},
       {"guidellm-console", "console of GuideLLM: load and times of each benchmark, without acceptance", "",
        Gives{"no", "no", "no", "tokens", "yes"}, guidellm_console_format()},
       {"ollama", "ollama run --verbose, KTransformers: tokens and speed of each answer", "",
