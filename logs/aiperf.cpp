@@ -214,7 +214,7 @@ class GenaiPerfReader final : public BlockReader {
 };
 
 /// AIPerf's metrics of speculation: those that weight all steps equally, else means of requests.
-void read_drafts(const KeyValueBlock& block, Observation& run, LogContents& contents) {
+void read_speculation_rows(const KeyValueBlock& block, Observation& run, LogContents& contents) {
   const auto of_steps = block.real("token-weighted acceptance length");
   const auto length = of_steps ? of_steps : block.real("acceptance length");
   if (!length || !(*length >= 1.0)) return;
@@ -232,7 +232,7 @@ void GenaiPerfReader::read(const KeyValueBlock& block, LogContents& contents) {
   const auto throughput = block.real("output token throughput");
   const auto tpot_ms = block.real("inter token latency (ms)");
   Observation run{.line = block.line(), .span = Span::run};
-  read_drafts(block, run, contents);
+  read_speculation_rows(block, run, contents);
   if (!throughput && !tpot_ms && !run.acceptance_length) return;
   run.times = {
       .output_tokens_per_s = throughput, .tpot_ms = tpot_ms, .ttft_ms = block.real("time to first token (ms)")};
