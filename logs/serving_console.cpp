@@ -33,12 +33,16 @@ constexpr std::string_view console_anchor =
     R"(|User throughput \(tok/s\)|Concurrency|(?:Mean|Median) (?:E2EL|E2E Latency|TTFT|TPOT|ITL) \(ms\))"
     R"(|(?:Mean|Median) Avg Decoded Tokens per Iter|Accept length|Acceptance rate \(%\))"
     R"(|Acceptance length|Drafts|Draft tokens|Accepted tokens|Position \d+):|= Serving Benchmark Result =)"
+    R"(|-Speculative Decoding-)"
     R"(|^[ \t]*(?:(?:Average )?(?:Latency: [\d.]+ s|Output throughput: [\d.]+ token/s)|Average Accept length: )"
     R"(|#questions: )|--speculative-(?:num-|eagle-topk|adaptive))";
 
 bool is_sglang_client(const KeyValueBlock& block) {
   return block.has("Backend") || block.has("Total generated tokens (retokenized)") || block.has("Accept length");
 }
+
+/// The heading of what a client says of drafts.
+constexpr std::string_view drafts_heading = "Speculative Decoding";
 
 /// TensorRT-LLM's client: tokens of an iteration as each answer counts them, without speculation 1.00.
 constexpr std::string_view tokens_of_iteration = "Mean Avg Decoded Tokens per Iter";
@@ -86,7 +90,7 @@ void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& c
     warn_once(contents, "W10", block.line(), "the acceptance length is an unweighted mean over requests");
   }
   const auto drafts = block.count("Drafts");
-  if (run.acceptance_length || drafts) run.decoding = Decoding::speculative;
+  if (run.acceptance_length || drafts || block.has(drafts_heading)) run.decoding = Decoding::speculative;
   if (!drafts || *drafts == 0) return;
   AcceptanceCounts counts{.steps = *drafts,
                           .drafted_tokens = block.count("Draft tokens"),
@@ -162,6 +166,10 @@ class ServingConsoleReader final : public BlockReader {
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
     if (text.find("= Serving Benchmark Result =") != std::string_view::npos) {
       close(contents);
+      return true;
+    }
+    if (text.find("-Speculative Decoding-") != std::string_view::npos) {
+      add(drafts_heading, "", number, contents);
       return true;
     }
     if (options_.read(text)) {

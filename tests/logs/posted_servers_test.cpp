@@ -118,6 +118,21 @@ TEST_CASE("a console that was cut is no plain run beside the log of a server tha
   CHECK(whole.observations.at(1).decoding == Decoding::plain);
 }
 
+TEST_CASE("a console that was cut below its heading of drafts is of a run that speculates") {
+  const auto runs = posted_runs(
+      "Successful requests:                     100\n"
+      "Output token throughput (tok/s):         1000.00\n"
+      "Mean TPOT (ms):                          10.00\n"
+      "Mean ITL (ms):                           20.00\n"
+      "---------------Speculative Decoding---------------\n"
+      "Acceptance rate (%):\n",
+      "bench-serving");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].times.iteration_ms == 20.0);
+  CHECK_FALSE(runs[0].acceptance_length);
+}
+
 TEST_CASE("logs of vLLM without and with speculation in one post are told apart by the pause between them") {
   const auto window = [](const std::string& clock, bool drafts) {
     const std::string front = "INFO 03-04 " + clock;
