@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -119,15 +120,21 @@ bool beside_drafts(const LogContents& contents) {
   });
 }
 
-/// A run without data on speculation counts as one without, unless its chunks hold several tokens, or how many is cut
-/// off and it stands beside the log of a server that speculates.
-Decoding undrafted(const KeyValueBlock& block, LogContents& contents) {
-  if (!block.has("Successful requests") || !block.has("Output token throughput (tok/s)")) return Decoding::unknown;
+/// Tokens of a chunk of vLLM's client.
+std::optional<double> chunk_tokens(const KeyValueBlock& block, LogContents& contents) {
   const auto itl = latency_ms(block, "ITL", contents);
   const auto tpot = latency_ms(block, "TPOT", contents);
+  if (is_sglang_client(block) || !itl || tpot.value_or(0.0) <= 0.0) return std::nullopt;
+  return *itl / *tpot;
+}
+
+/// A run without data on speculation counts as one without, unless its chunks hold several tokens, or how many is cut
+/// off and it stands beside the log of a server that speculates.
+Decoding undrafted(const KeyValueBlock& block, std::optional<double> tokens, LogContents& contents) {
+  if (!block.has("Successful requests") || !block.has("Output token throughput (tok/s)")) return Decoding::unknown;
   if (is_sglang_client(block)) return Decoding::plain;
-  if (!itl || !tpot) return beside_drafts(contents) ? Decoding::unknown : Decoding::plain;
-  if (*itl <= speculative_chunk * *tpot) return Decoding::plain;
+  if (!tokens) return beside_drafts(contents) ? Decoding::unknown : Decoding::plain;
+  if (*tokens <= speculative_chunk) return Decoding::plain;
   warn_once(contents, "W09", block.line(),
             "a run without acceptance whose chunks hold several tokens: it may be speculative and does not count as "
             "baseline");
@@ -200,8 +207,27 @@ class ServingConsoleReader final : public BlockReader {
     return gamma && length < static_cast<double>(*gamma) + 1.0 + two_digits ? gamma : std::nullopt;
   }
 
-  SglangOptions options_ = {};  ///< of the server that the next results are of
+  SglangOptions options_ = {};                  ///< of the server that the next results are of
+  std::map<std::int64_t, double> chunks_ = {};  ///< tokens of one, of runs that may be speculative, by line
 };
+
+/// Where a run has chunks of one token, the others speculate: the client did not print acceptance before 2026.
+void ServingConsoleReader::finish(LogContents& contents) {
+  close(contents);
+  const bool has_plain = std::ranges::any_of(contents.observations, [](const Observation& one) {
+    return one.span == Span::run && one.decoding == Decoding::plain;
+  });
+  for (Observation& run : contents.observations) {
+    const auto tokens = chunks_.find(run.line);
+    if (!has_plain || tokens == chunks_.end() || run.decoding != Decoding::unknown || !run.times.tpot_ms) continue;
+    run.decoding = Decoding::speculative;
+    run.acceptance_length = tokens->second;
+    run.times.iteration_ms = *run.times.tpot_ms * tokens->second;
+    warn_once(contents, "W10", run.line,
+              "the acceptance length is ITL / TPOT, the tokens of a chunk, which are one in another run: no drafts are "
+              "counted");
+  }
+}
 
 void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& contents) {
   if (const auto tokens_per_s = block.real("Output throughput")) {
@@ -211,7 +237,11 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
   }
   Observation run{.line = block.line(), .span = Span::run};
   set_acceptance(block, run, contents);
-  if (run.decoding == Decoding::unknown) run.decoding = undrafted(block, contents);
+  if (run.decoding == Decoding::unknown) {
+    const auto tokens = chunk_tokens(block, contents);
+    run.decoding = undrafted(block, tokens, contents);
+    if (tokens.value_or(0.0) > speculative_chunk) chunks_[run.line] = *tokens;
+  }
   run.times = {.duration_s = block.real("Benchmark duration (s)"),
                .output_tokens_per_s = block.real("Output token throughput (tok/s)"),
                .iteration_ms = iteration_ms(block, run, contents),

@@ -118,6 +118,24 @@ TEST_CASE("a console that was cut is no plain run beside the log of a server tha
   CHECK(whole.observations.at(1).decoding == Decoding::plain);
 }
 
+TEST_CASE("consoles of 2025 without and with speculation in one post: chunks of several tokens beside those of one") {
+  const auto console = [](const std::string& tpot, const std::string& itl) {
+    return "============ Serving Benchmark Result ============\n"
+           "Successful requests:                     80\n"
+           "Output token throughput (tok/s):         100.00\n"
+           "Mean TPOT (ms):                          " +
+           tpot + "\nMean ITL (ms):                           " + itl + "\n";
+  };
+  const LogContents contents = read_log(console("6.00", "12.00") + console("9.00", "9.05"));
+  REQUIRE(contents.observations.size() == 2);
+  CHECK(contents.observations[0].decoding == Decoding::speculative);
+  CHECK(contents.observations[0].acceptance_length == near(2.0));
+  CHECK(contents.observations[0].times.iteration_ms == near(12.0));
+  CHECK(contents.observations[1].decoding == Decoding::plain);
+  CHECK(warns(contents, "W10"));
+  CHECK(read_log(console("6.00", "12.00")).observations.at(0).decoding == Decoding::unknown);
+}
+
 TEST_CASE("a console that was cut below its heading of drafts is of a run that speculates") {
   const auto runs = posted_runs(
       "Successful requests:                     100\n"
