@@ -139,7 +139,7 @@ void read_aiperf_run(const JsonFields& run, LogContents& contents) {
 // of AIPerf with tables of other metrics, such as those of speculation.
 
 constexpr std::string_view genai_perf_anchor =
-    "^(?:\xE2\x94\x83|\xE2\x94\x82|(?:\\|[^\n]*|\"?[A-Za-z -]{0,40})(?:Statistic|Metric|Latency|Sequence Length"
+    "^[ \t]*(?:\xE2\x94\x83|\xE2\x94\x82|(?:\\|[^\n]*|\"?[A-Za-z -]{0,40})(?:Statistic|Metric|Latency|Sequence Length"
     "|Throughput|Request Count|Time [Tt]o First Token|Acceptance (?:Length|Rate)))";
 
 struct MetricRow {
@@ -148,6 +148,7 @@ struct MetricRow {
 
 /// The first two cells of a row; separators may be thin or thick box-drawing characters or plain text.
 std::optional<MetricRow> row_of(std::string_view text) {
+  text = trimmed(text);
   const bool drawn = text.starts_with('|') || text.starts_with("\xE2\x94");
   std::vector<std::string> cells = table_cells(text, drawn ? TableLayout::bars : TableLayout::commas);
   if (cells.size() < 2) return std::nullopt;

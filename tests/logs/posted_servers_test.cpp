@@ -285,6 +285,21 @@ TEST_CASE("SGLang's counters of verifications and tokens give the acceptance bet
   CHECK(posted_runs(scrape("5.0", "9000.0", "400.0"), "prometheus").at(0).acceptance_length == 3.9);
 }
 
+TEST_CASE("consoles in an indented block are read") {
+  const auto indented = [](const std::string& console) {
+    std::string text = "    ";
+    for (const char c : console) text += c == '\n' ? std::string("\n    ") : std::string(1, c);
+    return text;
+  };
+  CHECK(posted_runs(indented(sample("aiperf_drafts.txt")), "genai-perf").size() == 1);
+  const auto plain = posted_runs(sample("trtllm_bench.txt"), "trtllm-bench-console");
+  const auto runs = posted_runs(indented(sample("trtllm_bench.txt")), "trtllm-bench-console");
+  REQUIRE(runs.size() == plain.size());
+  CHECK(runs[0].acceptance_length == plain[0].acceptance_length);
+  CHECK(read_log(indented(sample("trtllm_bench.txt"))).settings.method ==
+        read_log(sample("trtllm_bench.txt")).settings.method);
+}
+
 TEST_CASE("AIPerf's metrics of speculation are of the run above them") {
   const auto runs = posted_runs(sample("aiperf_drafts.txt") + sample("aiperf.txt"), "genai-perf");
   REQUIRE(runs.size() == 2);
