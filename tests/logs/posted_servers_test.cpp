@@ -73,6 +73,29 @@ TEST_CASE("vLLM's line of September 2025 begins with the rate and has throughput
   CHECK(problem(line.substr(0, line.size() - 7) + "\n").find("no line") != std::string::npos);
 }
 
+TEST_CASE("vLLM 0.5 says tokens twice") {
+  const auto windows = posted_runs(
+      "INFO 07-24 04:00:31 metrics.py:316] Speculative metrics: Draft acceptance rate: 0.500, System efficiency: "
+      "0.500, "
+      "Number of speculative tokens: 3, Number of accepted tokens: 300, Number of draft tokens tokens: 600, Number of "
+      "emitted tokens tokens: 400.\n",
+      "vllm-v0");
+  REQUIRE(windows.size() == 1);
+  CHECK(windows[0].acceptance->steps == 200);
+  CHECK(windows[0].acceptance->accepted_tokens == 200);
+}
+
+TEST_CASE("an answer whose other members a post left out") {
+  const auto answers = posted_runs(
+      "```json\n{\n  \"choices\": [ ... ],\n  \"usage\": { ... },\n  \"metrics\": {\n    \"speculative_decoding\": {\n"
+      "      \"acceptance_histogram\": [4, 2, 4],\n      \"num_spec_steps\": 10,\n      \"num_spec_tokens\": 2,\n"
+      "      ...\n    },\n    ...\n  }\n}\n```\n",
+      "request-metrics");
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].acceptance->steps == 10);
+  CHECK(answers[0].acceptance->accepted_tokens == 10);
+}
+
 TEST_CASE("a line of vLLM that was shortened for a post has its length and the draft length") {
   const auto windows = posted_runs(
       "SpecDecoding metrics: Mean acceptance length: 3.00, ...\n"
