@@ -168,6 +168,13 @@ void add_questions(Observation run, std::optional<double> tokens_per_s, std::opt
   contents.observations.push_back(std::move(run));
 }
 
+/// What SGLang's client calls a server: with the endpoint ("vllm-chat"), or the engine in its own process.
+std::string_view engine_of_backend(std::string_view backend) {
+  if (backend.starts_with("sglang") || backend == "engine" || backend == "runtime") return "sglang";
+  if (backend.starts_with("vllm")) return "vllm";
+  return backend == "trt" ? "tensorrt-llm" : backend;
+}
+
 class ServingConsoleReader final : public BlockReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
@@ -264,7 +271,7 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
   warn_of_arrival_rate(times.request_rate_per_s, times.served_requests_per_s, block.line(), contents);
   check_failures(run, contents);
   if (block.has("Backend")) {
-    contents.engine = block.text("Backend").starts_with("sglang") ? "sglang" : block.text("Backend");
+    contents.engine = engine_of_backend(block.text("Backend"));
   } else if (is_sglang_client(block)) {
     contents.engine = "sglang";
   } else if (is_trtllm_client(block)) {

@@ -249,6 +249,18 @@ TEST_CASE("scripts of SGLang and SpecForge: throughput and length of a set of qu
   CHECK(runs[2].times.output_tokens_per_s == 300.0);
 }
 
+TEST_CASE("SGLang's clients name the engine in several ways") {
+  const auto engine_of = [](const std::string& backend) {
+    return read_log("Backend:    " + backend +
+                    "\nSuccessful requests:    8\nOutput token throughput (tok/s):    100.00\n")
+        .engine;
+  };
+  CHECK(engine_of("sglang-oai-chat") == "sglang");
+  CHECK(engine_of("engine") == "sglang");
+  CHECK(engine_of("vllm-chat") == "vllm");
+  CHECK(engine_of("trt") == "tensorrt-llm");
+}
+
 TEST_CASE("the summary of a sweep of vLLM is its runs") {
   const auto runs = posted_runs(sample("vllm_sweep.csv"), "bench-serving-csv");
   REQUIRE(runs.size() == 3);
