@@ -280,7 +280,7 @@ void read_server_info(const JsonFields& server, Observation& observation, LogCon
   if (server.count("speculative_eagle_topk").value_or(1) > 1) return;
   const auto steps = server.count("speculative_num_steps");
   note(contents.settings.gamma, steps);
-  if (observation.decoding == Decoding::speculative) observation.gamma = steps;
+  if (steps && observation.decoding == Decoding::speculative) observation.gamma = steps;
 }
 
 /// The gaps between chunks are divided by their tokens, except in old versions, where they are iterations.

@@ -186,10 +186,13 @@ class ServingConsoleReader final : public BlockReader {
       add(drafts_heading, "", number, contents);
       return true;
     }
-    if (options_.read(text)) {
+    SglangOptions options = options_;
+    if (options.read(text)) {
       close(contents);
+      options_ = options;
       return false;
     }
+    options_ = options;
     const auto questions = numbers_in(text, "Throughput: # token/s, Acceptance length: #");
     if (!questions.empty()) {
       close(contents);
@@ -205,6 +208,7 @@ class ServingConsoleReader final : public BlockReader {
     // Words such as "Backend" occur in many logs.
     return field->key != "Backend" && field->key != "Concurrency" && field->key != "Latency";
   }
+  void finish(LogContents& contents) override;
 
  private:
   void read(const KeyValueBlock& block, LogContents& contents) override;
