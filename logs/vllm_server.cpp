@@ -164,6 +164,7 @@ class VllmReader final : public LineReader {
 
  private:
   bool read_line(std::string_view text, std::int64_t number, LogContents& contents);
+  bool read_engine(std::string_view text, std::int64_t number, LogContents& contents);
   bool read_window(std::string_view text, std::int64_t number, LogContents& contents);
   bool configure(std::string_view text, std::int64_t number, LogContents& contents);
 
@@ -175,7 +176,11 @@ class VllmReader final : public LineReader {
 };
 
 bool VllmReader::read_line(std::string_view text, std::int64_t number, LogContents& contents) {
-  if (text.find("SpecDecoding metrics: ") != text.npos) return read_window(text, number, contents);
+  const bool drafts = text.find("SpecDecoding metrics: ") != text.npos;
+  return drafts ? read_window(text, number, contents) : read_engine(text, number, contents);
+}
+
+bool VllmReader::read_engine(std::string_view text, std::int64_t number, LogContents& contents) {
   const std::optional<VllmEngineLine> engine = vllm_engine_line(text, number);
   if (!engine) return false;
   windows_.engine(*engine, contents);
@@ -187,6 +192,7 @@ bool VllmReader::read_window(std::string_view text, std::int64_t number, LogCont
   const std::optional<Metrics> metrics = read_metrics(text);
   std::optional<Observation> shortened = metrics ? std::nullopt : shortened_window(text, number);
   if (!metrics && !shortened) return false;
+  read_engine(text, number, contents);  // LMDeploy logs both in one line
   windows_.speculates();
   const std::optional<VllmEngineLine> engine = windows_.take(clock_in(text), contents);
   if (shortened) {

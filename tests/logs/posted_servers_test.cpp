@@ -60,6 +60,24 @@ TEST_CASE("lines of vLLM without throughput that were broken within their rates"
   CHECK(windows[0].acceptance->steps == 400);
 }
 
+TEST_CASE("a line with a server's load and its metrics, as LMDeploy writes it, is one window") {
+  const std::string line =
+      "2026-03-11 10:22:41,120 - lmdeploy - INFO - [DP0] Avg prompt throughput: 1.0 tokens/s, Avg generation "
+      "throughput: "
+      "75.0 tokens/s, Finished: 4, Running: 2 reqs, Waiting: 0 reqs, SpecDecoding metrics: Draft acceptance rate: "
+      "50.00%, Mean acceptance length: 2.50, Accepted: 450 tokens, Drafted: 900 tokens, Per-position acceptance rate: "
+      "0.800, 0.500, 0.200\n";
+  std::string second = line;
+  second.replace(second.find("10:22:41"), 8, "10:22:51");
+  const auto windows = posted_runs(line + second, "vllm");
+  REQUIRE(windows.size() == 2);
+  CHECK(windows[1].gamma == 3);
+  CHECK(windows[1].acceptance->steps == 300);
+  CHECK(windows[1].requests == 2.0);
+  CHECK(windows[1].times.output_tokens_per_s == 75.0);
+  CHECK(windows[1].times.duration_s == near(10.0));
+}
+
 TEST_CASE("vLLM's line of September 2025 begins with the rate and has throughput") {
   const std::string line =
       "(APIServer pid=7) INFO 09-09 11:00:00 [metrics.py:96] SpecDecoding metrics: Draft acceptance rate: 60.0%, Mean "
