@@ -14,6 +14,7 @@
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/stated_run.hpp"
 
 /// NVIDIA's load generators.
 namespace foredraft::logs {
@@ -134,12 +135,12 @@ void read_aiperf_run(const JsonFields& run, LogContents& contents) {
 }
 
 // ---- The table of GenAI-Perf and AIPerf, on the console or as CSV: a row per metric, its mean first. A name that is
-// too long for its column goes on in rows without a value. The CSV goes on with a table of single values.
+// too long for its column goes on in rows without a value. The CSV goes on with a table of single values, the console
+// of AIPerf with tables of other metrics, such as those of speculation.
 
 constexpr std::string_view genai_perf_anchor =
-    "^(?:\xE2\x94\x83|\xE2\x94\x82|(?:\\|[^\n]*|\"?[A-Za-z ]{0,40})(?:Statistic|Metric|Latency|Sequence "
-    "Length|Throughput|"
-    "Request Count|Time [Tt]o First Token))";
+    "^[ \t]*(?:\xE2\x94\x83|\xE2\x94\x82|(?:\\|[^\n]*|\"?[A-Za-z -]{0,40})(?:Statistic|Metric|Latency|Sequence Length"
+    "|Throughput|Request Count|Time [Tt]o First Token|Acceptance (?:Length|Rate)))";
 
 struct MetricRow {
   std::string key, value;
@@ -147,6 +148,7 @@ struct MetricRow {
 
 /// The first two cells of a row; separators may be thin or thick box-drawing characters or plain text.
 std::optional<MetricRow> row_of(std::string_view text) {
+  text = trimmed(text);
   const bool drawn = text.starts_with('|') || text.starts_with("\xE2\x94");
   std::vector<std::string> cells = table_cells(text, drawn ? TableLayout::bars : TableLayout::commas);
   if (cells.size() < 2) return std::nullopt;
@@ -161,6 +163,12 @@ std::string metric_name(std::string_view key) {
   return unit == std::string::npos || name.ends_with("(ms)") ? name : name.substr(0, unit);
 }
 
+/// Metrics of a run: a table that begins with one of them is of the next run.
+constexpr std::array<std::string_view, 8> run_metrics{"time to first token (ms)", "inter token latency (ms)",
+                                                      "output token throughput",  "request throughput",
+                                                      "request latency (ms)",     "request count",
+                                                      "output sequence length",   "input sequence length"};
+
 class GenaiPerfReader final : public BlockReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
@@ -168,8 +176,8 @@ class GenaiPerfReader final : public BlockReader {
     if (!row) return false;
     if (row->key == "Statistic" || row->key == "Metric") {
       if (in_table_ && row->value == "Value") return true;
-      finish(contents);
-      in_table_ = row->value == "avg";
+      end_row(contents);
+      in_table_ = begins_ = row->value == "avg";
       return in_table_;
     }
     if (!in_table_) return false;
@@ -178,6 +186,7 @@ class GenaiPerfReader final : public BlockReader {
       return true;
     }
     end_row(contents);
+    is_first_ = std::exchange(begins_, false);
     key_ = row->key;
     value_ = row->value;
     row_ = number;
@@ -194,21 +203,41 @@ class GenaiPerfReader final : public BlockReader {
 
   void end_row(LogContents& contents) {
     const std::string name = metric_name(std::exchange(key_, {}));
+    if (is_first_ && std::ranges::find(run_metrics, name) != run_metrics.end()) close(contents);
     if (!name.empty() && !block().has(name)) add(name, value_, row_, contents);
   }
 
   bool in_table_ = false;
+  bool begins_ = false;                ///< the table has no rows yet
+  bool is_first_ = false;              ///< the row that may go on is the first of its table
   std::string key_ = {}, value_ = {};  ///< of the row that may go on
   std::int64_t row_ = 0;               ///< its line
 };
 
+/// AIPerf's metrics of speculation: those that weight all steps equally, else means of requests.
+void read_speculation_rows(const KeyValueBlock& block, Observation& run, LogContents& contents) {
+  const auto of_steps = block.real("token-weighted acceptance length");
+  const auto length = of_steps ? of_steps : block.real("acceptance length");
+  if (!length || !(*length >= 1.0)) return;
+  run.decoding = Decoding::speculative;
+  run.acceptance_length = length;
+  if (!of_steps) {
+    warn_once(contents, "W10", block.line(), "the acceptance length is an unweighted mean over requests");
+    return;
+  }
+  const auto percent = block.real("overall draft acceptance rate");
+  if (percent) run.gamma = whole(gamma_of_rate(*length, *percent / 100.0));
+}
+
 void GenaiPerfReader::read(const KeyValueBlock& block, LogContents& contents) {
   const auto throughput = block.real("output token throughput");
   const auto tpot_ms = block.real("inter token latency (ms)");
-  if (!throughput && !tpot_ms) return;
   Observation run{.line = block.line(), .span = Span::run};
+  read_speculation_rows(block, run, contents);
+  if (!throughput && !tpot_ms && !run.acceptance_length) return;
   run.times = {
       .output_tokens_per_s = throughput, .tpot_ms = tpot_ms, .ttft_ms = block.real("time to first token (ms)")};
+  if (tpot_ms && run.acceptance_length) run.times.iteration_ms = *tpot_ms * *run.acceptance_length;
   const auto answered = block.real("request throughput");
   const auto count = block.real("request count");
   const auto latency_ms = block.real("request latency (ms)");

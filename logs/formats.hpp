@@ -34,6 +34,7 @@ namespace foredraft::logs {
 [[nodiscard]] JsonFormat aiperf_records_format();
 [[nodiscard]] JsonFormat aiperf_run_format();
 [[nodiscard]] JsonFormat answers_format();
+[[nodiscard]] CsvFormat bench_csv_format();
 [[nodiscard]] JsonFormat benchmark_records_format();
 [[nodiscard]] JsonFormat evalscope_format();
 [[nodiscard]] JsonFormat guidellm_format();
@@ -49,6 +50,7 @@ namespace foredraft::logs {
 [[nodiscard]] JsonFormat prometheus_range_format();
 [[nodiscard]] JsonFormat request_metrics_format();
 [[nodiscard]] JsonFormat sglang_bench_format();
+[[nodiscard]] JsonFormat sglang_info_format();
 [[nodiscard]] JsonFormat specdec_bench_format();
 [[nodiscard]] JsonFormat specforge_format();
 [[nodiscard]] JsonFormat speculation_profile_format();

@@ -212,15 +212,16 @@ struct Word {
   std::string_view text;
   JsonValue::Type type;
 };
-constexpr std::array<Word, 9> bare_words{{{"true", JsonValue::Type::boolean},
-                                          {"false", JsonValue::Type::boolean},
-                                          {"null", JsonValue::Type::null},
-                                          {"True", JsonValue::Type::boolean},
-                                          {"False", JsonValue::Type::boolean},
-                                          {"None", JsonValue::Type::null},
-                                          {"NaN", JsonValue::Type::null},
-                                          {"nan", JsonValue::Type::null},
-                                          {"Infinity", JsonValue::Type::null}}};
+constexpr std::array<Word, 10> bare_words{{{"...", JsonValue::Type::null},
+                                           {"true", JsonValue::Type::boolean},
+                                           {"false", JsonValue::Type::boolean},
+                                           {"null", JsonValue::Type::null},
+                                           {"True", JsonValue::Type::boolean},
+                                           {"False", JsonValue::Type::boolean},
+                                           {"None", JsonValue::Type::null},
+                                           {"NaN", JsonValue::Type::null},
+                                           {"nan", JsonValue::Type::null},
+                                           {"Infinity", JsonValue::Type::null}}};
 
 bool is_digit_byte(char c) { return c >= '0' && c <= '9'; }
 
@@ -306,6 +307,17 @@ bool JsonDocument::read_scalar(JsonValue& value) {
   return sound;
 }
 
+bool JsonDocument::skip_omission() {
+  constexpr std::string_view dots = "...";
+  skip_blanks();
+  if (!std::string_view(at_, static_cast<std::size_t>(end_ - at_)).starts_with(dots)) return false;
+  at_ += dots.size();
+  skip_blanks();
+  if (at_ != end_ && *at_ == ',') ++at_;
+  skip_blanks();
+  return true;
+}
+
 /// The name of a member and its colon.
 bool JsonDocument::read_key() {
   skip_blanks();
@@ -339,6 +351,7 @@ bool JsonDocument::read_value() {
   if (open_.size() == max_nesting) return false;
   open_.push_back({.value = static_cast<std::uint32_t>(values_.size() - 1), .keys = 0});
   skip_blanks();
+  if (value.type_ == JsonValue::Type::object) skip_omission();
   if (at_ != end_ && (*at_ == '}' || *at_ == ']')) return after_value();
   return value.type_ != JsonValue::Type::object || read_key();
 }
@@ -350,6 +363,7 @@ bool JsonDocument::after_value() {
     skip_blanks();
     if (at_ == end_) return false;
     const char c = *at_++;
+    if (c == ',' && open.is_object() && skip_omission() && at_ != end_ && *at_ == '}') continue;
     if (c == ',') return !open.is_object() || read_key();
     if (c != (open.is_object() ? '}' : ']')) return false;
     open.span_ = static_cast<std::uint32_t>(values_.size() - open_.back().value);

@@ -129,7 +129,8 @@ class JsonValue {
   Type type_ = Type::null;
 };
 
-/// The values of a text. Accepts the single quotes, True, False and None of Python, and reads NaN and Infinity as null.
+/// The values of a text. Accepts the single quotes, True, False and None of Python, reads NaN and Infinity as null, and
+/// takes dots for what a post left out: "..." is null, or members of an object.
 class JsonDocument {
  public:
   /// Reads the value that begins `text`, after blanks. False if there is none, or if it exceeds a limit of
@@ -151,6 +152,8 @@ class JsonDocument {
 
   bool read_value();
   bool read_key();
+  /// Skips the dots in the place of members of an object; false if there are none.
+  bool skip_omission();
   bool read_scalar(JsonValue& value);
   bool read_word(JsonValue& value);
   bool read_number();

@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "core/numbers.hpp"
+
 namespace foredraft::logs {
 
 void append_code_point(unsigned code, std::string& text) {
@@ -185,9 +187,8 @@ std::optional<double> take_number(std::string_view& text) {
 }
 
 std::optional<std::int64_t> whole(std::optional<double> number) {
-  if (!number || !(*number >= 0.0 && *number <= static_cast<double>(max_logged_count))) return std::nullopt;
-  if (*number != std::floor(*number)) return std::nullopt;
-  return static_cast<std::int64_t>(*number);
+  const std::optional<std::int64_t> integer = foredraft::whole(number);
+  return integer && *integer >= 0 ? integer : std::nullopt;
 }
 
 std::optional<double> number_after(std::string_view text, std::string_view label, std::string_view unit) {

@@ -29,7 +29,8 @@ namespace {
 constexpr std::string_view trtllm_prefix = "trtllm_";
 constexpr std::string_view dynamo_prefix = "dynamo_frontend_";
 
-/// One line: `vllm:spec_decode_num_drafts_total{engine="0"} 16950.0`.
+/// One line: `vllm:spec_decode_num_drafts_total{engine="0"} 16950.0`; in a table of Prometheus' page, or as people
+/// write it, a bar, a colon or an equals sign may be between both.
 struct Sample {
   std::string_view engine, name, labels;
   double value;
@@ -38,7 +39,7 @@ struct Sample {
 std::optional<Sample> read_sample(std::string_view text) {
   std::size_t colon = text.starts_with(trtllm_prefix) ? trtllm_prefix.size() - 1 : text.find(':');
   if (text.starts_with(dynamo_prefix)) colon = dynamo_prefix.size() - 1;
-  const std::size_t end = text.find_first_of("{ ", colon);
+  const std::size_t end = text.find_first_of("{ \t|:=", colon + 1);
   if (colon == std::string_view::npos || end == std::string_view::npos) return std::nullopt;
   Sample sample{
       .engine = text.substr(0, colon), .name = text.substr(colon + 1, end - colon - 1), .labels = {}, .value = 0.0};
@@ -53,6 +54,7 @@ std::optional<Sample> read_sample(std::string_view text) {
     sample.labels = rest.substr(1, close - 1);
     rest.remove_prefix(close + 1);
   }
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t|:="), rest.size()));
   const std::optional<double> value = take_number(rest);
   if (!value) return std::nullopt;
   sample.value = *value;
@@ -76,7 +78,7 @@ constexpr std::array<std::string_view, 13> gauge_names{"dynamo_frontend_inflight
                                                        "spec_decode_acceptance_length",
                                                        "avg_decoded_tokens_per_iter"};
 /// Counters, without `_total`; those of drafts begin with spec_decode_num_. The starts of series tell servers apart.
-constexpr std::array<std::string_view, 22> counter_names{"dynamo_frontend_inter_token_latency_seconds_sum",
+constexpr std::array<std::string_view, 23> counter_names{"dynamo_frontend_inter_token_latency_seconds_sum",
                                                          "dynamo_frontend_inter_token_latency_seconds_count",
                                                          "dynamo_frontend_time_to_first_token_seconds_sum",
                                                          "dynamo_frontend_time_to_first_token_seconds_count",
@@ -97,7 +99,8 @@ constexpr std::array<std::string_view, 22> counter_names{"dynamo_frontend_inter_
                                                          "request_time_per_output_token_seconds_count",
                                                          "tokens_predicted",
                                                          "tokens_predicted_seconds",
-                                                         "generation_tokens_created"};
+                                                         "generation_tokens_created",
+                                                         "spec_verify_calls"};
 
 std::string engine_of(std::string_view prefix) {
   if (prefix == "llamacpp") return "llama.cpp";
@@ -152,6 +155,7 @@ void PrometheusReader::start(std::string_view text, LogContents& contents) {
 }
 
 bool PrometheusReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t|"), text.size()));
   if (text.starts_with(process_start)) {
     start(text, contents);
     return false;  // other programs have it too
@@ -242,7 +246,8 @@ JsonFormat prometheus_range_format() {
 }
 
 LineFormat prometheus_format() {
-  return {.anchor = R"(^(?:(?:(?:vllm|llamacpp|sglang):|trtllm_|dynamo_frontend_)\w+[{ ]|process_start_time_seconds ))",
+  return {.anchor = R"(^[ \t|]*(?:(?:(?:vllm|llamacpp|sglang):|trtllm_|dynamo_frontend_)\w+[ \t{|:=])"
+                    R"(|process_start_time_seconds ))",
           .open = [] { return std::make_unique<PrometheusReader>(); }};
 }
 

@@ -211,14 +211,38 @@ bool drafted_acceptance(const Counted& counted, Observation& run, LogContents& c
   return true;
 }
 
-/// SGLang. A tree drafts more tokens than its depth, so gamma stays unknown.
+/// The draft length of SGLang; nullopt for a tree, which drafts more tokens than its depth.
+std::optional<std::int64_t> chain_depth(const Counted& counted) {
+  const auto depth = whole(counted.gauge("spec_num_steps"));
+  return depth && counted.gauge("spec_num_draft_tokens") == static_cast<double>(*depth) + 1.0 ? depth : std::nullopt;
+}
+
+/// SGLang counts the steps of its requests (2026), and their tokens, of which the first are not those of a step.
+bool verified_acceptance(const Counted& counted, Observation& run, LogContents& contents) {
+  if (counted.engine() != "sglang") return false;
+  const auto steps = counted.count("spec_verify_calls");
+  const auto tokens = counted.count("generation_tokens");
+  const auto requests = counted.count("time_to_first_token_seconds_count");
+  if (!steps || *steps == 0 || !tokens || !requests) return false;
+  const std::int64_t accepted = *tokens - *requests - *steps;
+  const auto depth = chain_depth(counted);
+  const double drafted = static_cast<double>(*steps) * static_cast<double>(depth.value_or(max_positions));
+  if (accepted < 0 || static_cast<double>(accepted) > drafted) return false;
+  run.decoding = Decoding::speculative;
+  run.gamma = depth;
+  run.acceptance = AcceptanceCounts{.steps = *steps, .accepted_tokens = accepted};
+  if (depth) run.acceptance->drafted_tokens = whole(drafted);
+  warn_since_start(counted, "counters", contents);
+  return true;
+}
+
+/// SGLang's gauges.
 bool last_batch(const Counted& counted, Observation& run, LogContents& contents) {
   const auto length = counted.gauge("spec_accept_length");
   if (!length || !(*length >= 1.0)) return false;
   run.acceptance_length = length;
   run.decoding = Decoding::speculative;
-  const auto depth = whole(counted.gauge("spec_num_steps"));
-  if (depth && counted.gauge("spec_num_draft_tokens") == static_cast<double>(*depth) + 1.0) run.gamma = depth;
+  run.gamma = chain_depth(counted);
   warn_once(contents, "W02", counted.line(), "the acceptance length is that of the last batch only");
   return true;
 }
@@ -299,7 +323,8 @@ void sglang_times(const Counted& counted, Observation& run, LogContents& content
   }
   if (!run.times.tpot_ms) return;
   if (run.decoding == Decoding::unknown) run.decoding = Decoding::plain;
-  run.times.iteration_ms = *run.times.tpot_ms * run.acceptance_length.value_or(1.0);
+  const auto length = run.acceptance ? tokens_per_step(*run.acceptance) : run.acceptance_length;
+  run.times.iteration_ms = *run.times.tpot_ms * length.value_or(1.0);
 }
 
 /// TensorRT-LLM observes the time per output token of each request; its counters of drafts are there only where it
@@ -330,7 +355,7 @@ std::optional<Observation> observed(const ServerScrape& now, const ServerScrape*
   const Counted counted(now, before);
   Observation run{.line = now.line, .span = Span::run, .requests = counted.running()};
   if (!counts_acceptance(counted, run, contents) && !drafted_acceptance(counted, run, contents) &&
-      !emitted_acceptance(counted, run, contents)) {
+      !emitted_acceptance(counted, run, contents) && !verified_acceptance(counted, run, contents)) {
     last_batch(counted, run, contents);
   }
   if (now.engine == "vllm") vllm_times(counted, run, contents);

@@ -222,12 +222,14 @@ std::optional<double> tokens_per_chunk(const JsonFields& run) {
   return *chunk_ms / *token_ms;
 }
 
-/// What somebody told the client of the server by `--metadata`: its draft length.
+/// What somebody told the client of the server by `--metadata`, or a sweep set: its draft length.
 std::optional<std::int64_t> told_gamma(const JsonFields& run) {
-  for (const char* key : {"num_speculative_tokens", "num_spec_tokens", "spec_tokens", "speculative_tokens"}) {
-    const JsonValue* value = run.json().find(key);
-    if (value != nullptr && (value->is_number() || (value->is_string() && parse_real(value->string()))))
-      return run.count(key);
+  constexpr std::array<std::string_view, 3> names{"num_speculative_tokens", "num_spec_tokens", "spec_tokens"};
+  for (const JsonValue& value : run.json()) {
+    const std::string key = value.key();
+    const bool told = key == "speculative_tokens" ||
+                      std::ranges::any_of(names, [&](std::string_view name) { return key.ends_with(name); });
+    if (told && (value.is_number() || (value.is_string() && parse_real(value.string())))) return run.count(key);
   }
   return std::nullopt;
 }
@@ -268,10 +270,8 @@ bool claims_sglang_bench(const JsonValue& value) {
   return is_serving_benchmark(value) && keys_of(value, sglang_keys) > 0;
 }
 
-/// The server's own settings in the same file.
-void read_server_info(const JsonFields& run, Observation& observation, LogContents& contents) {
-  if (!run.has("server_info")) return;
-  const JsonFields server = *run.object("server_info");
+/// The settings that a server says of itself.
+void read_server_info(const JsonFields& server, Observation& observation, LogContents& contents) {
   note(contents.settings.target, server.text("model_path"));
   note(contents.settings.draft, server.text("speculative_draft_model_path"));
   note(contents.settings.method, server.text("speculative_algorithm"));
@@ -280,7 +280,7 @@ void read_server_info(const JsonFields& run, Observation& observation, LogConten
   if (server.count("speculative_eagle_topk").value_or(1) > 1) return;
   const auto steps = server.count("speculative_num_steps");
   note(contents.settings.gamma, steps);
-  if (observation.decoding == Decoding::speculative) observation.gamma = steps;
+  if (steps && observation.decoding == Decoding::speculative) observation.gamma = steps;
 }
 
 /// The gaps between chunks are divided by their tokens, except in old versions, where they are iterations.
@@ -308,12 +308,80 @@ void read_sglang_bench(const JsonFields& run, LogContents& contents) {
     warn_once(contents, "W02", run.line(),
               "accept_length is the server's mean since its start, including other runs and warm-up");
   }
-  read_server_info(run, observation, contents);
+  if (const auto server = run.object("server_info")) read_server_info(*server, observation, contents);
   read_iteration_time(run, observation, contents);
   add_run(run, std::move(observation), contents);
 }
 
+// ---- A table of such runs, as `vllm bench sweep` writes it (summary.csv): a key a column.
+
+bool claims_bench_csv(std::span<const std::string> columns) {
+  return std::ranges::count_if(time_keys, [&](std::string_view key) { return has_columns(columns, {key}); }) >= 2;
+}
+
+/// As the object that the client would have written. What is no finite number is text; an unlimited rate is left out.
+void read_bench_row(const CsvFields& row, LogContents& contents) {
+  const auto plain_text = [](std::string text) {
+    std::ranges::replace_if(
+        text, [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' '; }, ' ');
+    return text;
+  };
+  std::string object;
+  for (const std::string& column : row.columns()) {
+    const auto cell = row.text(column);
+    const auto number = cell ? parse_real(*cell) : std::nullopt;
+    if (!cell || *cell == "inf" || *cell == "nan") continue;
+    object += fmt::format("{}\"{}\": ", object.empty() ? "{" : ", ", plain_text(column));
+    object += number ? number_text(*number) : cell->starts_with('[') ? *cell : fmt::format("\"{}\"", plain_text(*cell));
+  }
+  object += "}";
+  JsonDocument document;
+  if (!document.read(object) || !document.value().is_object()) return;
+  const JsonFields run(document.value(), row.line());
+  return keys_of(document.value(), sglang_keys) > 0 ? read_sglang_bench(run, contents) : read_vllm_bench(run, contents);
+}
+
+// ---- What an SGLang server says of itself: /server_info (before 2025-12 /get_server_info) with means since its start,
+// /v1/loads with those of its last batches. Each rank of data parallelism has an entry.
+
+/// The list of the entries of all ranks.
+const char* ranks_key(const JsonValue& value) {
+  return value.is_object() && value.contains("loads") ? "loads" : "internal_states";
+}
+
+bool claims_sglang_info(const JsonValue& value) {
+  const JsonValue* rank = first_entry(value, ranks_key(value));
+  return rank != nullptr && (has_keys(*rank, {"avg_spec_accept_length"}) || has_keys(*rank, {"speculative"}));
+}
+
+void read_sglang_info(const JsonFields& server, LogContents& contents) {
+  for (const JsonFields& rank : server.objects(ranks_key(server.json()))) {
+    const auto batches = rank.object("speculative");
+    const auto length = batches ? batches->real("accept_length") : rank.real("avg_spec_accept_length");
+    if (!length || !(*length >= 1.0)) continue;
+    Observation observation{.line = rank.line(),
+                            .span = Span::run,
+                            .decoding = Decoding::speculative,
+                            .acceptance_length = length,
+                            .requests = rank.real("num_running_reqs")};
+    const auto rate = batches ? batches->real("accept_rate") : std::nullopt;
+    if (rate) observation.gamma = whole(gamma_of_rate(*length, *rate));
+    if (observation.requests.value_or(0.0) > 0.0) observation.times.output_tokens_per_s = rank.real("gen_throughput");
+    read_server_info(server, observation, contents);
+    warn_once(contents, "W02", rank.line(),
+              batches ? "the acceptance length is that of the last batches only"
+                      : "the acceptance length is the server's mean since its start, including warm-up and all loads");
+    contents.observations.push_back(std::move(observation));
+  }
+}
+
 }  // namespace
+
+JsonFormat sglang_info_format() {
+  return {"internal_states|accept_length", claims_sglang_info, of_object<read_sglang_info>};
+}
+
+CsvFormat bench_csv_format() { return {run_anchor, claims_bench_csv, read_bench_row}; }
 
 JsonFormat vllm_bench_format() { return {run_anchor, claims_vllm_bench, of_object<read_vllm_bench>, true}; }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -12,10 +14,11 @@
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/serving_runs.hpp"
+#include "logs/sglang_options.hpp"
 #include "logs/stated_run.hpp"
 
 /// Console output of the load generators `vllm bench serve`, `sglang.bench_serving` and benchmark_serving of
-/// TensorRT-LLM, complete or in part.
+/// TensorRT-LLM, complete or in part; and what the scripts of SGLang and SpecForge print of a set of questions.
 namespace foredraft::logs {
 namespace {
 
@@ -30,11 +33,17 @@ constexpr std::string_view console_anchor =
     R"(|Total generated tokens \(retokenized\)|Request throughput \(req/s\)|Output token throughput \(tok/s\))"
     R"(|User throughput \(tok/s\)|Concurrency|(?:Mean|Median) (?:E2EL|E2E Latency|TTFT|TPOT|ITL) \(ms\))"
     R"(|(?:Mean|Median) Avg Decoded Tokens per Iter|Accept length|Acceptance rate \(%\))"
-    R"(|Acceptance length|Drafts|Draft tokens|Accepted tokens|Position \d+):|= Serving Benchmark Result =)";
+    R"(|Acceptance length|Drafts|Draft tokens|Accepted tokens|Position \d+):|= Serving Benchmark Result =)"
+    R"(|-Speculative Decoding-)"
+    R"(|^[ \t]*(?:(?:Average )?(?:Latency: [\d.]+ s|Output throughput: [\d.]+ token/s)|Average Accept length: )"
+    R"(|#questions: )|--speculative-(?:num-|eagle-topk|adaptive))";
 
 bool is_sglang_client(const KeyValueBlock& block) {
   return block.has("Backend") || block.has("Total generated tokens (retokenized)") || block.has("Accept length");
 }
+
+/// The heading of what a client says of drafts.
+constexpr std::string_view drafts_heading = "Speculative Decoding";
 
 /// TensorRT-LLM's client: tokens of an iteration as each answer counts them, without speculation 1.00.
 constexpr std::string_view tokens_of_iteration = "Mean Avg Decoded Tokens per Iter";
@@ -82,7 +91,7 @@ void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& c
     warn_once(contents, "W10", block.line(), "the acceptance length is an unweighted mean over requests");
   }
   const auto drafts = block.count("Drafts");
-  if (run.acceptance_length || drafts) run.decoding = Decoding::speculative;
+  if (run.acceptance_length || drafts || block.has(drafts_heading)) run.decoding = Decoding::speculative;
   if (!drafts || *drafts == 0) return;
   AcceptanceCounts counts{.steps = *drafts,
                           .drafted_tokens = block.count("Draft tokens"),
@@ -104,12 +113,28 @@ void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& c
   run.acceptance_length = std::nullopt;
 }
 
-/// A run without data on speculation counts as one without, unless its chunks hold several tokens.
-Decoding undrafted(const KeyValueBlock& block, LogContents& contents) {
-  if (!block.has("Successful requests") || !block.has("Output token throughput (tok/s)")) return Decoding::unknown;
+/// Whether the log is also that of a server that speculates.
+bool beside_drafts(const LogContents& contents) {
+  return std::ranges::any_of(contents.observations, [](const Observation& one) {
+    return one.span == Span::window && one.decoding == Decoding::speculative;
+  });
+}
+
+/// Tokens of a chunk of vLLM's client.
+std::optional<double> chunk_tokens(const KeyValueBlock& block, LogContents& contents) {
   const auto itl = latency_ms(block, "ITL", contents);
   const auto tpot = latency_ms(block, "TPOT", contents);
-  if (is_sglang_client(block) || !itl || !tpot || *itl <= speculative_chunk * *tpot) return Decoding::plain;
+  if (is_sglang_client(block) || !itl || tpot.value_or(0.0) <= 0.0) return std::nullopt;
+  return *itl / *tpot;
+}
+
+/// A run without data on speculation counts as one without, unless its chunks hold several tokens, or how many is cut
+/// off and it stands beside the log of a server that speculates.
+Decoding undrafted(const KeyValueBlock& block, std::optional<double> tokens, LogContents& contents) {
+  if (!block.has("Successful requests") || !block.has("Output token throughput (tok/s)")) return Decoding::unknown;
+  if (is_sglang_client(block)) return Decoding::plain;
+  if (!tokens) return beside_drafts(contents) ? Decoding::unknown : Decoding::plain;
+  if (*tokens <= speculative_chunk) return Decoding::plain;
   warn_once(contents, "W09", block.line(),
             "a run without acceptance whose chunks hold several tokens: it may be speculative and does not count as "
             "baseline");
@@ -132,6 +157,24 @@ std::optional<double> iteration_ms(const KeyValueBlock& block, const Observation
   return product(latency_ms(block, "TPOT", contents), length);
 }
 
+/// A set of questions that a script of SGLang or SpecForge asked. Without speculation these say a length of 1.
+void add_questions(Observation run, std::optional<double> tokens_per_s, std::optional<double> seconds,
+                   std::optional<double> length, LogContents& contents) {
+  run.times = {.duration_s = seconds, .output_tokens_per_s = tokens_per_s};
+  if (length) run.decoding = *length < one_token ? Decoding::plain : Decoding::speculative;
+  if (run.decoding == Decoding::speculative) run.acceptance_length = length;
+  if (run.decoding != Decoding::speculative) run.gamma = std::nullopt;
+  contents.engine = "sglang";
+  contents.observations.push_back(std::move(run));
+}
+
+/// What SGLang's client calls a server: with the endpoint ("vllm-chat"), or the engine in its own process.
+std::string_view engine_of_backend(std::string_view backend) {
+  if (backend.starts_with("sglang") || backend == "engine" || backend == "runtime") return "sglang";
+  if (backend.starts_with("vllm")) return "vllm";
+  return backend == "trt" ? "tensorrt-llm" : backend;
+}
+
 class ServingConsoleReader final : public BlockReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
@@ -139,21 +182,77 @@ class ServingConsoleReader final : public BlockReader {
       close(contents);
       return true;
     }
-    const std::optional<KeyValue> field = key_value(text);
+    if (text.find("-Speculative Decoding-") != std::string_view::npos) {
+      add(drafts_heading, "", number, contents);
+      return true;
+    }
+    SglangOptions options = options_;
+    if (options.read(text)) {
+      close(contents);
+      options_ = options;
+      return false;
+    }
+    options_ = options;
+    const auto questions = numbers_in(text, "Throughput: # token/s, Acceptance length: #");
+    if (!questions.empty()) {
+      close(contents);
+      const Observation run{.line = number, .span = Span::run, .gamma = drafts_of_server(questions[1])};
+      add_questions(run, questions[0], std::nullopt, questions[1], contents);
+      return true;
+    }
+    std::optional<KeyValue> field = key_value(text);
     if (!field) return false;
+    constexpr std::string_view mean = "Average ";
+    if (field->key.starts_with(mean)) field->key.remove_prefix(mean.size());
     add(field->key, field->value, number, contents);
-    // A word such as "Backend" occurs in many logs.
-    return field->key != "Backend" && field->key != "Concurrency";
+    // Words such as "Backend" occur in many logs.
+    return field->key != "Backend" && field->key != "Concurrency" && field->key != "Latency";
   }
+  void finish(LogContents& contents) override;
 
  private:
   void read(const KeyValueBlock& block, LogContents& contents) override;
+  /// Of an SGLang server, unless the acceptance length says that it was another one.
+  [[nodiscard]] std::optional<std::int64_t> drafts_of_server(double length) const {
+    const auto gamma = options_.gamma();
+    return gamma && length < static_cast<double>(*gamma) + 1.0 + two_digits ? gamma : std::nullopt;
+  }
+
+  SglangOptions options_ = {};                  ///< of the server that the next results are of
+  std::map<std::int64_t, double> chunks_ = {};  ///< tokens of one, of runs that may be speculative, by line
 };
 
+/// Where a run has chunks of one token, the others speculate: the client did not print acceptance before 2026.
+void ServingConsoleReader::finish(LogContents& contents) {
+  close(contents);
+  const bool has_plain = std::ranges::any_of(contents.observations, [](const Observation& one) {
+    return one.span == Span::run && one.decoding == Decoding::plain;
+  });
+  for (Observation& run : contents.observations) {
+    const auto tokens = chunks_.find(run.line);
+    if (!has_plain || tokens == chunks_.end() || run.decoding != Decoding::unknown || !run.times.tpot_ms) continue;
+    run.decoding = Decoding::speculative;
+    run.acceptance_length = tokens->second;
+    run.times.iteration_ms = *run.times.tpot_ms * tokens->second;
+    warn_once(contents, "W10", run.line,
+              "the acceptance length is ITL / TPOT, the tokens of a chunk, which are one in another run: no drafts are "
+              "counted");
+  }
+}
+
 void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& contents) {
+  if (const auto tokens_per_s = block.real("Output throughput")) {
+    const auto length = block.real("Accept length");
+    const Observation run{.line = block.line(), .span = Span::run, .gamma = drafts_of_server(length.value_or(1.0))};
+    return add_questions(run, tokens_per_s, block.real("Latency"), length, contents);
+  }
   Observation run{.line = block.line(), .span = Span::run};
   set_acceptance(block, run, contents);
-  if (run.decoding == Decoding::unknown) run.decoding = undrafted(block, contents);
+  if (run.decoding == Decoding::unknown) {
+    const auto tokens = chunk_tokens(block, contents);
+    run.decoding = undrafted(block, tokens, contents);
+    if (tokens.value_or(0.0) > speculative_chunk) chunks_[run.line] = *tokens;
+  }
   run.times = {.duration_s = block.real("Benchmark duration (s)"),
                .output_tokens_per_s = block.real("Output token throughput (tok/s)"),
                .iteration_ms = iteration_ms(block, run, contents),
@@ -170,12 +269,13 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
   run.requests = run.concurrency && !run.times.request_rate_per_s ? run.concurrency : decoding_requests(run.times);
   if (!run.requests) run.requests = block.real("Concurrency");
   set_lengths(block, run.stratum);
+  if (is_sglang_client(block) && run.acceptance_length) run.gamma = drafts_of_server(*run.acceptance_length);
   const ObservedTimes& times = run.times;
   if (run.decoding == Decoding::unknown && !times.output_tokens_per_s && !times.tpot_ms) return;
   warn_of_arrival_rate(times.request_rate_per_s, times.served_requests_per_s, block.line(), contents);
   check_failures(run, contents);
   if (block.has("Backend")) {
-    contents.engine = block.text("Backend").starts_with("sglang") ? "sglang" : block.text("Backend");
+    contents.engine = engine_of_backend(block.text("Backend"));
   } else if (is_sglang_client(block)) {
     contents.engine = "sglang";
   } else if (is_trtllm_client(block)) {

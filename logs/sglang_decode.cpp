@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <initializer_list>
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/record_fields.hpp"
+#include "logs/sglang_options.hpp"
 
-/// SGLang: one line per several decode steps, with a mean acceptance length and, in some versions, a rate.
+/// SGLang: one line per several decode steps, with a mean acceptance length and, in some versions, a rate; with
+/// --log-requests also one per request.
 namespace foredraft::logs {
 namespace {
 
@@ -65,10 +74,47 @@ std::optional<DecodeLine> read_decode_line(std::string_view text) {
                     .tokens = tokens_in_cache(text)};
 }
 
+constexpr std::string_view verifications = "'spec_verify_ct': ";
+
+/// A request in the log, whose `meta_info` is printed as Python does; names of the counts changed between versions, and
+/// the first had none: the tokens after the first are those of the steps.
+std::optional<Observation> logged_request(std::string_view text, std::int64_t number, LogContents& contents) {
+  const auto steps = count_after(text, verifications);
+  const auto tokens = count_after(text, "'completion_tokens': ");
+  if (!steps || *steps == 0 || !tokens) return std::nullopt;
+  const auto first_of = [&](std::initializer_list<const char*> names) {
+    std::optional<std::int64_t> found;
+    for (const char* name : names) note(found, count_after(text, name));
+    return found;
+  };
+  AcceptanceCounts counts{
+      .steps = *steps,
+      .drafted_tokens =
+          first_of({"'spec_num_proposed_drafts': ", "'spec_proposed_drafts': ", "'spec_draft_token_num': "}),
+      .accepted_tokens =
+          first_of({"'spec_num_correct_drafts': ", "'spec_accepted_drafts': ", "'spec_accept_token_num': "})};
+  if (!counts.accepted_tokens && *tokens > *steps) counts.accepted_tokens = *tokens - *steps - 1;
+  Observation request{.line = number, .span = Span::request, .decoding = Decoding::speculative};
+  request.gamma = steady_gamma(counts);
+  check_counts(counts, request.gamma, number, contents);
+  set_lengths(count_after(text, "'prompt_tokens': "), tokens, request.stratum);
+  request.acceptance = std::move(counts);
+  return request;
+}
+
 class SglangReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
     if (text.find("ServerArgs(") != std::string_view::npos) return configure(text, contents);
+    if (text.find("--speculative-") != std::string_view::npos) {
+      options_.read(text);
+      return false;
+    }
+    if (text.find(verifications) != std::string_view::npos) {
+      auto request = logged_request(text, number, contents);
+      if (request) contents.observations.push_back(*std::move(request));
+      return request.has_value();
+    }
     if (text.find("Prefill batch") == std::string_view::npos) return read_window(text, number, contents);
     // If a batch is filled while nothing runs, a pause has ended; the next line counts the pause as its own time.
     if (count_after(text, "#running-req: ") == 0) after_pause_ = true;
@@ -86,8 +132,9 @@ class SglangReader final : public LineReader {
   void bound_drafts(double length, double rate);
 
   std::int64_t interval_ = default_interval;
-  SharedNumber draft_tokens_;  ///< length / rate, if the rate is of all verified tokens
-  SharedNumber drafts_;        ///< (length - 1) / rate, if it is of the drafts
+  SglangOptions options_ = {};  ///< in the command line
+  SharedNumber draft_tokens_;   ///< length / rate, if the rate is of all verified tokens
+  SharedNumber drafts_;         ///< (length - 1) / rate, if it is of the drafts
   std::optional<std::int64_t> first_rate_ = {}, last_rate_ = {};  ///< lines
   bool is_tree_ = false;
   bool adapts_ = false;  ///< the server changes its draft length itself
@@ -169,7 +216,7 @@ bool SglangReader::read_window(std::string_view text, std::int64_t number, LogCo
 /// Drafts per iteration: from the server's settings, else common to all lines.
 std::optional<std::int64_t> SglangReader::drafts_each(LogContents& contents) const {
   if (contents.settings.gamma) return contents.settings.gamma;
-  if (!first_rate_) return std::nullopt;
+  if (!first_rate_) return options_.gamma();
   const auto tokens = draft_tokens_.whole_number();
   const auto drafts = drafts_.whole_number();
   if (drafts && !tokens) {
@@ -192,7 +239,7 @@ void SglangReader::finish(LogContents& contents) {
     if (adapts_ && window.span == Span::window && window.decoding == Decoding::speculative) window.adaptive = true;
     if (!gamma || window.span != Span::window || window.decoding != Decoding::speculative) continue;
     // Lines without a rate were written by another server, whose drafts are not known.
-    if (!contents.settings.gamma && (window.line < *first_rate_ || window.line > *last_rate_)) continue;
+    if (!contents.settings.gamma && first_rate_ && (window.line < *first_rate_ || window.line > *last_rate_)) continue;
     window.gamma = gamma;
     if (window.acceptance && !is_tree_ && *gamma < std::numeric_limits<std::int32_t>::max()) {
       window.acceptance->drafted_tokens = window.acceptance->steps * *gamma;
@@ -208,7 +255,9 @@ void SglangReader::finish(LogContents& contents) {
 constexpr std::array<std::string_view, 2> sglang_lines{"Decode batch", "Prefill batch"};
 
 LineFormat sglang_decode_format() {
-  return lines_of<SglangReader>(R"(Decode batch|Prefill batch|ServerArgs\()", sglang_lines);
+  return lines_of<SglangReader>(
+      R"(Decode batch|Prefill batch|ServerArgs\(|'spec_verify_ct': \d|--speculative-(?:num-|eagle-topk|adaptive))",
+      sglang_lines);
 }
 
 }  // namespace foredraft::logs

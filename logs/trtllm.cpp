@@ -213,16 +213,16 @@ void read_trtllm_bench(const JsonFields& report, LogContents& contents) {
 // ---- Console output of trtllm-bench for a run.
 
 constexpr std::string_view trtllm_anchor =
-    R"(^(?:Number of concurrent requests|Average Input Length \(tokens\)|Average Output Length \(tokens\))"
+    R"(^[ \t]*(?:(?:Number of concurrent requests|Average Input Length \(tokens\)|Average Output Length \(tokens\))"
     R"(|Total Output Throughput \(tokens/sec\)|Total Latency \(ms\)|Average time-to-first-token \[TTFT\] \(ms\))"
-    R"(|Average time-per-output-token \[TPOT\] \(ms\)):|^\[AL\] AVERAGE *:|^= DECODING STATISTICS)";
+    R"(|Average time-per-output-token \[TPOT\] \(ms\)):|\[AL\] AVERAGE *:|= DECODING STATISTICS))";
 
 constexpr std::string_view decoding_heading = "= DECODING STATISTICS";
 
 class TrtllmConsoleReader final : public BlockReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
-    if (text.starts_with(decoding_heading)) {
+    if (trimmed(text).starts_with(decoding_heading)) {
       if (const auto mode = text_after(text, "(", ")")) contents.settings.method = std::string(*mode);
       return true;
     }

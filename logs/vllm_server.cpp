@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/stated_run.hpp"
 #include "logs/vllm_windows.hpp"
 
 /// Logs of servers with vLLM's V1 engine: every ten seconds an engine line and, if something was drafted, a line of
@@ -36,10 +38,17 @@ struct Metrics {
   std::optional<double> drafted_per_s = {};
 };
 
+/// Accepted / drafted in percent, with which the longest form of a line ends.
+std::optional<double> final_percent(std::string_view text) {
+  return number_after(text, "Avg Draft acceptance rate: ", "%");
+}
+
+/// Nullopt if the line was cut. The longest form ends with a rate in percent; the others end with the rates by
+/// position, which add up to the length.
 std::optional<Metrics> read_metrics(std::string_view text) {
   const auto accepted = count_after(text, "Accepted: ", " tokens");
   const auto drafted = count_after(text, "Drafted: ", " tokens");
-  if (!accepted || !drafted) return std::nullopt;
+  if (!accepted || !drafted || trimmed(text).ends_with(',')) return std::nullopt;
   Metrics metrics{.accepted = *accepted,
                   .drafted = *drafted,
                   .length = number_after(text, "Mean acceptance length: "),
@@ -49,14 +58,13 @@ std::optional<Metrics> read_metrics(std::string_view text) {
   if (const std::size_t at = text.find(rates); at != std::string_view::npos) {
     metrics.rates = take_numbers(text.substr(at + rates.size()));
   }
-  // The longest form ends with a share in percent, the one before it with the rates, which add up to the length.
-  const bool cut = metrics.drafted_per_s && !number_after(text, "Avg Draft acceptance rate: ", "%");
+  if (final_percent(text)) return metrics;
+  const bool ends_with_rates = !metrics.drafted_per_s || text.find("metrics: Draft acceptance rate: ") != text.npos;
   double sum = 0.0;
   for (const double rate : metrics.rates) sum += rate;
   const double off = length_rounding + rate_rounding * static_cast<double>(metrics.rates.size()) + slack;
-  const bool rates_cut = !metrics.drafted_per_s && metrics.length && sum < *metrics.length - 1.0 - off;
-  if (cut || rates_cut) return std::nullopt;
-  return metrics;
+  const bool rates_cut = metrics.length && sum < *metrics.length - 1.0 - off;
+  return ends_with_rates && !rates_cut ? std::optional(metrics) : std::nullopt;
 }
 
 std::size_t used_positions(const std::vector<double>& rates) {
@@ -111,16 +119,39 @@ bool varies(const Metrics& metrics, const std::optional<AcceptanceCounts>& count
                      static_cast<std::int64_t>(metrics.rates.size()));
 }
 
+/// A line as posts shorten it, without its counts.
+std::optional<Observation> shortened_window(std::string_view text, std::int64_t number) {
+  const auto length = number_after(text, "Mean acceptance length: ");
+  const auto percent = final_percent(text);
+  if (!length || !(*length >= 1.0) || !percent || text.find("Accepted: ") != text.npos) return std::nullopt;
+  return Observation{.line = number,
+                     .decoding = Decoding::speculative,
+                     .gamma = whole(gamma_of_rate(*length, *percent / 100.0)),
+                     .acceptance_length = length};
+}
+
+constexpr std::array<std::string_view, 2> vllm_lines{"SpecDecoding metrics: ", "Avg generation throughput: "};
+/// What the rest of a line has that was broken to fit a page.
+constexpr std::array<std::string_view, 5> vllm_rests{
+    "Drafted throughput: ", "Drafted: ", "Per-position acceptance rate: ", "Avg Draft acceptance rate: ", "Running: "};
+
+bool has_any(std::string_view text, std::span<const std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != text.npos; });
+}
+
 class VllmReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
-    if (text.find("SpecDecoding metrics: ") != std::string_view::npos) return read_window(text, number, contents);
-    if (text.find("Avg generation throughput: ") == std::string_view::npos) return configure(text, number, contents);
-    const std::optional<VllmEngineLine> engine = vllm_engine_line(text, number);
-    if (!engine) return false;
-    windows_.engine(*engine, contents);
-    has_engine_lines_ = true;
-    return true;
+    if (number == broken_line_ + 1 && !has_any(text, vllm_lines)) {
+      broken_.append(" ").append(trimmed(text));
+    } else if (has_any(text, vllm_lines)) {
+      broken_ = text;
+    } else {
+      return !has_any(text, vllm_rests) && configure(text, number, contents);
+    }
+    const bool read = read_line(broken_, number, contents);
+    broken_line_ = read ? -1 : number;
+    return read;
   }
 
   void finish(LogContents& contents) override {
@@ -132,19 +163,43 @@ class VllmReader final : public LineReader {
   }
 
  private:
+  bool read_line(std::string_view text, std::int64_t number, LogContents& contents);
+  bool read_engine(std::string_view text, std::int64_t number, LogContents& contents);
   bool read_window(std::string_view text, std::int64_t number, LogContents& contents);
   bool configure(std::string_view text, std::int64_t number, LogContents& contents);
 
+  std::string broken_ = {};        ///< the last line of a window, with what follows where it is not complete
+  std::int64_t broken_line_ = -1;  ///< where the incomplete line ends so far
   VllmWindows windows_;
   std::optional<std::int64_t> throughput_line_ = {};  ///< first one with an accepted throughput
   bool has_engine_lines_ = false;
 };
 
+bool VllmReader::read_line(std::string_view text, std::int64_t number, LogContents& contents) {
+  const bool drafts = text.find("SpecDecoding metrics: ") != text.npos;
+  return drafts ? read_window(text, number, contents) : read_engine(text, number, contents);
+}
+
+bool VllmReader::read_engine(std::string_view text, std::int64_t number, LogContents& contents) {
+  const std::optional<VllmEngineLine> engine = vllm_engine_line(text, number);
+  if (!engine) return false;
+  windows_.engine(*engine, contents);
+  has_engine_lines_ = true;
+  return true;
+}
+
 bool VllmReader::read_window(std::string_view text, std::int64_t number, LogContents& contents) {
   const std::optional<Metrics> metrics = read_metrics(text);
-  if (!metrics) return false;
+  std::optional<Observation> shortened = metrics ? std::nullopt : shortened_window(text, number);
+  if (!metrics && !shortened) return false;
+  read_engine(text, number, contents);  // LMDeploy logs both in one line
   windows_.speculates();
   const std::optional<VllmEngineLine> engine = windows_.take(clock_in(text), contents);
+  if (shortened) {
+    if (engine) set_engine_line(*engine, *shortened);
+    contents.observations.push_back(*std::move(shortened));
+    return true;
+  }
   if (metrics->drafted == 0 && metrics->accepted == 0) {
     windows_.no_draft(engine, contents);
     return true;
@@ -230,14 +285,15 @@ bool VllmReader::configure(std::string_view text, std::int64_t number, LogConten
   return true;
 }
 
-constexpr std::array<std::string_view, 2> vllm_lines{"SpecDecoding metrics: ", "Avg generation throughput: "};
-
 }  // namespace
 
 LineFormat vllm_metrics_format() {
-  return lines_of<VllmReader>(R"(SpecDecoding metrics: |Avg generation throughput: |SpeculativeConfig\()"
-                              R"(|LLM engine \(v|vLLM API server version |'?speculative_config'?: ?\{)",
-                              vllm_lines);
+  return lines_of<VllmReader>(
+      R"(SpecDecoding metrics: |Avg generation throughput: |SpeculativeConfig\()"
+      R"(|LLM engine \(v|vLLM API server version |'?speculative_config'?: ?\{)"
+      R"(|\b(?:Drafted throughput|Drafted|Per-position acceptance rate|Avg Draft acceptance rate): \d)"
+      R"(|Running: \d+ reqs)",
+      vllm_lines);
 }
 
 }  // namespace foredraft::logs

@@ -25,8 +25,10 @@ struct Counters {
 std::optional<Counters> read_counters(std::string_view text) {
   const auto gamma = count_after(text, "Number of speculative tokens: ", ",");
   const auto accepted = count_after(text, "Number of accepted tokens: ", ",");
-  const auto drafted = count_after(text, "Number of draft tokens: ", ",");
-  const auto emitted = count_after(text, "Number of emitted tokens: ");
+  auto drafted = count_after(text, "Number of draft tokens: ", ",");
+  auto emitted = count_after(text, "Number of emitted tokens: ");
+  if (!drafted) drafted = count_after(text, "Number of draft tokens tokens: ", ",");  // 0.5
+  if (!emitted) emitted = count_after(text, "Number of emitted tokens tokens: ");
   if (!gamma || !accepted || !drafted || !emitted || *gamma == 0) return std::nullopt;
   return Counters{.gamma = *gamma, .accepted = *accepted, .drafted = *drafted, .emitted = *emitted};
 }

@@ -23,6 +23,8 @@ namespace {
 constexpr double default_interval_s = 10.0;
 /// Later than this many intervals after the one before it, a line follows a pause: idle servers log nothing.
 constexpr double pause_intervals = 2.5;
+/// Maximum number of pauses that are kept of a server.
+constexpr std::size_t max_pauses = 1024;
 
 constexpr std::int64_t seconds_a_day = 86400;
 
@@ -31,6 +33,15 @@ bool same_moment(const VllmEngineLine& engine, std::optional<std::int64_t> clock
   if (!engine.clock || !clock) return true;
   const std::int64_t later = (*clock - *engine.clock + seconds_a_day) % seconds_a_day;
   return later <= 1;
+}
+
+/// Whether the tokens of the counted steps took the default interval rather than `seconds`, at the throughput of the
+/// engine line.
+bool took_default_interval(const VllmEngineLine& engine, const std::optional<AcceptanceCounts>& counts,
+                           double seconds) {
+  if (!counts || !counts->accepted_tokens || !(engine.generation_tokens_per_s > 0.0)) return false;
+  const double took = static_cast<double>(counts->steps + *counts->accepted_tokens) / engine.generation_tokens_per_s;
+  return std::abs(took - engine.seconds) < std::abs(took - seconds);
 }
 
 }  // namespace
@@ -59,7 +70,11 @@ void set_engine_line(const VllmEngineLine& engine, Observation& observation) {
   observation.times.prompt_tokens_per_s = engine.prompt_tokens_per_s;
   std::optional<double>& seconds = observation.times.duration_s;
   // Throughput of drafts divides by the time since the last drafts, pauses included; that of tokens does not.
-  if (!seconds || (engine.seconds_are_logged && *seconds > engine.seconds + 1.0)) seconds = engine.seconds;
+  const bool longer = seconds && *seconds > engine.seconds + 1.0;
+  if (!seconds ||
+      (longer && (engine.seconds_are_logged || took_default_interval(engine, observation.acceptance, *seconds)))) {
+    seconds = engine.seconds;
+  }
   if (!observation.acceptance || !(engine.running > 0.0) || !(engine.generation_tokens_per_s > 0.0)) return;
   if (const auto length = tokens_per_step(*observation.acceptance)) {
     observation.times.iteration_ms = 1000.0 * *length * engine.running / engine.generation_tokens_per_s;
@@ -79,6 +94,7 @@ void VllmWindows::engine(const VllmEngineLine& engine, LogContents& contents) {
     const std::int64_t later = (*engine.clock - *last.clock + seconds_a_day) % seconds_a_day;
     if (!intervals_.empty() && static_cast<double>(later) > pause_intervals * interval()) {
       last.idle = true;
+      if (pauses_.size() < max_pauses) pauses_.push_back(engine.line);
     } else if (later > 0) {
       ++intervals_[later];
     }
@@ -128,6 +144,7 @@ void VllmWindows::begin_server(std::int64_t number, LogContents& contents) {
   end_server(contents);
   begins_ = true;
   last_.clear();
+  pauses_.clear();
   first_line_ = number;
   speculates_ = false;
   adapts_ = std::exchange(next_adapts_, false);
@@ -183,6 +200,31 @@ void count_other_steps(Observation& window, std::optional<std::int64_t> gamma,
   }
 }
 
+/// Splits off the windows of a server without speculation in the same post, whose start was left out: at least two
+/// between pauses, none with a draft. There are none if the log says how its server was set up, or if steps without a
+/// draft are usual.
+std::vector<Observation*> split_off_plain(std::vector<Observation*>& windows, std::span<const std::int64_t> pauses,
+                                          const EngineSettings& settings) {
+  if (pauses.empty() || settings.method || settings.gamma) return {};
+  std::vector<Observation*> plain, others;
+  std::ptrdiff_t undrafted = 0;
+  for (auto begin = windows.begin(); begin != windows.end();) {
+    const auto pause = std::ranges::upper_bound(pauses, (*begin)->line);
+    const auto end = std::find_if(begin, windows.end(), [&](const Observation* window) {
+      return pause != pauses.end() && window->line >= *pause;
+    });
+    const auto drafting =
+        std::count_if(begin, end, [](const Observation* one) { return one->decoding == Decoding::speculative; });
+    const bool is_plain = drafting == 0 && end - begin >= 2;
+    if (drafting > 0) undrafted += end - begin - drafting;
+    (is_plain ? plain : others).insert((is_plain ? plain : others).end(), begin, end);
+    begin = end;
+  }
+  if (undrafted > 1) return {};
+  windows = std::move(others);
+  return plain;
+}
+
 void count_as_plain(std::span<Observation* const> windows) {
   for (Observation* window : windows) {
     if (window->decoding != Decoding::unknown || !generated(*window)) continue;
@@ -231,6 +273,7 @@ void VllmWindows::end_server(LogContents& contents) {
     }
   }
   if (speculates_) {
+    count_as_plain(split_off_plain(windows, pauses_, contents.settings));
     count_as_speculative(windows, adapts_, contents.settings);
   } else {
     count_as_plain(windows);

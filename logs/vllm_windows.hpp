@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "logs/log_format.hpp"
 #include "logs/observation.hpp"
@@ -59,6 +60,7 @@ class VllmWindows {
   std::int64_t idle_ = 0;
   bool begins_ = false;                             ///< the log has the start of this server, when nothing ran
   std::map<std::int64_t, LastLine> last_;           ///< of each engine
+  std::vector<std::int64_t> pauses_ = {};           ///< engine lines that follow one
   std::int64_t last_without_interval_ = -1;         ///< line
   std::map<std::int64_t, std::int64_t> intervals_;  ///< how often engine lines are so many seconds apart
 };

@@ -38,6 +38,12 @@ std::string_view without_prefix(std::string_view line, std::string* name = nullp
   return {rest.data(), rest.size()};
 }
 
+/// Without the marks of a quotation.
+std::string_view without_quote(std::string_view line) {
+  while (line.starts_with('>')) line.remove_prefix(line.starts_with("> ") ? 2 : 1);
+  return line;
+}
+
 /// Keys whose text is the line: of docker and fluentd, of structured loggers, journalctl, Google Cloud and Loki.
 constexpr std::array<std::string_view, 6> line_keys{"log", "message", "msg", "MESSAGE", "textPayload", "line"};
 
@@ -175,7 +181,7 @@ std::array<std::string, 2> wrapped_texts(const JsonValue& document) {
 }
 
 Unwrapper::Unwrapper(std::string_view beginning) : width_(terminal_width(beginning)) {
-  std::size_t lines = 0, prefixed = 0, named = 0, wrapped = 0, shaped = 0;
+  std::size_t lines = 0, prefixed = 0, named = 0, wrapped = 0, shaped = 0, quoted = 0;
   std::set<std::string> names;
   shape_ = shape_of(before_rule(beginning));
   while (!beginning.empty()) {
@@ -198,6 +204,7 @@ Unwrapper::Unwrapper(std::string_view beginning) : width_(terminal_width(beginni
       ends_are_kept_ = ends_are_kept_ || text->ends_with("\\n");
     }
     if (without_shape(line, shape_).size() < line.size()) ++shaped;
+    if (line.starts_with('>')) ++quoted;
   }
   // The names of a table's first column are as many as its rows.
   constexpr std::size_t lines_of_a_service = 4;
@@ -207,6 +214,7 @@ Unwrapper::Unwrapper(std::string_view beginning) : width_(terminal_width(beginni
               : nearly_all(prefixed) ? Wrapping::prefix
               : nearly_all(shaped)   ? Wrapping::shape
               : width_ > 0           ? Wrapping::width
+              : quoted > 0           ? Wrapping::quote
                                      : Wrapping::none;
 }
 
@@ -225,6 +233,10 @@ void Unwrapper::append_part(std::string_view line, bool partial, std::string& te
 void Unwrapper::append(std::string_view line, std::string& text) {
   if (wrapping_ == Wrapping::shape) {
     text += without_shape(line, shape_);
+    return;
+  }
+  if (wrapping_ == Wrapping::quote) {
+    text += without_quote(line);
     return;
   }
   if (wrapping_ == Wrapping::width) return append_part(line, shown(line).size() == width_, text);

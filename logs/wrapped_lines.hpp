@@ -11,12 +11,13 @@
 /// What containers, journals and collectors put around each line of a log.
 namespace foredraft::logs {
 
-/// How nearly all lines of a log are wrapped: some programs write without their container.
+/// How nearly all lines of a log are wrapped: some programs write without their container, and a post quotes a part.
 enum class Wrapping : std::uint8_t {
   none,
   prefix,  ///< "vllm-1  | ", times of docker and kubectl, journalctl, "> ", "data: " of a stream
   shape,   ///< one of a logger or of srun, the same in each line but for its digits: told by the rule of a console
   width,   ///< cut at the width of a terminal, whose text was copied
+  quote,   ///< "> " before some of the lines of a post
   json,    ///< {"log": "...", "stream": "stderr"}: docker's files, fluentd, exports of log stores
 };
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/sglang_options.hpp"
+
+#include "logs/line_fields.hpp"
+#include "logs/record_fields.hpp"
+
+namespace foredraft::logs {
+
+bool SglangOptions::read(std::string_view text) {
+  const auto option = [&](std::string_view spaced, std::string_view equal) {
+    const auto value = count_after(text, spaced);
+    return value ? value : count_after(text, equal);
+  };
+  const auto depth = option("--speculative-num-steps ", "--speculative-num-steps=");
+  if (depth) {
+    *this = {};
+    depth_ = depth;
+  }
+  adaptive_ = adaptive_ || text.find("--speculative-adaptive") != std::string_view::npos;
+  note(width_, option("--speculative-eagle-topk ", "--speculative-eagle-topk="));
+  note(tokens_, option("--speculative-num-draft-tokens ", "--speculative-num-draft-tokens="));
+  return depth.has_value();
+}
+
+std::optional<std::int64_t> SglangOptions::gamma() const {
+  if (adaptive_ || !depth_ || *depth_ == 0 || width_.value_or(1) > 1) return std::nullopt;
+  const bool chain = tokens_ ? *tokens_ == *depth_ + 1 : width_.has_value();
+  return chain ? depth_ : std::nullopt;
+}
+
+}  // namespace foredraft::logs
