@@ -69,7 +69,9 @@ std::optional<AcceptanceCounts> counts_of_stated(const StatedRun& run, std::opti
   if (run.steps) {
     counts.steps = *stated_count(run, "steps", run.steps);
   } else if (counts.accepted_tokens && run.length.value_or(1.0) > 1.0) {
-    counts.steps = whole(std::round(*run.accepted / (*run.length - 1.0))).value_or(0);
+    // The length is rounded: so few steps could not draft as much.
+    const double at_least = run.drafted && gamma.value_or(0.0) > 0.0 ? std::ceil(*run.drafted / *gamma) : 0.0;
+    counts.steps = whole(std::max(at_least, std::round(*run.accepted / (*run.length - 1.0)))).value_or(0);
     counts.steps_estimated = true;
   } else if (counts.drafted_tokens && gamma.value_or(0.0) > 0.0) {
     counts.steps = whole(std::round(*run.drafted / *gamma)).value_or(0);
