@@ -144,21 +144,19 @@ std::string measure_of_cells(std::span<const std::size_t> arms, std::span<const 
 }
 
 /// Headings of arms alone, without speculation first, are those of what their cells measure. Throws RejectedRecord if
-/// these do not tell; nothing is split if the table has other speeds, or no arm of both kinds.
+/// these do not tell; nothing is split if the table has other speeds, or only one arm.
 void split_bare_arms(std::span<const std::string> headings, std::span<const TableRow> rows,
                      std::vector<std::optional<ArmHeading>>& split) {
   std::vector<std::size_t> arms;
-  bool plain = false, drafts = false, acceptance = false;
+  bool acceptance = false;
   for (std::size_t i = 0; i < headings.size(); ++i) {
     const Meaning meaning = column_of(headings[i]).meaning;
     if (is_speed_or_time(meaning)) return;
     acceptance = acceptance || is_acceptance(meaning);
     if (!is_arm(headings[i])) continue;
-    const bool is_plain = arm_named(headings[i]).plain;
-    (is_plain ? plain : drafts) = true;
-    arms.insert(is_plain ? arms.begin() : arms.end(), i);
+    arms.insert(arm_named(headings[i]).plain ? arms.begin() : arms.end(), i);
   }
-  if (!plain || !drafts) return;
+  if (arms.size() < 2) return;
   const std::string measure = rows.empty() ? "tok/s" : measure_of_cells(arms, rows);
   if (measure.empty() && acceptance) return;
   if (measure.empty()) {
@@ -167,7 +165,7 @@ void split_bare_arms(std::span<const std::string> headings, std::span<const Tabl
             .text = "may mean several things",
             .why = "a speed, a time or an acceptance?",
             .suggestion = "call the columns \"" + headings[arms.front()] + " tok/s\", \"" + headings[arms.back()] +
-                          " tok/s\", or \"... TPOT (ms)\""});
+                          " tok/s\", or \"... TPOT (ms)\", \"... AL\""});
   }
   for (const std::size_t arm : arms) split[arm] = ArmHeading{.arm = headings[arm], .measure = measure};
 }

@@ -301,6 +301,10 @@ bool is_time(Meaning meaning) {
          meaning == Meaning::ttft || meaning == Meaning::duration;
 }
 
+bool is_speed(Meaning meaning) {
+  return meaning == Meaning::speed || meaning == Meaning::total_speed || meaning == Meaning::request_speed;
+}
+
 double ms_of_unit(std::string_view unit) {
   if (unit == "ms") return 1.0;
   return unit == "s" || unit == "sec" || unit == "seconds" ? 1000.0 : 0.0;
@@ -343,7 +347,8 @@ Column column_of(std::string_view heading) {
     for (const std::string_view mean : averages_after) take_suffix(words, mean);
     column.meaning = meaning_of(words);
   }
-  if (column.meaning == Meaning::ignored && meaning_of(plain_words(both.unit)) == Meaning::speed)
+  const bool in_tokens_per_s = meaning_of(plain_words(both.unit)) == Meaning::speed;
+  if (column.meaning == Meaning::ignored && in_tokens_per_s)
     words = plain_words(words + " " + both.unit);  // "Decode (tok/s)"
   if (column.meaning == Meaning::ignored) column.meaning = meaning_of(words);
   if (column.meaning == Meaning::ignored) {
@@ -351,8 +356,7 @@ Column column_of(std::string_view heading) {
       if (!take_suffix(words, unit)) continue;
       if (both.unit.empty()) both.unit = trimmed(unit);
       column.meaning = meaning_of(words);
-      if (unit == " tok/s" && column.meaning != Meaning::speed && column.meaning != Meaning::total_speed)
-        column.meaning = Meaning::ignored;
+      if (unit == " tok/s" && !is_speed(column.meaning)) column.meaning = Meaning::ignored;
       column.percent = column.percent || unit == " %" || unit == " pct";
       break;
     }
@@ -361,6 +365,7 @@ Column column_of(std::string_view heading) {
     column.position = position_of(words);
     if (column.position) column.meaning = Meaning::position;
   }
+  if (in_tokens_per_s && !is_speed(column.meaning)) column.meaning = Meaning::ignored;  // "Prompt (tok/s)"
   column.meaning = speed_of(column.meaning, both.unit);
   if (is_time(column.meaning)) {
     column.unit = ms_of_unit(both.unit);
@@ -426,8 +431,8 @@ std::optional<Arm> arm_in_text(std::string_view text) {
                          R"(|(?:without|w/o|no|non)[- ]?(?:it|any|spec\w*|mtp|draft\w*|eagle\w*|sd)(?:[^a-z].*)?)"
                          R"(|(?:mtp|spec\w*|sd|eagle-?3?|draft\w*)[ :=]*(?:off|none|disabled)(?:[^a-z].*)?))");
   static const RE2 drafts(
-      R"((?i)\+sd|(?:.*[^a-z])?(?:mtp|eagle|dflash2?|dspark|medusa|n-?gram|spec|specul\w+|draft(?:er|ing|s| model)?|nextn)"
-      R"(|assisted|pld|lookahead|[kn] ?= ?\d+|d\d)(?:[^a-z].*)?)");
+      R"((?i)\+sd(.*)|(?:.*?[^a-z])?((?:mtp|eagle|dflash2?|dspark|medusa|n-?gram|spec|specul\w+|draft(?:er|ing|s| model)?)"
+      R"(|nextn|assisted|pld|lookahead|[kn] ?= ?\d+|d\d)(?:[^a-z].*)?))");
   constexpr std::string_view marks = " \t*`#>:=(\"'";
   const auto skip_marks = [&] { text.remove_prefix(std::min(text.find_first_not_of(marks), text.size())); };
   skip_marks();
@@ -437,8 +442,10 @@ std::optional<Arm> arm_in_text(std::string_view text) {
   const re2::StringPiece words(text.data(), text.size());
   if (text.empty() || RE2::FullMatch(words, other)) return std::nullopt;
   if (RE2::FullMatch(words, plain)) return Arm{.plain = true};
-  if (!RE2::FullMatch(words, drafts)) return std::nullopt;
-  Arm arm = arm_named(text);
+  std::string setting;  // what follows "+SD"
+  std::string drafter;
+  if (!RE2::FullMatch(words, drafts, &setting, &drafter)) return std::nullopt;
+  Arm arm = arm_named(setting + drafter);
   if (arm.plain) arm = {};
   arm.speculative = true;
   return arm;

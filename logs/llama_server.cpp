@@ -161,7 +161,7 @@ bool LlamaServerReader::line(std::string_view text, std::int64_t number, LogCont
     taken = read_statistics(text, number, contents);
   } else if (const auto at = text.find("draft acceptance"); at != std::string_view::npos) {
     taken = read_drafts(text.substr(at), number, contents);
-  } else if (text.find("_print:") == std::string_view::npos) {
+  } else if (text.find("_print") == std::string_view::npos) {
     taken = read_times(text, contents);
   }
   if (!taken) return false;

@@ -77,6 +77,11 @@ std::optional<AcceptanceCounts> counts_of_stated(const StatedRun& run, std::opti
     counts.steps = whole(std::round(*run.drafted / *gamma)).value_or(0);
     counts.steps_estimated = static_cast<double>(counts.steps) * *gamma != *run.drafted;
   }
+  const double output = run.output_tokens.value_or(0.0);
+  if (counts.steps <= 0 && !run.length && run.drafted.value_or(0.0) > 0.0 && output > run.accepted.value_or(output)) {
+    counts.steps = whole(std::round(output - *run.accepted)).value_or(0);  // each emits one that was not drafted
+    counts.steps_estimated = true;
+  }
   if (counts.steps <= 0) return std::nullopt;
   return counts;
 }

@@ -33,8 +33,7 @@ constexpr std::string_view headings_anchor =
     R"(|inter[- _]token|throughput|\bacc\b|acc(?:ept\w*)?[ _.]len|accept\w*|\btau\b|\bAL\b|\ba\.len|time[ _]per|\bspeed\b)"
     R"(|akzeptanz|durchsatz|\xE6\x8E\xA5\xE5\x8F\x97|\xE5\x90\x9E\xE5\x90\x90)"
     R"(|^[ \t>]*\|?[ \t*]*(?:metrics?|measure\w*|quantity|statistic|parameter|result)?[ \t*]*[|,;\t].*)"
-    R"((?:\bk ?= ?\d|baseline|plain|\boff\b|mtp|eagle|dflash|no[- ]spec|\bspec))"
-    R"(|^[ \t>]*\|.*(?:baseline|plain|vanilla|no[- ]spec|without).*\|)";
+    R"((?:\bk ?= ?\d|baseline|plain|vanilla|without|\boff\b|mtp|eagle|dflash|no[- ]spec|\bspec|n[-_ ]max))";
 
 /// Rows of a table of which each pair is compared.
 constexpr std::size_t max_compared_rows = 256;
@@ -151,6 +150,7 @@ class HeadedTable {
 
   [[nodiscard]] const Arm& arm_of(const TableRow& row) const;
   void set_acceptance_of(const TableRow& row, StatedRun& run) const;
+  [[nodiscard]] bool rates_tell_gamma() const;
   void set_speed_of(const TableRow& row, StatedRun& run) const;
   [[nodiscard]] std::optional<double> time_ms(const TableRow& row, Meaning meaning) const;
   [[nodiscard]] bool set_benchy_test(const TableRow& row, StatedRun& run) const;
@@ -424,11 +424,23 @@ void set_counts_of_rate(std::string_view cell, StatedRun& run) {
   run.drafted = drafted;
 }
 
+/// Whether the length and the rate of each row give a whole draft length: else the rate is another one, and the rows
+/// where they do are chance.
+bool HeadedTable::rates_tell_gamma() const {
+  const double unit = columns_[*at(Meaning::rate)].percent ? 100.0 : 1.0;
+  return std::ranges::all_of(rows_, [&](const TableRow& row) {
+    const auto length = value(row, Meaning::length);
+    const auto rate = value(row, Meaning::rate);
+    return !length || !rate || *length <= 1.0 || gamma_of_rate(*length, *rate / unit).has_value();
+  });
+}
+
 void HeadedTable::set_acceptance_of(const TableRow& row, StatedRun& run) const {
   run.length = value(row, Meaning::length);
   run.accepted_per_step = value(row, Meaning::accepted_per_step);
   run.rate = value(row, Meaning::rate);
   if (run.rate && columns_[*at(Meaning::rate)].percent) *run.rate /= 100.0;
+  if (run.length && run.rate && !run.gamma && !rates_tell_gamma()) run.rate = std::nullopt;
   run.steps = value(row, Meaning::steps);
   run.drafted = value(row, Meaning::drafted);
   set_counts_of_rate(text(row, Meaning::rate), run);

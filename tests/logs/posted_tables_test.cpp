@@ -108,6 +108,17 @@ TEST_CASE("a rate in its cells: counts in brackets, accepted tokens in percent, 
   // Steps that the rounded length makes too few to draft as much.
   const auto rounded = posted_runs("K,tok/s,AL,drafted,accepted\n3,80,2.41,3000,1405\n", "table");
   CHECK(rounded.at(0).acceptance->steps == 1000);
+  // A rate that gives no whole draft length in one row gives none in the others.
+  const auto other = posted_runs("version,tok/s,tok/cycle,accept rate\na,46,2.0,0.50\nb,12,2.2,0.645\n", "table");
+  CHECK_FALSE(other.at(0).gamma);
+  CHECK(other.at(0).acceptance_length == 2.0);
+  // Of one answer: a step emits one token that was not drafted.
+  const auto answers = posted_runs(
+      "| run | generated tok | decode tok/s | draft accepted |\n|---|---|---|---|\n| a | 18 | 20 | 13/17 |\n",
+      "table");
+  REQUIRE(answers.at(0).acceptance);
+  CHECK(answers[0].acceptance->steps == 5);
+  CHECK(answers[0].acceptance->drafted_tokens == 17);
   const auto percent = posted_runs(
       "| Draft Model | tok/sec | Draft Tokens Accepted |\n|---|---|---|\n| N/A | 20 | N/A |\n| small K=4 | 30 | 50.0% "
       "|\n",
@@ -172,6 +183,8 @@ TEST_CASE("columns that are arms alone: their cells say what they measure, by a 
   const std::string bare = "| c | baseline | n=1 | n=2 |\n|---|---|---|---|\n| 1 | 25 | 28 | 31 |\n";
   CHECK(problem(bare).find("baseline") != std::string::npos);
   CHECK(posted_runs(bare + "\n" + sample("own.csv"), "csv").size() == 2);
+  CHECK(problem("| category | MTP | DFlash2 |\n|---|---|---|\n| code | 2.8 | 3.8 |\n").find("MTP") !=
+        std::string::npos);
 }
 
 TEST_CASE("a cell with both sides is a run without speculation and one with it") {

@@ -33,13 +33,17 @@ TEST_CASE("text that names arms and their speeds is read where a file has nothin
   const auto tuned = posted_runs("AR     10.0 tok/s   1.00x\nD1     20.0 tok/s   2.00x\n", "prose");
   REQUIRE(tuned.size() == 2);
   CHECK(tuned[1].gamma == 1);
+  const auto unnamed =
+      posted_runs("model-7b   base  50.0 tokens/s\nmodel-7b   Speculative Sampling  60.0 tokens/s\n", "prose");
+  REQUIRE(unnamed.size() == 2);
+  CHECK_FALSE(unnamed[1].drafter);
 }
 
 TEST_CASE("words beside a log add nothing to it, and speeds of prompts or of other things are no arms") {
   const std::string words = "With MTP I see 40 tok/s, without MTP 25 tok/s.\n";
   CHECK(posted_runs(words + sample("llama_server.log") + words, "llama-server").size() == 2);
   CHECK(posted_runs(words + sample("table.md"), "table").size() == 2);
-  CHECK(posted_runs(words + sample("local_prompts.txt"), "local-prompts prose").size() == 3);
+  CHECK(posted_runs(words + sample("local_prompts.txt"), "prose local-prompts").size() == 3);
   CHECK(problem("prompt processing with MTP: 500 tok/s\nit writes 20 tok/s\n").find("no line") != std::string::npos);
 }
 
