@@ -165,7 +165,7 @@ void split_bare_arms(std::span<const std::string> headings, std::span<const Tabl
             .text = "may mean several things",
             .why = "a speed, a time or an acceptance?",
             .suggestion = "call the columns \"" + headings[arms.front()] + " tok/s\", \"" + headings[arms.back()] +
-                          " tok/s\", or \"... TPOT (ms)\", \"... AL\""});
+                          " tok/s\", or with TPOT (ms) or AL instead of tok/s"});
   }
   for (const std::size_t arm : arms) split[arm] = ArmHeading{.arm = headings[arm], .measure = measure};
 }
