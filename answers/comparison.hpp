@@ -140,7 +140,7 @@ struct ComparedLog {
 
 struct Comparison {
   std::vector<ComparedLog> logs;
-  std::vector<RunEstimates> runs;  ///< speculative ones, those of A first
+  std::vector<RunEstimates> runs;  ///< those of A first; of two logs, one without speculative runs has its plain ones
   std::vector<RunComparison> compared;
   std::vector<NotCompared> not_compared;
   std::vector<Ranked> ranking;  ///< by group and place
@@ -159,8 +159,8 @@ struct Comparison {
 [[nodiscard]] RequirementVerdict verdict_of(const Requirement& requirement, std::size_t run,
                                             const Comparison& comparison);
 
-/// A run without requests in flight gets no verdict on what another run of its log answers. Throws InputError if a log
-/// has no run of speculative decoding.
+/// A run without requests in flight gets no verdict on what another run of its log answers. Throws InputError if a
+/// single log has no run of speculative decoding, or one of two has no run.
 [[nodiscard]] Comparison compare(const ComparisonQuestion& question);
 
 /// The result of the comparison in one or two sentences.
