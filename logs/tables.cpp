@@ -541,7 +541,8 @@ std::string HeadedTable::read_as() const {
                                   : column.unit > 1.0 ? " in s"
                                   : column.percent    ? " in %"
                                                       : "";
-    read += fmt::format("{}{} = {}{}", read.empty() ? "" : "; ", column.heading, words_of(column.meaning), unit);
+    read += fmt::format("{}{} = {}{}", read.empty() ? "" : "; ",
+                        column.heading.empty() ? "first column" : column.heading, words_of(column.meaning), unit);
   }
   return fmt::format("read as: {}{}{}", read, ignored.empty() ? "" : "; not read: ", ignored);
 }
