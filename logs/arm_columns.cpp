@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <string_view>
 
@@ -27,13 +28,13 @@ bool may_name_arms(std::span<const std::string> headings) {
   return std::ranges::count_if(headings, [](const std::string& one) { return RE2::PartialMatch(one, word); }) >= 2;
 }
 
-/// Whether a heading is that of an arm: without speculation, of a draft length, or of a known drafter.
+/// Whether a heading is that of an arm: without speculation, of a draft length, of a known drafter, or "with flag".
 bool is_arm(std::string_view heading) {
   static const RE2 drafter(R"((?i).*(?:^|[^a-z])(?:mtp|eagle|dflash|dspark|medusa|n-?gram|suffix|spec|draft|nextn).*)");
   static const RE2 other(R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|accept|position).*)",
                          RE2::Latin1);
   static const RE2 starts_with_letter("(?i)[a-z].*");
-  static const RE2 switched_on("(?i)(?:on|yes|enabled|with)");
+  static const RE2 switched_on("(?i)(?:on|yes|enabled|with(?: .*)?)");
   const std::string text(trimmed(heading));
   const Meaning meaning = column_of(text).meaning;
   if (meaning != Meaning::ignored && meaning != Meaning::name) return false;
@@ -61,8 +62,9 @@ bool is_measure(std::string_view heading) {
   return is_speed_or_time(meaning) || is_acceptance(meaning);
 }
 
-/// "tok/s (plain)", "plain (tok/s)", "MTP K=3 tok/s", "tok/s K=3"; nullopt for a heading of another kind.
-std::optional<ArmHeading> arm_heading_of(const std::string& heading) {
+/// "tok/s (plain)", "plain (tok/s)", "MTP K=3 tok/s", "tok/s K=3", "plain_tps"; nullopt for a heading of another kind.
+std::optional<ArmHeading> arm_heading_of(std::string heading) {
+  if (heading.find_first_of(" (") == std::string::npos) std::ranges::replace(heading, '_', ' ');
   static const RE2 bracketed(R"((.*?)\s*[(\[]([^()\[\]]*)[)\]])");
   std::string outside;
   std::string inside;
@@ -96,6 +98,78 @@ void complete_arms(std::vector<std::optional<ArmHeading>>& split) {
   }
 }
 
+/// What a row measures: its name, with the unit of its cells if they have one and the name alone says nothing.
+std::string with_unit_of_cells(const TableRow& row) {
+  const std::string& name = row.cells.front();
+  if (row.cells.size() < 2 || column_of(name).meaning != Meaning::ignored) return name;
+  std::string_view cell = row.cells[1];
+  while (!cell.empty() && (cell.front() == '*' || cell.front() == '~')) cell.remove_prefix(1);
+  return take_number(cell) && trimmed(cell).find('/') != std::string_view::npos
+             ? name + " " + std::string(trimmed(cell.substr(0, cell.find('*'))))
+             : name;
+}
+
+/// Whether the first column names what was measured.
+bool names_measures(std::span<const std::string> headings, std::span<const TableRow> rows) {
+  static const RE2 measure("(?i)(?:metrics?|measure\\w*|quantity|statistic|parameter|what|result)?");
+  return headings.size() >= 3 && RE2::FullMatch(headings.front(), measure) &&
+         std::ranges::count_if(headings.subspan(1), [](const std::string& one) { return is_arm(one); }) >= 2 &&
+         (rows.empty() ||
+          std::ranges::any_of(rows, [](const auto& row) { return is_measure(with_unit_of_cells(row)); }));
+}
+
+/// What the cells of arms measure: their unit ("130.9 t/s @ 73 %"), or a speed by the gain beside it: "96.1 (+52 %)"
+/// after 63.3, "(1.52x)". Empty if they do not tell.
+std::string measure_of_cells(std::span<const std::size_t> arms, std::span<const TableRow> rows) {
+  static const RE2 with_unit(R"([^\w.]*([\d.,]+) ?([a-zA-Z]+/[a-zA-Z]+|ms/\w+|tps)\b.*)");
+  static const RE2 with_gain(R"([^\w.]*([\d.]+)\W*\(\+?([\d.]+) ?([%xX]|\xC3\x97)\W*\).*)", RE2::Latin1);
+  static const RE2 bare_number(R"([^\w.]*([\d.]+)\W*)", RE2::Latin1);
+  for (const TableRow& row : rows) {
+    double before = 0.0;
+    for (const std::size_t arm : arms) {
+      std::string number, unit;
+      double value = 0.0, gain = 0.0;
+      const std::string& cell = row.cells[arm];
+      if (RE2::FullMatch(cell, with_unit, &number, &unit) && is_measure(unit)) return unit;
+      if (before > 0.0 && RE2::FullMatch(cell, with_gain, &value, &gain, &unit)) {
+        const double ratio = unit == "%" ? 1.0 + gain / 100.0 : gain;
+        constexpr double rounded = 0.02;
+        if (std::abs(value / before - ratio) <= rounded * ratio) return "tok/s";
+        if (std::abs(before / value - ratio) <= rounded * ratio) return "ms/token";
+      }
+      if (arm == arms.front() && RE2::FullMatch(cell, bare_number, &value)) before = value;
+    }
+  }
+  return {};
+}
+
+/// Headings of arms alone, without speculation first, are those of what their cells measure. Throws RejectedRecord if
+/// these do not tell; nothing is split if the table has other speeds, or only one arm.
+void split_bare_arms(std::span<const std::string> headings, std::span<const TableRow> rows,
+                     std::vector<std::optional<ArmHeading>>& split) {
+  std::vector<std::size_t> arms;
+  bool acceptance = false;
+  for (std::size_t i = 0; i < headings.size(); ++i) {
+    const Meaning meaning = column_of(headings[i]).meaning;
+    if (is_speed_or_time(meaning)) return;
+    acceptance = acceptance || is_acceptance(meaning);
+    if (!is_arm(headings[i])) continue;
+    arms.insert(arm_named(headings[i]).plain ? arms.begin() : arms.end(), i);
+  }
+  if (arms.size() < 2) return;
+  const std::string measure = rows.empty() ? "tok/s" : measure_of_cells(arms, rows);
+  if (measure.empty() && acceptance) return;
+  if (measure.empty()) {
+    reject({.line = rows.front().line,
+            .key = headings[arms.front()],
+            .text = "may mean several things",
+            .why = "a speed, a time or an acceptance?",
+            .suggestion = "call the columns \"" + headings[arms.front()] + " tok/s\", \"" + headings[arms.back()] +
+                          " tok/s\", or with TPOT (ms) or AL instead of tok/s"});
+  }
+  for (const std::size_t arm : arms) split[arm] = ArmHeading{.arm = headings[arm], .measure = measure};
+}
+
 /// Columns for what each heading of `table` says of an arm, if at least two arms are there.
 std::optional<ArmTable> rows_by_arm(std::span<const std::string> headings, std::span<const TableRow> rows) {
   std::vector<std::optional<ArmHeading>> split;
@@ -103,6 +177,8 @@ std::optional<ArmTable> rows_by_arm(std::span<const std::string> headings, std::
   std::vector<std::string> measures;
   for (const std::string& heading : headings) split.push_back(arm_heading_of(heading));
   complete_arms(split);
+  const auto none = [](const auto& one) { return !one.has_value(); };
+  if (std::ranges::all_of(split, none) && !names_measures(headings, rows)) split_bare_arms(headings, rows, split);
   for (const auto& one : split) {
     if (!one) continue;
     add_once(arms, one->arm);
@@ -117,7 +193,8 @@ std::optional<ArmTable> rows_by_arm(std::span<const std::string> headings, std::
     const Meaning meaning = column_of(headings[i]).meaning;
     if (split[i] || is_speed_or_time(meaning)) continue;
     shared.push_back(i);
-    table.headings.push_back(meaning == Meaning::name && !has_category ? "category" : headings[i]);
+    const bool names_rows = meaning == Meaning::name || (i == 0 && headings[i].empty());
+    table.headings.push_back(names_rows && !has_category ? "category" : headings[i]);
   }
   table.headings.insert(table.headings.end(), measures.begin(), measures.end());
   // Of each arm, the columns of its cells; the number of columns stands for an empty one.
@@ -147,17 +224,6 @@ std::optional<ArmTable> rows_by_arm(std::span<const std::string> headings, std::
   return table;
 }
 
-/// What a row measures: its name, with the unit of its cells if they have one and the name alone says nothing.
-std::string with_unit_of_cells(const TableRow& row) {
-  const std::string& name = row.cells.front();
-  if (row.cells.size() < 2 || column_of(name).meaning != Meaning::ignored) return name;
-  std::string_view cell = row.cells[1];
-  while (!cell.empty() && (cell.front() == '*' || cell.front() == '~')) cell.remove_prefix(1);
-  return take_number(cell) && trimmed(cell).find('/') != std::string_view::npos
-             ? name + " " + std::string(trimmed(cell.substr(0, cell.find('*'))))
-             : name;
-}
-
 /// A row for each heading that is an arm.
 ArmTable turned(std::span<const std::string> headings, std::span<const TableRow> rows) {
   ArmTable table{.headings = {"config"}};
@@ -171,25 +237,14 @@ ArmTable turned(std::span<const std::string> headings, std::span<const TableRow>
   return table;
 }
 
-/// Whether the first column names what was measured.
-bool names_measures(std::span<const std::string> headings) {
-  static const RE2 measure("(?i)(?:metrics?|measure\\w*|quantity|statistic|parameter|what|result)?");
-  return headings.size() >= 3 && RE2::FullMatch(headings.front(), measure) &&
-         std::ranges::count_if(headings.subspan(1), [](const std::string& one) { return is_arm(one); }) >= 2;
-}
-
 }  // namespace
 
 std::optional<ArmTable> table_by_arm(std::span<const std::string> headings, std::span<const TableRow> rows) {
   if (!may_name_arms(headings)) return std::nullopt;
   if (auto by_arm = rows_by_arm(headings, rows)) return by_arm;
-  return names_measures(headings) ? std::optional(turned(headings, rows)) : std::nullopt;
+  return names_measures(headings, rows) ? std::optional(turned(headings, rows)) : std::nullopt;
 }
 
-bool names_arms(std::span<const std::string> headings) {
-  const bool words = std::ranges::any_of(
-      headings, [](const std::string& one) { return one.find_first_of(" (") != std::string::npos; });
-  return words ? table_by_arm(headings, {}).has_value() : names_measures(headings);
-}
+bool names_arms(std::span<const std::string> headings) { return table_by_arm(headings, {}).has_value(); }
 
 }  // namespace foredraft::logs

@@ -21,8 +21,11 @@ namespace foredraft::logs {
 [[nodiscard]] LineFormat evalscope_console_format();
 [[nodiscard]] LineFormat trtllm_iteration_log_format();
 [[nodiscard]] LineFormat mtp_bench_format();
+[[nodiscard]] LineFormat lmstudio_chat_format();
 [[nodiscard]] LineFormat ollama_format();
+[[nodiscard]] LineFormat omlx_format();
 [[nodiscard]] LineFormat prometheus_format();
+[[nodiscard]] LineFormat prose_format();
 [[nodiscard]] LineFormat serving_console_format();
 [[nodiscard]] LineFormat sglang_decode_format();
 [[nodiscard]] LineFormat trtllm_console_format();
@@ -55,6 +58,7 @@ namespace foredraft::logs {
 [[nodiscard]] JsonFormat specforge_format();
 [[nodiscard]] JsonFormat speculation_profile_format();
 [[nodiscard]] CsvFormat speculators_format();
+[[nodiscard]] JsonFormat tabby_format();
 [[nodiscard]] JsonFormat speed_bench_format();
 [[nodiscard]] TableFormat table_format();
 [[nodiscard]] JsonFormat trtllm_bench_format();

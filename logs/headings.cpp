@@ -6,95 +6,142 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
+#include <initializer_list>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
-#include "core/numbers.hpp"
 #include "logs/line_fields.hpp"
 
 namespace foredraft::logs {
 namespace {
 
-/// Headings in lower case, words separated by blanks, without a unit in brackets and without "mean" or "avg"; those of
-/// a line mean the same.
+/// Headings by their plain words (plain_words below); those of a line mean the same.
 struct Headings {
   Meaning meaning;
   std::string_view words;     ///< printed back
   std::string_view headings;  ///< separated by commas
 };
 
-constexpr std::array<Headings, 27> headings_of_meanings{{
+constexpr std::array<Headings, 28> headings_of_meanings{{
     {Meaning::gamma, "draft length K",
-     "k,gamma,n,draft,draft len,draft length,draft tokens,num draft tokens,n draft,draft n,draft max,draft n max,n max,"
-     "spec draft n max,num spec tokens,num speculative tokens,spec tokens,speculative tokens,spec n,n spec,"
-     "tokens drafted per step,draft depth,speculative num steps,mtp tokens,mtp n,mtp k,nextn,lookahead"},
+     "k,gamma,n,draft,draft len,draft tok,num draft tok,n draft,draft n,draft max,draft n max,n max,spec draft n max,"
+     "spec draft max,num spec tok,spec tok,spec n,n spec,spec k,draft k,spec len,tok drafted/step,drafted/step,"
+     "draft depth,spec depth,spec num steps,mtp tok,mtp n,mtp k,mtp depth,nextn,lookahead"},
     {Meaning::name, "name of the run",
-     "config,configuration,mode,method,run,setup,drafter,name,variant,spec,speculative,speculation,spec decode,"
-     "spec decoding,strategy,decoding,arm,setting,settings,stage,algorithm,draft model,drafting,test case,case"},
+     "config,configuration,mode,method,run,setup,drafter,name,variant,spec,spec decode,spec decoding,strategy,"
+     "decoding,arm,setting,"
+     "settings,stage,algorithm,draft model,drafting,test case,case,spec type,draft parameter"},
     {Meaning::concurrency, "concurrent requests",
      "c,bs,b,conc,concurrency,max concurrency,users,batch,batch size,batchsize,clients,streams,parallel,np,"
      "concurrent requests,requests,running,running requests,num users,batch sz"},
-    {Meaning::category, "kind of prompts", "task,category,dataset,data set,prompt,workload,prompts,subset,domain"},
-    {Meaning::prompt_tokens, "prompt tokens",
-     "isl,input len,input tokens,prompt tokens,prompt len,input length,prompt length"},
+    {Meaning::category, "kind of prompts",
+     "task,category,dataset,data set,prompt,workload,prompts,subset,domain,version,test prompt"},
+    {Meaning::subject, "what runs",
+     "model,target,target model,device,gpu,hardware,machine,rig,system,engine,backend,quant,quantization,slot"},
+    {Meaning::prompt_tokens, "prompt tokens", "isl,input len,input tok,prompt tok,prompt len"},
     {Meaning::output_tokens, "output tokens",
-     "osl,output len,output tokens,tokens,generated tokens,output length,gen tokens,generated,n predict"},
-    {Meaning::context_tokens, "tokens of context",
-     "ctx,context,context tokens,context length,ctx len,context len,n kv,depth"},
+     "osl,output len,output tok,tok,generated tok,gen tok,generated,n predict,completion tok"},
+    {Meaning::context_tokens, "tokens of context", "ctx,context,context tok,context len,ctx len,n kv,depth"},
     {Meaning::temperature, "temperature", "temperature,temp"},
     {Meaning::benchy_test, "test of llama-benchy", "test"},
     {Meaning::total_speed, "output tokens/s of all requests together",
-     "output throughput,output token throughput,total tok/s,total t/s,total tokens/s,aggregate tok/s,aggregate t/s,"
-     "total throughput,system throughput,output tokens per s,aggregate throughput,agg tok/s,system tok/s,throughput "
-     "total,"
-     "generation throughput,agg t/s,total tps,aggregate tps,output tok/s total"},
+     "output throughput,output tok throughput,total tok/s,aggregate tok/s,agg tok/s,system tok/s,total throughput,"
+     "aggregate throughput,system throughput,throughput total,output tok/s total,generation throughput,"
+     "completion throughput"},
     {Meaning::request_speed, "output tokens/s of one request",
-     "tok/s/user,t/s/user,tps/user,tokens/s/user,per user tok/s,per request tok/s,tok/s per user,tok/s per request,"
-     "user throughput,output token throughput per user,single stream tok/s,per stream tok/s,tok/s/req,interactivity,"
-     "tps per user,t/s per user,per user tps,tok/s/stream"},
+     "tok/s/user,tok/s/request,tok/s/stream,user tok/s,request tok/s,user throughput,output tok throughput/user,"
+     "single stream,single stream tok/s,stream tok/s,interactivity"},
     {Meaning::speed, "output tokens/s",
-     "tok/s,t/s,tps,tokens/s,tokens per second,tokens/sec,tok/sec,token/s,toks/s,output tok/s,output t/s,output "
-     "tokens/s,"
-     "decode tok/s,decode t/s,decode tps,gen tok/s,gen t/s,gen tps,generation t/s,generation tok/s,tg t/s,eval t/s,"
-     "throughput,speed,decode speed,generation speed,tg,output tps,tok per s,tok per sec,tokens per sec,eval tok/s,"
-     "decode throughput,gen speed,gen toks/s,output toks/s,token throughput"},
-    {Meaning::tpot, "time per output token",
-     "tpot,ms/token,ms/tok,ms per token,ms per tok,time per output token,time per token,s/token,latency per token,"
-     "per token latency"},
-    {Meaning::inter_token, "time between tokens", "itl,inter token latency,intertoken latency"},
+     "tok/s,output tok/s,gen tok/s,throughput,gen throughput,speed,gen speed,tg,tg speed,tok throughput,"
+     "new tok/s"},
+    {Meaning::tpot, "time per output token", "tpot,ms/tok,s/tok,time/output tok,time/tok,latency/tok,tok latency"},
+    {Meaning::inter_token, "time between tokens", "itl,inter tok latency,intertoken latency"},
     {Meaning::iteration, "time of an iteration",
-     "iteration,step time,iteration time,ms/step,ms/iter,ms/iteration,ms per step,ms per iteration,cycle time,iter "
-     "time,"
-     "step,step latency"},
-    {Meaning::ttft, "time to first token", "ttft,time to first token,ttfr,e2e ttft"},
+     "iteration,iteration time,iter time,ms/step,cost/step,cycle time,step,step time,step latency"},
+    {Meaning::ttft, "time to first token", "ttft,time to first tok,ttfr,e2e ttft"},
     {Meaning::duration, "duration", "duration,wall,wall time,elapsed,time,total time,benchmark duration"},
     {Meaning::length, "tokens per iteration, with the bonus token",
-     "al,tau,accept len,accept length,acceptance len,acceptance length,acc len,acc length,a len,accepted length,"
-     "accepted len,tokens/step,tok/step,tokens per step,tokens/iter,tok/iter,tokens per iteration,tokens/iteration,"
-     "tokens per iter,block efficiency,decoded tokens per iter,emitted/round,tokens/round,tokens per round,"
-     "tokens per forward,tokens/pass"},
+     "al,tau,acc len,a len,accepted len,mean len,draft mean len,tok/step,emitted/step,block efficiency,"
+     "decoded tok/step"},
     {Meaning::accepted_per_step, "accepted drafts per iteration",
-     "accepted/step,accepted per step,accepted/round,accepted per round,accepted drafts per step,accept/draft,"
-     "accepted tokens per draft,accepted tokens/draft,accepted per draft"},
+     "accepted/step,accepted drafts/step,acc/step,accepted tok/step"},
     {Meaning::mean_accepted, "accepted tokens per iteration",
-     "accepted tokens mean,mean accepted,mean accepted tokens,avg accepted,avg accepted tokens,average accepted,"
-     "average accepted tokens,mean accept,avg accept"},
+     "accepted tok mean,mean accepted,mean accepted tok,avg accepted,avg accepted tok,average accepted,"
+     "average accepted tok,mean accept,avg accept"},
     {Meaning::rate, "acceptance rate (accepted / drafted)",
-     "acc,accept,acceptance,acceptance rate,accept rate,acc rate,draft acceptance,draft acceptance rate,accept %,acc %,"
-     "acceptance %,alpha,rate,token accept,token acceptance,token acceptance rate,accept ratio,acceptance ratio,"
-     "accepted %,hit rate,acpt,accepted rate"},
+     "acc,acc rate,acc %,acc ratio,alpha,rate,draft rate,accepted %,accepted rate,hit rate"},
     {Meaning::steps, "verification steps",
-     "steps,rounds,drafts,num drafts,iterations,verification steps,verify steps,speculative rounds,iters,spec rounds"},
+     "steps,rounds,drafts,num drafts,iterations,verification steps,verify steps,verifies,spec rounds,iters"},
     {Meaning::drafted, "drafted tokens in all",
-     "drafted,drafted tokens,proposed,proposed drafts,proposed tokens,total draft,total drafted,tokens drafted"},
+     "drafted,drafted tok,proposed,proposed drafts,proposed tok,total draft,total drafted,tok drafted,"
+     "draft generated"},
     {Meaning::accepted, "accepted tokens in all",
-     "accepted,accepted tokens,accepted drafts,num accepted tokens,total accepted,tokens accepted,accepted/drafted"},
+     "accepted,accepted tok,accepted drafts,num accepted tok,total accepted,tok accepted,accepted/drafted,"
+     "draft accepted,draft tok accepted"},
     {Meaning::positions, "acceptance by position",
-     "pos accept,per position,per pos,positions,per position acceptance,per position acceptance rate,per pos accept,"
-     "acceptance per position,position acceptance,pos acceptance,by position"},
+     "pos acc,per position,per pos,positions,per position acc,per position acc rate,per pos acc,acc/position,"
+     "position acc,by position"},
     {Meaning::position, "share of steps that accept a position", ""},
     {Meaning::ignored, "not read", ""},
+}};
+
+using Words = std::pair<std::string_view, std::string_view>;
+
+/// Words that are written in several ways, and how plain_words has them.
+constexpr std::array<Words, 29> plain_words_of{{
+    {"tokens", "tok"},
+    {"token", "tok"},
+    {"toks", "tok"},
+    {"tk", "tok"},
+    {"tks", "tok"},
+    {"tps", "tok/s"},
+    {"accept", "acc"},
+    {"acceptance", "acc"},
+    {"acpt", "acc"},
+    {"length", "len"},
+    {"speculative", "spec"},
+    {"speculation", "spec"},
+    {"req", "request"},
+    {"assistant", "draft"},
+    {"tput", "throughput"},
+    // German
+    {"modus", "mode"},
+    {"methode", "method"},
+    {"durchsatz", "throughput"},
+    {"geschwindigkeit", "speed"},
+    {"akzeptanz", "acc"},
+    {"akzeptanzrate", "acc rate"},
+    // Chinese: acceptance rate and length, throughput, speed, method, concurrency
+    {"\xE6\x8E\xA5\xE5\x8F\x97\xE7\x8E\x87", "acc rate"},
+    {"\xE6\x8E\xA5\xE5\x8F\x97\xE9\x95\xBF\xE5\xBA\xA6", "acc len"},
+    {"\xE5\xB9\xB3\xE5\x9D\x87\xE6\x8E\xA5\xE5\x8F\x97\xE9\x95\xBF\xE5\xBA\xA6", "acc len"},
+    {"\xE5\x90\x9E\xE5\x90\x90\xE9\x87\x8F", "throughput"},
+    {"\xE5\x90\x9E\xE5\x90\x90", "throughput"},
+    {"\xE9\x80\x9F\xE5\xBA\xA6", "speed"},
+    {"\xE6\x96\xB9\xE6\xB3\x95", "method"},
+    {"\xE5\xB9\xB6\xE5\x8F\x91", "concurrency"},
+}};
+
+/// The same of what something is counted by: "tokens/round".
+constexpr std::array<Words, 15> plain_words_by{{
+    {"second", "s"},
+    {"seconds", "s"},
+    {"sec", "s"},
+    {"iter", "step"},
+    {"iteration", "step"},
+    {"round", "step"},
+    {"cycle", "step"},
+    {"verify", "step"},
+    {"verification", "step"},
+    {"forward", "step"},
+    {"pass", "step"},
+    {"draft", "step"},
+    {"token", "tok"},
+    {"req", "request"},
+    {"sequence", "request"},
 }};
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
@@ -111,15 +158,21 @@ bool is_heading_letter(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-/// HeadingWords of a heading, and what stands in brackets behind them.
+/// Words of a heading, and what stands in brackets behind them.
 struct HeadingWords {
   std::string words = {}, unit = {};
 };
 
 HeadingWords split_heading(std::string_view heading) {
   HeadingWords both;
+  std::string text = lower(heading);
+  for (const std::string_view dash : {"\xE2\x80\x93", "\xE2\x80\x94"}) {
+    for (std::size_t at = text.find(dash); at != std::string::npos; at = text.find(dash))
+      text.replace(at, dash.size(), " ");
+  }
+  std::ranges::replace(text, '\\', '/');  // "tok\\s"
   int depth = 0;
-  for (const char c : lower(heading)) {
+  for (const char c : text) {
     if (c == '(' || c == '[') ++depth;
     if (c == ')' || c == ']') --depth;
     std::string& into = depth > 0 || c == ')' || c == ']' ? both.unit : both.words;
@@ -134,16 +187,69 @@ HeadingWords split_heading(std::string_view heading) {
   return both;
 }
 
+std::string_view plain_word(std::span<const Words> of, std::string_view word) {
+  const auto found = std::ranges::find(of, word, &Words::first);
+  return found == of.end() ? word : found->second;
+}
+
+/// The parts of a list that are not empty.
+std::vector<std::string_view> parts_of(std::string_view list, char separator) {
+  std::vector<std::string_view> parts;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(separator), list.size());
+    if (end > 0) parts.push_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return parts;
+}
+
+/// "tokens/s" as "tok/s", "t/s" too.
+std::string plain_quotient(std::string_view word) {
+  const std::vector<std::string_view> parts = parts_of(word, '/');
+  std::string plain;
+  for (const std::string_view part : parts) {
+    if (plain.empty()) {
+      plain = part == "t" && parts.size() > 1 ? "tok" : plain_word(plain_words_of, part);
+    } else {
+      plain += "/" + std::string(plain_word(plain_words_by, part));
+    }
+  }
+  return plain;
+}
+
+/// The words of a heading as headings_of_meanings has them: "Draft tokens accepted per round" is "draft tok
+/// accepted/step", "Decode tokens per second" is "gen tok/s". Words that say nothing are left out.
+std::string plain_words(std::string_view words) {
+  std::vector<std::string> plain;
+  bool by = false;
+  for (const std::string_view word : parts_of(words, ' ')) {
+    if (by) {
+      plain.back() += "/" + std::string(plain_word(plain_words_by, word));
+    } else if (word != "per" || plain.empty()) {
+      plain.push_back(plain_quotient(word));
+    }
+    by = word == "per" && !by && plain.back() != "per";
+  }
+  const auto begins = [&](std::initializer_list<std::string_view> first, std::string_view second) {
+    return plain.size() > 1 && std::ranges::find(first, plain[0]) != first.end() && plain[1].starts_with(second);
+  };
+  if (begins({"per"}, "") && !begins({"per"}, "pos")) plain.erase(plain.begin());
+  while (begins({"draft", "spec", "tok"}, "acc") && plain[1] == "acc") plain.erase(plain.begin());
+  const bool of_speed =
+      begins({"decode", "decoding", "generation", "eval", "inference", "tg", "pred", "predicted"}, "tok/s") ||
+      begins({"decode", "decoding", "generation", "eval", "inference"}, "speed") ||
+      begins({"decode", "decoding", "inference"}, "throughput");
+  if (of_speed) plain[0] = "gen";
+  std::string joined;
+  for (const std::string& word : plain) joined += (joined.empty() ? "" : " ") + word;
+  return joined;
+}
+
 /// Every heading with its meaning, the first of several that are equal.
 std::unordered_map<std::string_view, Meaning> meanings_by_heading() {
   std::unordered_map<std::string_view, Meaning> meanings;
   for (const Headings& one : headings_of_meanings) {
-    std::string_view list = one.headings;
-    while (!list.empty()) {
-      const std::size_t end = std::min(list.find(','), list.size());
-      meanings.emplace(list.substr(0, end), one.meaning);
-      list.remove_prefix(std::min(end + 1, list.size()));
-    }
+    for (const std::string_view heading : parts_of(one.headings, ',')) meanings.emplace(heading, one.meaning);
   }
   return meanings;
 }
@@ -154,26 +260,33 @@ Meaning meaning_of(std::string_view words) {
   return found == meanings.end() ? Meaning::ignored : found->second;
 }
 
+/// Words before and after a heading that say how it was averaged.
+constexpr std::array<std::string_view, 9> averages{"mean",      "avg",     "average", "median", "p50",
+                                                   "aggregate", "overall", "wtd",     "steady"};
+constexpr std::array<std::string_view, 5> averages_after{" mean", " avg", " median", " mean/std", " avg/std"};
+
 /// Whether a heading may mean something by its first word: a cheap test for the words of a text.
 bool may_be_heading(std::string_view heading) {
-  static const std::unordered_set<std::string> first_words = [] {
-    std::unordered_set<std::string> words{"mean", "avg", "average", "median", "p50", "wtd"};
-    for (const auto& [known, meaning] : meanings_by_heading()) {
-      words.emplace(known.substr(0, std::min(known.find(' '), known.size())));
-    }
+  static const std::unordered_set<std::string_view> first_words = [] {
+    std::unordered_set<std::string_view> words(averages.begin(), averages.end());
+    for (const auto& [known, meaning] : meanings_by_heading())
+      words.emplace(known.substr(0, std::min(known.find_first_of(" /"), known.size())));
+    words.insert({"t", "decode", "decoding", "generation", "eval", "inference", "predicted"});
     return words;
   }();
   std::string word;
   for (const char c : heading) {
     if (c == '(' || c == '[' || c == ')' || c == ']') return true;
-    if (is_heading_letter(lower(c))) {
+    if (c != '/' && is_heading_letter(lower(c))) {
       word += lower(c);
     } else if (!word.empty()) {
       break;
     }
   }
-  // "p 3", "pos1", "acc_at_2"
-  return word.starts_with('p') || word.starts_with("acc") || first_words.contains(word);
+  const std::string_view plain = plain_word(plain_words_of, word);
+  // "p 3", "pos1", "acc_at_2", "k3"
+  return word.starts_with('p') || word.starts_with("acc") ||
+         first_words.contains(plain.substr(0, plain.find_first_of(" /")));
 }
 
 bool take_suffix(std::string& words, std::string_view suffix) {
@@ -188,6 +301,10 @@ bool is_time(Meaning meaning) {
          meaning == Meaning::ttft || meaning == Meaning::duration;
 }
 
+bool is_speed(Meaning meaning) {
+  return meaning == Meaning::speed || meaning == Meaning::total_speed || meaning == Meaning::request_speed;
+}
+
 double ms_of_unit(std::string_view unit) {
   if (unit == "ms") return 1.0;
   return unit == "s" || unit == "sec" || unit == "seconds" ? 1000.0 : 0.0;
@@ -195,7 +312,7 @@ double ms_of_unit(std::string_view unit) {
 
 std::optional<int> position_of(const std::string& words) {
   static const RE2 pattern(
-      R"((?:pos|position|p|acc(?:ept(?:ance|ed)?)?(?: rate)?(?: at)?(?: pos(?:ition)?)?) ?(\d{1,2}))");
+      R"((?:p|pos|position|(?:per position )?acc(?:epted)?(?: rate)?(?: at)?(?: pos(?:ition)?)?) ?(\d{1,2}))");
   int at = 0;
   return RE2::FullMatch(words, pattern, &at) && at <= 32 ? std::optional(at) : std::nullopt;
 }
@@ -218,20 +335,28 @@ Column column_of(std::string_view heading) {
   Column column{.heading = std::string(trimmed(heading))};
   if (!may_be_heading(heading)) return column;
   HeadingWords both = split_heading(heading);
-  std::string& words = both.words;
-  column.percent = both.unit == "%" || words.find('%') != std::string::npos;
-  column.meaning = meaning_of(words);
-  for (const std::string_view mean : {"mean ", "avg ", "average ", "median ", "p50 ", "wtd "}) {
-    if (column.meaning == Meaning::ignored && words.starts_with(mean)) words.erase(0, mean.size());
-  }
+  column.percent = both.unit == "%" || both.words.find('%') != std::string::npos;
+  column.meaning = meaning_of(both.words);
+  std::string words = plain_words(both.words);
   if (column.meaning == Meaning::ignored) column.meaning = meaning_of(words);
   if (column.meaning == Meaning::ignored) {
-    for (const std::string_view unit : {" ms", " s", " sec", " %", " pct", " tok/s", " t/s", " tps"}) {
+    for (const std::string_view mean : averages) {
+      if (words.starts_with(mean) && words.size() > mean.size() && words[mean.size()] == ' ')
+        words = plain_words(std::string_view(words).substr(mean.size() + 1));
+    }
+    for (const std::string_view mean : averages_after) take_suffix(words, mean);
+    column.meaning = meaning_of(words);
+  }
+  const bool in_tokens_per_s = meaning_of(plain_words(both.unit)) == Meaning::speed;
+  if (column.meaning == Meaning::ignored && in_tokens_per_s)
+    words = plain_words(words + " " + both.unit);  // "Decode (tok/s)"
+  if (column.meaning == Meaning::ignored) column.meaning = meaning_of(words);
+  if (column.meaning == Meaning::ignored) {
+    for (const std::string_view unit : {" ms", " s", " sec", " %", " pct", " tok/s"}) {
       if (!take_suffix(words, unit)) continue;
       if (both.unit.empty()) both.unit = trimmed(unit);
       column.meaning = meaning_of(words);
-      if (unit.find('t') != std::string_view::npos && unit != " pct" && column.meaning != Meaning::speed)
-        column.meaning = column.meaning == Meaning::total_speed ? Meaning::total_speed : Meaning::ignored;
+      if (unit == " tok/s" && !is_speed(column.meaning)) column.meaning = Meaning::ignored;
       column.percent = column.percent || unit == " %" || unit == " pct";
       break;
     }
@@ -240,6 +365,7 @@ Column column_of(std::string_view heading) {
     column.position = position_of(words);
     if (column.position) column.meaning = Meaning::position;
   }
+  if (in_tokens_per_s && !is_speed(column.meaning)) column.meaning = Meaning::ignored;  // "Prompt (tok/s)"
   column.meaning = speed_of(column.meaning, both.unit);
   if (is_time(column.meaning)) {
     column.unit = ms_of_unit(both.unit);
@@ -248,7 +374,7 @@ Column column_of(std::string_view heading) {
     if (column.meaning == Meaning::duration && column.unit == 0.0) column.unit = 1000.0;
   }
   column.may_be_count = column.meaning == Meaning::gamma &&
-                        (words == "n" || words == "draft" || words == "draft tokens" || words == "num draft tokens");
+                        (words == "n" || words == "draft" || words == "draft tok" || words == "num draft tok");
   return column;
 }
 
@@ -259,17 +385,21 @@ std::string_view words_of(Meaning meaning) {
 
 Arm arm_named(std::string_view name) {
   static const RE2 plain(
-      R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|0|no[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|sd)|without\b.*|w/o\b.*)"
-      R"(|vanilla|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|normal|standard)(?:\W.*)?)");
+      R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|0|n/a|no[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|sd)|without\b.*)"
+      R"(|w/o\b.*|vanilla|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|normal|standard)(?:\W.*)?|-sd)");
+  // "8B baseline", "prose, no speculation", "MTP off"
+  static const RE2 ends_plain(
+      R"((?i)[^a-z](?:base(?:line)?|vanilla|(?:no|non|without|w/o)[- _](?:spec\w*|mtp|draft\w*|eagle\w*|sd))$)"
+      R"(|(?:^|[^a-z])(?:mtp|spec\w*|eagle-?3?|draft\w*|dflash2?|sd)[ :=]+(?:off|none|no|disabled|false)$)");
   static const std::array<RE2, 3> lengths{
-      RE2(R"((?i)(?:^|[^a-z])(?:k|n|gamma|n[-_ ]?max|draft(?:[-_ ]?n)?(?:[-_ ]?max)?|num[-_ ]?(?:spec\w*|draft)[-_ ]?tokens)"
-          R"(|spec(?:ulative)?[-_ ]?tokens|depth|steps)[ ]?[=: -]?[ ]?(\d{1,3})(?:\D|$))"),
+      RE2(R"((?i)(?:^d|(?:^|[^a-z])(?:k|n|gamma|n[-_ ]?max|draft(?:[-_ ]?n)?(?:[-_ ]?max)?|num[-_ ]?(?:spec\w*|draft)[-_ ]?tokens)"
+          R"(|spec(?:ulative)?[-_ ]?tokens|depth|steps)[ ]?[=: -]?[ ]?)(\d{1,3})(?:\D|$))"),
       RE2(R"((?i)(?:^|\D)(\d{1,3})[- ]?(?:draft |spec(?:ulative)? )?tok(?:en)?s?(?:\W|$))"),
-      RE2(R"((?i)(?:mtp|dflash|nextn|spec|eagle-?[23]|medusa|n-?gram)[-_ ]?[@:(x ]?[ ]?(\d{1,2})(?:\D|$))")};
+      RE2(R"((?i)(?:(?:mtp|nextn|spec|eagle-?[23]|medusa|n-?gram)[-_ ]?[@:(x ]?|dflash2?[-_ ]*[@:(x ])[ ]?(\d{1,2})(?:\D|$))")};
   Arm arm;
   const std::string text(trimmed(name));
   if (text.empty()) return arm;
-  arm.plain = RE2::FullMatch(text, plain);
+  arm.plain = RE2::FullMatch(text, plain) || RE2::PartialMatch(text, ends_plain);
   if (arm.plain) return arm;
   for (const RE2& length : lengths) {
     int tokens = 0;
@@ -278,12 +408,46 @@ Arm arm_named(std::string_view name) {
     arm.plain = tokens == 0;
     break;
   }
-  static const RE2 only_words(R"((?i)([a-z]+(?:-?[23])?).*)");
+  // A digit is a version of these; "MTP3" drafts 3.
+  static const RE2 known(
+      R"((?i)(?:^|[^a-z])(eagle[- ]?[123]?|dflash2?|mtp|dspark|medusa|n-?gram(?:[-_][a-z]+)?|suffix|lookahead|pld)(?:[^a-z]|$))");
+  static const RE2 first_word("(?i)([a-z]+).*");
   std::string word;
-  static const RE2 says_nothing(R"((?i)(?:k|n|gamma|on|yes|true|with|spec\w*|sd|draft\w*|tokens?|depth|steps|num)?)");
-  if (RE2::FullMatch(text, only_words, &word) && !RE2::FullMatch(word, says_nothing)) arm.drafter = lower(word);
+  static const RE2 says_nothing(
+      R"((?i)(?:k|n|d|gamma|on|yes|true|with|spec\w*|sd|draft\w*|tokens?|depth|steps|num|run|linear|config|enabled)?)");
+  const bool named = RE2::PartialMatch(text, known, &word) || RE2::FullMatch(text, first_word, &word);
+  if (named && !RE2::FullMatch(word, says_nothing)) {
+    std::erase(word, ' ');
+    arm.drafter = lower(word);
+  }
   static const RE2 says_that_it_drafts(R"((?i)(?:on|yes|true|with|spec\w*|sd|draft\w*|enabled))");
   arm.speculative = RE2::FullMatch(word, says_that_it_drafts);
+  return arm;
+}
+
+std::optional<Arm> arm_in_text(std::string_view text) {
+  static const RE2 other(R"((?i)(?:^|.*[^a-z])(?:prompt|prefill|pp|peak|input|encoded)(?:[^a-z].*|$))");
+  static const RE2 plain(R"((?i)-sd|(?:.*[^a-z])?(?:(?:baseline|base|vanilla|plain|autoregressive|ar)(?:[^a-z].*)?)"
+                         R"(|(?:without|w/o|no|non)[- ]?(?:it|any|spec\w*|mtp|draft\w*|eagle\w*|sd)(?:[^a-z].*)?)"
+                         R"(|(?:mtp|spec\w*|sd|eagle-?3?|draft\w*)[ :=]*(?:off|none|disabled)(?:[^a-z].*)?))");
+  static const RE2 drafts(
+      R"((?i)\+sd(.*)|(?:.*?[^a-z])?((?:mtp|eagle|dflash2?|dspark|medusa|n-?gram|spec|specul\w+|draft(?:er|ing|s| model)?)"
+      R"(|nextn|assisted|pld|lookahead|[kn] ?= ?\d+|d\d)(?:[^a-z].*)?))");
+  constexpr std::string_view marks = " \t*`#>:=(\"'";
+  const auto skip_marks = [&] { text.remove_prefix(std::min(text.find_first_not_of(marks), text.size())); };
+  skip_marks();
+  if (text.starts_with("- ")) text.remove_prefix(1);
+  skip_marks();
+  text = text.substr(0, text.find_last_not_of(marks) + 1);
+  const re2::StringPiece words(text.data(), text.size());
+  if (text.empty() || RE2::FullMatch(words, other)) return std::nullopt;
+  if (RE2::FullMatch(words, plain)) return Arm{.plain = true};
+  std::string setting;  // what follows "+SD"
+  std::string drafter;
+  if (!RE2::FullMatch(words, drafts, &setting, &drafter)) return std::nullopt;
+  Arm arm = arm_named(setting + drafter);
+  if (arm.plain) arm = {};
+  arm.speculative = true;
   return arm;
 }
 

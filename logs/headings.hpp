@@ -19,6 +19,7 @@ enum class Meaning {
   // the load and the prompts
   concurrency,
   category,
+  subject,  ///< a model, a device: it tells rows apart
   prompt_tokens,
   output_tokens,
   context_tokens,
@@ -69,5 +70,9 @@ struct Arm {
 };
 
 [[nodiscard]] Arm arm_named(std::string_view name);
+
+/// The arm that words beside a speed name: "Without draft model:", "with MTP"; nullopt if they name none, or say that
+/// the speed is of something else: of a prompt.
+[[nodiscard]] std::optional<Arm> arm_in_text(std::string_view text);
 
 }  // namespace foredraft::logs

@@ -146,6 +146,7 @@ class LlamaServerReader final : public LineReader {
   std::map<std::string, Progress, std::less<>> before_ = {};  ///< by drafting method
   bool always_all_ = false;                                   ///< a build that counts only drafts accepted in full
   bool drafts_ = false;
+  bool looks_up_ = false;  ///< a drafter that may find nothing: n-gram
   std::optional<std::string> slot_ = {};
   bool several_slots_ = false;
 };
@@ -158,9 +159,9 @@ bool LlamaServerReader::line(std::string_view text, std::int64_t number, LogCont
   bool taken = false;
   if (text.find("statistics ") != std::string_view::npos) {
     taken = read_statistics(text, number, contents);
-  } else if (text.find("draft acceptance") != std::string_view::npos) {
-    taken = read_drafts(text, number, contents);
-  } else if (text.find("_print:") == std::string_view::npos) {
+  } else if (const auto at = text.find("draft acceptance"); at != std::string_view::npos) {
+    taken = read_drafts(text.substr(at), number, contents);
+  } else if (text.find("_print") == std::string_view::npos) {
     taken = read_times(text, contents);
   }
   if (!taken) return false;
@@ -209,6 +210,7 @@ bool LlamaServerReader::read_statistics(std::string_view text, std::int64_t numb
   check_counts({.drafted_tokens = now->drafted, .accepted_tokens = now->accepted}, std::nullopt, number, contents);
   const std::string name(trimmed(*type));
   contents.settings.method = name;
+  looks_up_ = looks_up_ || name.find("ngram") != std::string::npos;
   Totals of_request = since(before_[name], *now, request_.rates, number);
   if (of_request.drafted > 0 && request_.drafted) {
     request_.drafter += request_.drafter.empty() ? name : "+" + name;
@@ -326,8 +328,11 @@ void LlamaServerReader::finish(LogContents& contents) {
   mark_varying(contents);
   for (Observation& request : contents.observations) {
     if (request.span != Span::request) continue;
-    // Requests that drafted nothing count as without speculation if the server never drafts.
-    if (request.decoding == Decoding::unknown && !drafts_) request.decoding = Decoding::plain;
+    // A request that drafted nothing is one without speculation if the server never drafts; a long one also if its
+    // drafter always finds something: the logs of two servers in one file.
+    constexpr double long_output = 32.0;
+    const bool other_server = !looks_up_ && request.stratum.output_tokens.value_or(0.0) >= long_output;
+    if (request.decoding == Decoding::unknown && (!drafts_ || other_server)) request.decoding = Decoding::plain;
     if (slot_ && !several_slots_) request.requests = 1.0;
   }
 }

@@ -105,7 +105,7 @@ void read_llama_batched_bench(const JsonFields& row, LogContents& contents) {
 /// | PP | TG | B | N_KV | T_PP s | S_PP t/s | T_TG s | S_TG t/s | T s | S t/s |, or without B and the two last as
 /// llama-sweep-bench, or the end of a row of llama-bench.
 constexpr std::string_view table_anchor =
-    R"(^\|(?:[ \t]*[\d.]+[ \t]*\|){7}(?:(?:[ \t]*[\d.]+[ \t]*\|){3})?[ \t]*\r?$|^\|[^\n]*\|[ \t]*(?:pp|tg)\d+[^|\n]*\|[ \t]*\d)";
+    R"(^\|(?:[ \t]*[\d.]+[ \t]*\|){7}(?:(?:[ \t]*[\d.]+[ \t]*\|){3})?[ \t]*\r?$|^\|[^\n]*\|[ \t]*(?:pp|tg) ?\d+[^|\n]*\|[ \t]*\d)";
 
 std::optional<double> number_in(std::string_view cell) { return take_number(cell); }
 
@@ -194,8 +194,8 @@ class LlamaTablesReader final : public LineReader {
 // ---- The output of llama-speculative and llama-speculative-simple at the end of a run.
 
 constexpr std::string_view speculative_anchor =
-    R"(^(?:n_draft|n_predict|n_drafted|n_accept)[ \t]+=|decoded +\d+ tokens in)"
-    R"(|^(?:draft|target):[ \t]*\r?$|_print:[ \t]+eval time =)";
+    R"(^(?:n_draft|n_predict|n_drafted|n_accept)[ \t]+=|(?:decoded|generated) +\d+ tokens in)"
+    R"(|^(?:draft|target):[ \t]*\r?$|_(?:print|print_timings):[ \t]+eval time =)";
 
 class LlamaSpeculativeReader final : public BlockReader {
  public:
@@ -217,7 +217,7 @@ bool LlamaSpeculativeReader::line(std::string_view text, std::int64_t number, Lo
   }
   const std::optional<KeyValue> field = key_value(text);
   if (!text.starts_with("n_")) {
-    const bool decoded = text.find("decoded") != std::string_view::npos;
+    const bool decoded = text.find(" tokens in") != std::string_view::npos;
     if (decoded) {
       if (block().has("n_drafted")) close(contents);
       const auto seconds = text.find(" tokens in");

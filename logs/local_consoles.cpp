@@ -31,12 +31,16 @@ constexpr std::array<StatedLine, 1> ktransformers_lines{{
      {nullptr, &StatedRun::request_tokens_per_s, nullptr, {&StatedRun::ttft_ms, 1000.0}, &StatedRun::duration_s}},
 }};
 
-void ktransformers_tokens(StatedRun& run) {
-  if (run.request_tokens_per_s && run.duration_s)
-    run.output_tokens = std::round(*run.request_tokens_per_s * *run.duration_s);
+/// Tokens, seconds and speed: the third from two.
+void speed_of_runs(StatedRun& run) {
+  const double seconds = run.duration_s.value_or(0.0);
+  if (seconds <= 0.0) return;
+  if (!run.request_tokens_per_s && run.output_tokens) run.request_tokens_per_s = *run.output_tokens / seconds;
+  if (!run.output_tokens && run.request_tokens_per_s)
+    run.output_tokens = std::round(*run.request_tokens_per_s * seconds);
 }
 
-constexpr StatedConsole ktransformers_console{Span::request, ktransformers_lines, ktransformers_tokens};
+constexpr StatedConsole ktransformers_console{Span::request, ktransformers_lines, speed_of_runs};
 
 // ---- mlx_lm.generate and mlx_lm.benchmark, whose speed is that of the batch.
 
@@ -59,9 +63,10 @@ void mlx_speeds(StatedRun& run) {
 
 constexpr StatedConsole mlx_console{Span::request, mlx_lines, mlx_speeds};
 
-// ---- llama-cli and its predecessors, LM Studio's `lms chat --stats`: one prompt after the other.
+// ---- llama-cli and its predecessors, LM Studio's `lms chat --stats`, mistral.rs, KoboldCpp, TabbyAPI: one prompt
+// after the other.
 
-constexpr std::array<StatedLine, 7> prompt_lines{{
+constexpr std::array<StatedLine, 12> prompt_lines{{
     {"Prompt: # t/s | Generation: # t/s", {nullptr, &StatedRun::request_tokens_per_s}},
     {"prompt eval time = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
     {"eval time = # ms / # runs", {{{&StatedRun::duration_s, 0.001}, {&StatedRun::output_tokens}}}},
@@ -69,15 +74,33 @@ constexpr std::array<StatedLine, 7> prompt_lines{{
     {"Time to First Token: #s", {{{&StatedRun::ttft_ms, 1000.0}}}},
     {"Prompt Tokens: #", {&StatedRun::prompt_tokens}},
     {"Predicted Tokens: #", {&StatedRun::output_tokens}},
+    {"Prompt: # tokens, # T/s", {&StatedRun::prompt_tokens}},
+    {"Decode: # tokens, # T/s", {&StatedRun::output_tokens, &StatedRun::request_tokens_per_s}},
+    {"Process:#s (#T/s), Generate:#s (#T/s)",
+     {{{&StatedRun::ttft_ms, 1000.0}, nullptr, {&StatedRun::duration_s}, {&StatedRun::request_tokens_per_s}}}},
+    {"Process:#s (#ms/T = #T/s), Generate:#s (#ms/T =",
+     {{{&StatedRun::ttft_ms, 1000.0}, nullptr, nullptr, {&StatedRun::duration_s}, {&StatedRun::tpot_ms}}}},
+    {"Generate: # T/s, Context: # tokens", {&StatedRun::request_tokens_per_s, &StatedRun::prompt_tokens}},
 }};
 
-void speed_of_runs(StatedRun& run) {
-  const double seconds = run.duration_s.value_or(0.0);
-  if (!run.request_tokens_per_s && run.output_tokens && seconds > 0.0)
-    run.request_tokens_per_s = *run.output_tokens / seconds;
+void one_after_the_other(StatedRun& run) {
+  speed_of_runs(run);
+  run.requests = 1.0;
 }
 
-constexpr StatedConsole prompt_console{Span::request, prompt_lines, speed_of_runs, "local-prompts"};
+constexpr StatedConsole prompt_console{Span::request, prompt_lines, one_after_the_other, "local-prompts",
+                                       "llama-speculative"};
+
+// ---- oMLX: the rounds of a request that drafted, and its speed.
+
+constexpr std::array<StatedLine, 2> omlx_lines{{
+    {"rounds=# accepted=#/# (#%) tokens_per_round=#",
+     {&StatedRun::steps, &StatedRun::accepted, &StatedRun::drafted, nullptr, &StatedRun::length}},
+    {"Chat completion: # tokens in #s (# tok/s)",
+     {&StatedRun::output_tokens, &StatedRun::duration_s, &StatedRun::request_tokens_per_s}},
+}};
+
+constexpr StatedConsole omlx_console{Span::request, omlx_lines, as_printed};
 
 // ---- Benchmarks beside the server: SGLang's send_one, bench_one_batch_server and its tests of accuracy, vLLM's
 // `bench throughput`.
@@ -107,7 +130,9 @@ constexpr StatedConsole small_bench_console{Span::run, small_bench_lines, speed_
 
 LineFormat prompt_console_format() {
   return stated_lines(R"(\[ Prompt: [\d.]+ t/s|llama_perf_context_print: +(?:prompt )?eval time|^ *Tokens/Second: )"
-                      R"(|^ *Time to First Token: [\d.]+ ?s|^ *(?:Prompt|Predicted) Tokens: \d)",
+                      R"(|^ *Time to First Token: [\d.]+ ?s|^ *(?:Prompt|Predicted) Tokens: \d)"
+                      R"(|(?:Prompt|Decode): \d+ tokens, [\d.]+ T/s|Process: ?[\d.]+s \(.*T/s\), Generate:)"
+                      R"(|Generate: [\d.]+ T/s, Context: \d)",
                       prompt_console);
 }
 
@@ -115,6 +140,10 @@ LineFormat small_bench_format() {
   return stated_lines(R"(\bacc_length[:=] ?\d|^speed=[\d.]+ token/s|^batch size: \d|^(?:in|out)put_len: \d)"
                       R"(|^last_ttft: \d|^[oO]utput throughput: [\d.]+ tok|Throughput: [\d.]+ requests/s,)",
                       small_bench_console);
+}
+
+LineFormat omlx_format() {
+  return stated_lines(R"(\brounds=\d+ accepted=\d+/\d|Chat completion: \d+ tokens in)", omlx_console);
 }
 
 LineFormat ollama_format() { return stated_lines(R"(\beval (?:count|rate): +[\d.]+ token)", ollama_console); }

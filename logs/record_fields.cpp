@@ -121,11 +121,6 @@ std::int64_t JsonFields::required_count(std::string_view key) const {
   return *count(key);
 }
 
-double JsonFields::required_real(std::string_view key) const {
-  if (!has(key)) reject(key, "missing", must_be_real);
-  return *real(key);
-}
-
 JsonFields JsonFields::required_object(std::string_view key) const {
   if (!has(key)) reject(key, "missing", "must be an object");
   return *object(key);

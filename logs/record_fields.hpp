@@ -40,7 +40,6 @@ class JsonFields {
   [[nodiscard]] std::optional<JsonFields> object(std::string_view key) const;
   /// As above, but the key is required.
   [[nodiscard]] std::int64_t required_count(std::string_view key) const;
-  [[nodiscard]] double required_real(std::string_view key) const;
   [[nodiscard]] JsonFields required_object(std::string_view key) const;
   /// The number in an object; nullopt if one of the two is absent.
   [[nodiscard]] std::optional<double> real_in(std::string_view object, std::string_view key) const;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
 
 namespace foredraft::logs {
@@ -17,7 +18,7 @@ class StatedLinesReader final : public LineReader {
   explicit StatedLinesReader(const StatedConsole& console) : console_(console) {}
 
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override;
-  void finish(LogContents& contents) override { close(contents); }
+  void finish(LogContents& contents) override;
 
  private:
   void set(const StatedLine& line, std::span<const double> numbers, StatedRun& run) const;
@@ -26,6 +27,7 @@ class StatedLinesReader final : public LineReader {
   const StatedConsole& console_;
   StatedRun of_all_ = {};
   StatedRun run_ = {};
+  std::optional<Arm> arm_ = {};  ///< of the run, where words before its lines name it
   bool runs_were_read_ = false;  ///< since the last settings or mean
 };
 
@@ -36,8 +38,25 @@ void StatedLinesReader::set(const StatedLine& line, std::span<const double> numb
   }
 }
 
+/// Whether a log has lines of another format than this one and the words around it.
+bool has_other_format(std::string_view formats, std::string_view own) {
+  for (; !formats.empty(); formats.remove_prefix(std::min(formats.find(' ') + 1, formats.size()))) {
+    const std::string_view one = formats.substr(0, formats.find(' '));
+    if (one != own && one != "prose") return true;
+    if (formats.find(' ') == std::string_view::npos) break;
+  }
+  return false;
+}
+
+/// The arm that the words before a line name: "Without draft model: Generation: ...".
+std::optional<Arm> arm_before(std::string_view text, std::string_view pattern) {
+  constexpr std::size_t max_words = 60;  // a prefix of a logger may be longer
+  const std::size_t begin = text.find(trimmed(pattern.substr(0, pattern.find('#'))));
+  return begin == 0 || begin > max_words ? std::nullopt : arm_in_text(text.substr(0, begin));
+}
+
 bool StatedLinesReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
-  if (!console_.alone.empty() && !contents.format.empty() && contents.format != console_.alone) return false;
+  if (!console_.alone.empty() && has_other_format(contents.format, console_.alone)) return false;
   for (const StatedLine& line : console_.lines) {
     const std::vector<double> numbers = numbers_in(text, line.text);
     if (numbers.empty()) continue;
@@ -60,6 +79,7 @@ bool StatedLinesReader::line(std::string_view text, std::int64_t number, LogCont
       }
     }
     run_.line = number;
+    if (const auto arm = arm_before(text, line.text)) arm_ = arm;
     set(line, numbers, run_);
     return true;
   }
@@ -68,13 +88,27 @@ bool StatedLinesReader::line(std::string_view text, std::int64_t number, LogCont
 
 void StatedLinesReader::close(LogContents& contents) {
   StatedRun run = std::exchange(run_, {});
+  const std::optional<Arm> arm = std::exchange(arm_, std::nullopt);
   if (run.line == 0) return;
   console_.complete(run);
+  if (arm && !run.gamma) run.gamma = arm->gamma;
   if (!run.tpot_ms && !run.request_tokens_per_s && !run.output_tokens_per_s && !run.length) return;
-  Observation observation = observation_of(run, Decoding::unknown, contents);
+  const Decoding decoding = !arm ? Decoding::unknown : arm->plain ? Decoding::plain : Decoding::speculative;
+  Observation observation = observation_of(run, decoding, contents);
+  if (arm && !arm->plain) observation.drafter = arm->drafter;
   observation.span = console_.span;
   contents.observations.push_back(std::move(observation));
   runs_were_read_ = true;
+}
+
+void StatedLinesReader::finish(LogContents& contents) {
+  close(contents);
+  const bool beside =
+      !console_.plain_beside.empty() && contents.format.find(console_.plain_beside) != std::string::npos;
+  if (!beside) return;
+  for (Observation& one : contents.observations) {
+    if (one.span == console_.span && one.decoding == Decoding::unknown) one.decoding = Decoding::plain;
+  }
 }
 
 }  // namespace

@@ -40,9 +40,10 @@ struct StatedLine {
 /// What a console prints of its runs.
 struct StatedConsole {
   Span span;
-  std::span<const StatedLine> lines;  ///< the first that matches counts
-  void (*complete)(StatedRun& run);   ///< sets what follows from what was printed
-  std::string_view alone = {};        ///< name of the format whose lines add nothing to those of another
+  std::span<const StatedLine> lines;   ///< the first that matches counts
+  void (*complete)(StatedRun& run);    ///< sets what follows from what was printed
+  std::string_view alone = {};         ///< name of the format whose lines add nothing to those of another
+  std::string_view plain_beside = {};  ///< name of the format beside whose runs these are those without speculation
 };
 
 /// The format of a console: a line that comes again begins the next run. `console` must live as long as the program.

@@ -69,11 +69,18 @@ std::optional<AcceptanceCounts> counts_of_stated(const StatedRun& run, std::opti
   if (run.steps) {
     counts.steps = *stated_count(run, "steps", run.steps);
   } else if (counts.accepted_tokens && run.length.value_or(1.0) > 1.0) {
-    counts.steps = whole(std::round(*run.accepted / (*run.length - 1.0))).value_or(0);
+    // The length is rounded: so few steps could not draft as much.
+    const double at_least = run.drafted && gamma.value_or(0.0) > 0.0 ? std::ceil(*run.drafted / *gamma) : 0.0;
+    counts.steps = whole(std::max(at_least, std::round(*run.accepted / (*run.length - 1.0)))).value_or(0);
     counts.steps_estimated = true;
   } else if (counts.drafted_tokens && gamma.value_or(0.0) > 0.0) {
     counts.steps = whole(std::round(*run.drafted / *gamma)).value_or(0);
     counts.steps_estimated = static_cast<double>(counts.steps) * *gamma != *run.drafted;
+  }
+  const double output = run.output_tokens.value_or(0.0);
+  if (counts.steps <= 0 && !run.length && run.drafted.value_or(0.0) > 0.0 && output > run.accepted.value_or(output)) {
+    counts.steps = whole(std::round(output - *run.accepted)).value_or(0);  // each emits one that was not drafted
+    counts.steps_estimated = true;
   }
   if (counts.steps <= 0) return std::nullopt;
   return counts;

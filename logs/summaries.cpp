@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <re2/re2.h>
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -67,12 +68,16 @@ bool claims_evalscope(const JsonValue& value) {
   return measured > 0 && stated_keys_of(value, evalscope_keys) >= 2;
 }
 
+/// Chunks hold at least one token: fewer a chunk are chunks without one.
+void add_evalscope(StatedRun run, LogContents& contents) {
+  if (run.length) run.length = std::max(1.0, *run.length);
+  contents.observations.push_back(observation_of(run, Decoding::unknown, contents));
+}
+
 void read_evalscope(const JsonFields& summary, LogContents& contents) {
   StatedRun run{.line = summary.line()};
   read_stated(summary, evalscope_keys, run);
-  // Chunks hold at least one token: fewer a chunk are chunks without one.
-  if (run.length) run.length = std::max(1.0, *run.length);
-  contents.observations.push_back(observation_of(run, Decoding::unknown, contents));
+  add_evalscope(std::move(run), contents);
 }
 
 /// The table that it prints, a row a key.
@@ -94,9 +99,7 @@ class EvalscopeConsoleReader final : public BlockReader {
       const auto value = block.real(key.key);
       if (value && !(run.*key.field)) run.*key.field = *value * key.unit;
     }
-    if (!run.tpot_ms && !run.length && !run.output_tokens_per_s) return;
-    if (run.length) run.length = std::max(1.0, *run.length);
-    contents.observations.push_back(observation_of(run, Decoding::unknown, contents));
+    if (run.tpot_ms || run.length || run.output_tokens_per_s) add_evalscope(std::move(run), contents);
   }
 };
 
@@ -173,6 +176,25 @@ bool claims_lmstudio(const JsonValue& value) {
   return holds("stats") + holds("usage") > 0 && has_keys(value, {"stats"});
 }
 
+/// An answer that counts its drafts: a step emits one token that was not drafted. Without drafts it is one without
+/// speculation. Throws RejectedRecord, at `accepted_key`, if more was accepted than generated.
+Observation answer_with_drafts(StatedRun run, std::string_view accepted_key, LogContents& contents) {
+  const bool drafts = run.drafted.value_or(0.0) > 0.0;
+  if (run.output_tokens && run.accepted && drafts) {
+    if (*run.accepted > *run.output_tokens) {
+      reject({.line = run.line,
+              .key = std::string(accepted_key),
+              .text = number_text(*run.accepted),
+              .why = "more than the generated tokens"});
+    }
+    run.steps = *run.output_tokens - *run.accepted;
+  }
+  Observation request = observation_of(run, drafts ? Decoding::speculative : Decoding::plain, contents);
+  request.span = Span::request;
+  if (request.acceptance) request.acceptance->steps_estimated = true;
+  return request;
+}
+
 void read_lmstudio(const JsonFields& answer, LogContents& contents) {
   StatedRun run{.line = answer.line()};
   for (const char* part : {"stats", "usage"}) {
@@ -181,16 +203,66 @@ void read_lmstudio(const JsonFields& answer, LogContents& contents) {
   const auto stats = answer.object("stats");
   note(contents.settings.target, answer.text("model"));
   if (stats) note(contents.settings.draft, stats->text("draft_model"));
-  const bool drafts = run.drafted.value_or(0.0) > 0.0;
-  if (run.output_tokens && run.accepted && drafts) {
-    if (*run.accepted > *run.output_tokens) {
-      answer.reject("accepted_draft_tokens_count", number_text(*run.accepted), "more than the generated tokens");
+  Observation request = answer_with_drafts(run, "accepted_draft_tokens_count", contents);
+  request.stratum.request = answer.text("id");
+  contents.observations.push_back(std::move(request));
+}
+
+/// The line below an answer: "43.2 tok/sec • 812 tokens • 0.31s to first token • Accepted 512/771 draft tokens (66 %)".
+class LmStudioChatReader final : public LineReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    static const RE2 speed(R"(([\d.]+) tok/sec\W+([\d,]+) tokens(?:\W+([\d.]+) ?s to first token)?)", RE2::Latin1);
+    static const RE2 drafts(R"(Accepted ([\d,]+) ?/ ?([\d,]+) draft tokens)", RE2::Latin1);
+    const re2::StringPiece all(text.data(), text.size());
+    std::array<std::string, 3> found;
+    if (!RE2::PartialMatch(all, speed, &found[0], &found[1], &found[2])) return false;
+    const auto value = [&](std::size_t i) {
+      std::string_view rest = found.at(i);
+      return take_number(rest);
+    };
+    StatedRun run{.line = number, .request_tokens_per_s = value(0), .output_tokens = value(1)};
+    if (const auto seconds = value(2)) run.ttft_ms = *seconds * ms_of_s;
+    if (RE2::PartialMatch(all, drafts, &found[0], &found[1])) {
+      run.accepted = value(0);
+      run.drafted = value(1);
     }
-    run.steps = *run.output_tokens - *run.accepted;  // each emits a token that was not drafted
+    Observation request = answer_with_drafts(run, "Accepted", contents);
+    // It says nothing of drafts before version 0.3.10, and where none was drafted.
+    if (!run.drafted) request.decoding = Decoding::unknown;
+    contents.observations.push_back(std::move(request));
+    return true;
   }
-  Observation request = observation_of(run, drafts ? Decoding::speculative : Decoding::plain, contents);
-  request.span = Span::request;
-  if (request.acceptance) request.acceptance->steps_estimated = true;
+};
+
+// ---- TabbyAPI (exllamav3): the usage of an answer, with the drafts as OpenAI's predicted tokens.
+
+constexpr std::array<StatedKey, 5> tabby_keys{{
+    {"completion_tokens_per_sec", &StatedRun::request_tokens_per_s},
+    {"completion_tokens", &StatedRun::output_tokens},
+    {"completion_time", &StatedRun::duration_s},
+    {"prompt_tokens", &StatedRun::prompt_tokens},
+    {"prompt_time", &StatedRun::ttft_ms, ms_of_s},
+}};
+
+bool claims_tabby(const JsonValue& value) {
+  const JsonValue* usage = value.find("usage");
+  return usage != nullptr && has_keys(*usage, {"completion_tokens_per_sec"});
+}
+
+void read_tabby(const JsonFields& answer, LogContents& contents) {
+  StatedRun run{.line = answer.line()};
+  const JsonFields usage = answer.required_object("usage");
+  read_stated(usage, tabby_keys, run);
+  if (const auto details = usage.object("completion_tokens_details")) {
+    run.accepted = details->real("accepted_prediction_tokens");
+    const auto rejected = details->real("rejected_prediction_tokens");
+    if (run.accepted && rejected) run.drafted = *run.accepted + *rejected;
+  }
+  note(contents.settings.target, answer.text("model"));
+  Observation request = answer_with_drafts(run, "accepted_prediction_tokens", contents);
+  // Versions before 2026-08 leave the drafts out.
+  if (!run.drafted) request.decoding = Decoding::unknown;
   request.stratum.request = answer.text("id");
   contents.observations.push_back(std::move(request));
 }
@@ -237,6 +309,10 @@ LineFormat evalscope_console_format() {
 JsonFormat inferencex_format() {
   return {"(?:mean|median)_tpot|tput_per_gpu|mean_intvty", of_first<is_inferencex_row>, of_each<read_inferencex>, true};
 }
+
+LineFormat lmstudio_chat_format() { return lines_of<LmStudioChatReader>(R"(\d tok/sec\W+[\d,]+ tokens)"); }
+
+JsonFormat tabby_format() { return {"completion_tokens_per_sec", claims_tabby, of_object<read_tabby>, true}; }
 
 JsonFormat lmstudio_format() {
   return {"tokens_per_second|draft_tokens_count", claims_lmstudio, of_object<read_lmstudio>, true};

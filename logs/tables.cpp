@@ -29,20 +29,31 @@ namespace {
 
 /// Something measured: one of these is in every header.
 constexpr std::string_view headings_anchor =
-    R"((?i)\btok(?:en)?s?/s|\bt/s|\btps\b|\btok(?:en)?s?[ _]per[ _]s|\btpot|\bms/|ms[ _]per|\bitl\b|inter[- _]token)"
-    R"(|throughput|\bacc\b|acc(?:ept\w*)?[ _.]len|accept\w*|\btau\b|\bAL\b|\ba\.len|time[ _]per|\bspeed\b)"
+    R"((?i)\bt(?:o?ks?|oken|okens)?[/\\]s|\bt/s|(?:\b|_)tps\b|tok(?:en)?s?[ _]per[ _]s|\btpot|\bms/|ms[ _]per|\bitl\b)"
+    R"(|inter[- _]token|throughput|\bacc\b|acc(?:ept\w*)?[ _.]len|accept\w*|\btau\b|\bAL\b|\ba\.len|time[ _]per|\bspeed\b)"
+    R"(|akzeptanz|durchsatz|\xE6\x8E\xA5\xE5\x8F\x97|\xE5\x90\x9E\xE5\x90\x90)"
     R"(|^[ \t>]*\|?[ \t*]*(?:metrics?|measure\w*|quantity|statistic|parameter|result)?[ \t*]*[|,;\t].*)"
-    R"((?:\bk ?= ?\d|baseline|plain|\boff\b|mtp|eagle|dflash|no[- ]spec|\bspec))";
+    R"((?:\bk ?= ?\d|baseline|plain|vanilla|without|\boff\b|mtp|eagle|dflash|no[- ]spec|\bspec|n[-_ ]max))";
 
 /// Rows of a table of which each pair is compared.
 constexpr std::size_t max_compared_rows = 256;
 
-/// A cell as a number: "90.7 ± 2.1" is 90.7, "75 %" 75 with its percent sign; nullopt for "n/a" and "-".
+/// A cell as a number: "90.7 ± 2.1" is 90.7, "75 %" 75 with its percent sign, "16K" 16000; nullopt for "n/a" and "-".
 struct Number {
   std::optional<double> value = {};
   bool percent = false;
   double unit = 0.0;  ///< milliseconds of "175 ms" and "0.2 s"; 0: none
 };
+
+/// "31,2" and "1.234,5" with a point; as it is if its commas may be those of thousands.
+std::string with_decimal_point(std::string text) {
+  static const RE2 comma(R"((?:(?:\d{1,3}(?:\.\d{3})+|\d+),(?:\d{1,2}|\d{4,})|0,\d+)(?:[^\d,.].*)?)");
+  if (!RE2::FullMatch(text, comma)) return text;
+  const std::size_t at = text.find(',');
+  std::string whole = text.substr(0, at);
+  std::erase(whole, '.');
+  return whole + "." + text.substr(at + 1);
+}
 
 std::string bare(std::string_view cell) {
   std::string text;
@@ -54,15 +65,48 @@ std::string bare(std::string_view cell) {
   return std::string(trimmed(text));
 }
 
+/// Nullopt for what is none, or negative.
+std::optional<double> take_measure(std::string_view& text) {
+  const auto number = take_number(text);
+  return number && *number >= 0.0 && std::isfinite(*number) ? number : std::nullopt;
+}
+
 Number number_of(std::string_view cell) {
-  const std::string text = bare(cell);
+  const std::string text = with_decimal_point(bare(cell));
+  if (text.find("->") != std::string::npos || text.find("\xE2\x86\x92") != std::string::npos) return {};
   std::string_view rest = text;
-  Number number{.value = take_number(rest)};
-  if (!number.value || !(*number.value >= 0.0) || !std::isfinite(*number.value)) return {};
+  Number number{.value = take_measure(rest)};
+  if (!number.value) return {};
+  if (rest.starts_with('k') || rest.starts_with('K')) *number.value *= 1000.0;
   rest = trimmed(rest);
   number.percent = rest.starts_with('%');
   if (rest == "ms") number.unit = 1.0;
   if (rest == "s") number.unit = 1000.0;
+  return number;
+}
+
+/// Something measured, in a cell: as number_of, but the mean of several runs ("58 / 60 / 62") and the middle of a range
+/// ("10-11 tok/s").
+Number measured(std::string_view cell) {
+  Number number = number_of(cell);
+  static const RE2 runs(R"([\d.]+(?: ?/ ?[\d.]+){2,})");
+  static const RE2 range("([\\d.]+)%? ?(?:-|\xE2\x80\x93) ?([\\d.]+) ?(%?)(?:\\D.*)?");
+  const std::string text = bare(cell);
+  double low = 0.0, high = 0.0;
+  std::string percent;
+  if (RE2::FullMatch(text, runs)) {
+    double sum = 0.0, count = 0.0;
+    std::string_view rest = text;
+    while (const auto run = take_measure(rest)) {
+      sum += *run;
+      ++count;
+      rest = trimmed(rest);
+      if (!rest.empty()) rest.remove_prefix(1);  // the slash
+    }
+    number.value = sum / count;
+  } else if (RE2::FullMatch(text, range, &low, &high, &percent) && low < high) {
+    number = {.value = 0.5 * (low + high), .percent = !percent.empty()};
+  }
   return number;
 }
 
@@ -71,6 +115,7 @@ class HeadedTable {
  public:
   HeadedTable(std::span<const std::string> headings, std::span<const TableRow> rows) : rows_(rows) {
     for (const std::string& heading : headings) columns_.push_back(column_of(bare(heading)));
+    tell_names();
     keep_first_of_each();
     tell_apart();
   }
@@ -88,10 +133,11 @@ class HeadedTable {
     return column ? std::string_view(row.cells[*column]) : std::string_view{};
   }
   [[nodiscard]] std::optional<double> value(const TableRow& row, Meaning meaning) const {
-    return number_of(text(row, meaning)).value;
+    return measured(text(row, meaning)).value;
   }
   [[nodiscard]] std::vector<double> values_in(std::size_t column) const;
 
+  void tell_names();
   void keep_first_of_each();
   void tell_apart();
   void tell_gamma();
@@ -104,10 +150,12 @@ class HeadedTable {
 
   [[nodiscard]] const Arm& arm_of(const TableRow& row) const;
   void set_acceptance_of(const TableRow& row, StatedRun& run) const;
+  [[nodiscard]] bool rates_tell_gamma() const;
   void set_speed_of(const TableRow& row, StatedRun& run) const;
   [[nodiscard]] std::optional<double> time_ms(const TableRow& row, Meaning meaning) const;
   [[nodiscard]] bool set_benchy_test(const TableRow& row, StatedRun& run) const;
   [[nodiscard]] std::optional<Observation> run_of(const TableRow& row, bool has_plain, LogContents& contents) const;
+  [[nodiscard]] std::string kind_of(const TableRow& row) const;
   [[nodiscard]] std::string read_as() const;
 
   std::span<const TableRow> rows_;
@@ -131,6 +179,22 @@ void HeadedTable::refuse(Meaning meaning, std::string_view why, std::string_view
           .suggestion = std::string(call_it)});
 }
 
+/// A first column without a heading names its rows, and so does one of models or devices where nothing else does: of
+/// arms, if one is without speculation or states a draft length; else of kinds of prompts.
+void HeadedTable::tell_names() {
+  const auto names_arms = [&](std::size_t column) {
+    return std::ranges::any_of(rows_, [&](const TableRow& row) {
+      const Arm arm = arm_named(bare(row.cells[column]));
+      return arm.plain || arm.gamma;
+    });
+  };
+  if (columns_.front().heading.empty() && values_in(0).size() < rows_.size())
+    columns_.front().meaning = names_arms(0) ? Meaning::name : Meaning::category;
+  const auto subject = at(Meaning::subject);
+  if (subject && !has(Meaning::name) && !has(Meaning::gamma) && names_arms(*subject))
+    columns_[*subject].meaning = Meaning::name;
+}
+
 /// A heading that may count is no draft length beside one that may not, and a number no name beside another name.
 void HeadedTable::keep_first_of_each() {
   const auto is_name = [](const Column& column) { return column.meaning == Meaning::name; };
@@ -141,7 +205,7 @@ void HeadedTable::keep_first_of_each() {
       columns_, [](const Column& column) { return column.meaning == Meaning::gamma && !column.may_be_count; });
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     Column& column = columns_[i];
-    if (column.meaning == Meaning::position) continue;
+    if (column.meaning == Meaning::position || column.meaning == Meaning::subject) continue;
     if (sure && column.may_be_count) column.meaning = column.heading.size() > 1 ? Meaning::drafted : Meaning::ignored;
     const auto before = columns_.begin() + static_cast<std::ptrdiff_t>(i);
     const bool repeated =
@@ -198,22 +262,34 @@ void HeadedTable::tell_time(Meaning meaning, std::string_view heading) {
   }
 }
 
-/// Rates above 1 are percent. A "rate" of plain runs too is no acceptance: an accuracy.
+/// Rates above 1 are percent, unless they can only be lengths: "accept" 2.6 at K = 3. A "rate" of plain runs too is no
+/// acceptance: an accuracy. Accepted tokens in percent are a rate.
 void HeadedTable::tell_rate() {
+  const auto accepted = at(Meaning::accepted);
+  const auto in_percent = [](const TableRow& row, std::size_t column) { return number_of(row.cells[column]).percent; };
+  if (accepted && !has(Meaning::rate) &&
+      std::ranges::any_of(rows_, [&](const TableRow& row) { return in_percent(row, *accepted); }))
+    columns_[*accepted].meaning = Meaning::rate;
   const auto column = at(Meaning::rate);
   if (!column) return;
   Column& rate = columns_[*column];
+  constexpr double max_rate = 100.0, max_length = 20.0;
+  static const RE2 says_rate("(?i).*(?:rate|ratio|%|alpha).*");
+  bool lengths = !has(Meaning::length) && !RE2::FullMatch(rate.heading, says_rate);
   for (const TableRow& row : rows_) {
-    const Number number = number_of(row.cells[*column]);
-    rate.percent = rate.percent || number.percent || number.value.value_or(0.0) > 1.0;
-    const Arm arm = arm_of(row);
-    if (arm.plain && number.value.value_or(0.0) > 0.0 && *number.value != 1.0) {
+    const Number number = measured(row.cells[*column]);
+    const double value = number.value.value_or(0.0);
+    rate.percent = rate.percent || number.percent || value > 1.0;
+    const Arm& arm = arm_of(row);
+    if ((arm.plain && value > 0.0 && value != 1.0) || value > max_rate) {
       rate.meaning = Meaning::ignored;
       return;
     }
+    if (number.value && !arm.plain)
+      lengths = lengths && !number.percent && value >= 1.0 &&
+                value <= std::min(arm.gamma.value_or(max_length) + 1.0, max_length);
   }
-  const std::vector<double> values = values_in(*column);
-  if (std::ranges::any_of(values, [](double value) { return value > 100.0; })) rate.meaning = Meaning::ignored;
+  if (lengths && rate.percent) rate = {.heading = rate.heading, .meaning = Meaning::length};
 }
 
 /// Below 1 without the bonus token; beside rates and draft lengths it is what these say.
@@ -297,16 +373,22 @@ void HeadedTable::tell_speed() {
   }
 }
 
+bool is_dash(std::string_view cell) {
+  return cell == "-" || cell == "\xE2\x80\x93" || cell == "\xE2\x80\x94";  // the short and the long dash
+}
+
 /// From the draft length, else from the name.
 Arm arm_of_cells(std::string_view length_cell, std::string_view name_cell) {
   const std::string length = bare(length_cell);
-  Arm arm = arm_named(bare(name_cell));
+  const std::string name = bare(name_cell);
+  Arm arm = arm_named(name);
+  if (is_dash(name)) arm.plain = true;
   if (length.empty()) return arm;
   const auto tokens = number_of(length).value;
   if (tokens) {
     arm.gamma = tokens;
     arm.plain = *tokens == 0.0;
-  } else if (const Arm stated = arm_named(length); stated.plain || length == "-" || length == "n/a") {
+  } else if (const Arm stated = arm_named(length); stated.plain || is_dash(length)) {
     arm.plain = true;
   } else {
     arm = {.gamma = stated.gamma, .drafter = arm.drafter ? arm.drafter : stated.drafter};
@@ -328,15 +410,43 @@ std::optional<double> HeadedTable::time_ms(const TableRow& row, Meaning meaning)
   return *time.value * (time.unit > 0.0 ? time.unit : columns_[*column].unit);
 }
 
+/// "62 % (273/436)": counts, if they are those of the rate.
+void set_counts_of_rate(std::string_view cell, StatedRun& run) {
+  static const RE2 counts(R"(.*\(\s*([\d,]+)\s*/\s*([\d,]+)\s*\).*)");
+  std::string first, second;
+  if (!run.rate || !RE2::FullMatch(re2::StringPiece(cell.data(), cell.size()), counts, &first, &second)) return;
+  std::string_view accepted_text = first, drafted_text = second;
+  const auto accepted = take_measure(accepted_text);
+  const auto drafted = take_measure(drafted_text);
+  constexpr double rounded = 0.01;
+  if (!accepted || drafted.value_or(0.0) <= 0.0 || std::abs(*accepted / *drafted - *run.rate) > rounded) return;
+  run.accepted = accepted;
+  run.drafted = drafted;
+}
+
+/// Whether the length and the rate of each row give a whole draft length: else the rate is another one, and the rows
+/// where they do are chance.
+bool HeadedTable::rates_tell_gamma() const {
+  const double unit = columns_[*at(Meaning::rate)].percent ? 100.0 : 1.0;
+  return std::ranges::all_of(rows_, [&](const TableRow& row) {
+    const auto length = value(row, Meaning::length);
+    const auto rate = value(row, Meaning::rate);
+    return !length || !rate || *length <= 1.0 || gamma_of_rate(*length, *rate / unit).has_value();
+  });
+}
+
 void HeadedTable::set_acceptance_of(const TableRow& row, StatedRun& run) const {
   run.length = value(row, Meaning::length);
   run.accepted_per_step = value(row, Meaning::accepted_per_step);
   run.rate = value(row, Meaning::rate);
   if (run.rate && columns_[*at(Meaning::rate)].percent) *run.rate /= 100.0;
+  if (run.length && run.rate && !run.gamma && !rates_tell_gamma()) run.rate = std::nullopt;
   run.steps = value(row, Meaning::steps);
   run.drafted = value(row, Meaning::drafted);
+  set_counts_of_rate(text(row, Meaning::rate), run);
   std::string_view accepted = text(row, Meaning::accepted);
-  run.accepted = take_number(accepted);
+  if (const auto counted = take_number(accepted)) run.accepted = counted;
+  accepted = trimmed(accepted);
   if (run.accepted && accepted.starts_with('/')) {
     accepted.remove_prefix(1);
     if (const auto drafted = take_number(accepted)) run.drafted = drafted;
@@ -403,8 +513,19 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
   Observation observation = observation_of(run, decoding, contents);
   if (observation.decoding == Decoding::speculative) observation.drafter = arm.drafter;
   if (has(Meaning::context_tokens)) observation.stratum.context_tokens = value(row, Meaning::context_tokens);
-  if (const std::string kind = bare(text(row, Meaning::category)); !kind.empty()) observation.stratum.category = kind;
+  if (const std::string kind = kind_of(row); !kind.empty()) observation.stratum.category = kind;
   return observation;
+}
+
+/// What its prompts are, and the model and device where these differ between rows.
+std::string HeadedTable::kind_of(const TableRow& row) const {
+  std::string kind = bare(text(row, Meaning::category));
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const auto same = [&](const TableRow& other) { return other.cells[i] == row.cells[i]; };
+    if (columns_[i].meaning != Meaning::subject || row.cells[i].empty() || std::ranges::all_of(rows_, same)) continue;
+    kind += (kind.empty() ? "" : " / ") + bare(row.cells[i]);
+  }
+  return kind;
 }
 
 /// "K: draft length; tok/s: output tokens/s of one request; not read: notes".
@@ -420,7 +541,8 @@ std::string HeadedTable::read_as() const {
                                   : column.unit > 1.0 ? " in s"
                                   : column.percent    ? " in %"
                                                       : "";
-    read += fmt::format("{}{} = {}{}", read.empty() ? "" : "; ", column.heading, words_of(column.meaning), unit);
+    read += fmt::format("{}{} = {}{}", read.empty() ? "" : "; ",
+                        column.heading.empty() ? "first column" : column.heading, words_of(column.meaning), unit);
   }
   return fmt::format("read as: {}{}{}", read, ignored.empty() ? "" : "; not read: ", ignored);
 }
@@ -463,15 +585,44 @@ bool claims_headings(std::span<const std::string> headings) {
   const bool measured =
       any({Meaning::speed, Meaning::total_speed, Meaning::request_speed, Meaning::tpot, Meaning::iteration,
            Meaning::inter_token, Meaning::length, Meaning::accepted_per_step, Meaning::mean_accepted, Meaning::rate});
-  const bool told = any({Meaning::gamma, Meaning::name, Meaning::concurrency, Meaning::steps, Meaning::category}) ||
-                    (any({Meaning::benchy_test}) && any({Meaning::ttft})) ||
-                    (any({Meaning::length}) && any({Meaning::speed, Meaning::total_speed, Meaning::request_speed}));
+  const bool told =
+      any({Meaning::gamma, Meaning::name, Meaning::concurrency, Meaning::steps, Meaning::category, Meaning::subject}) ||
+      headings.front().empty() || (any({Meaning::benchy_test}) && any({Meaning::ttft})) ||
+      (any({Meaning::length}) && any({Meaning::speed, Meaning::total_speed, Meaning::request_speed}));
   return (measured && told) || names_arms(headings);
 }
 
-void read_headed_table(std::span<const std::string> headings, std::span<const TableRow> rows, LogContents& contents) {
+/// "22.7 -> 40.6" is a row without speculation and one with it, where the row names an arm.
+std::vector<TableRow> with_both_sides(std::span<const std::string> headings, std::span<const TableRow> rows) {
+  static const RE2 sides("(.*?)(?:->|\xE2\x86\x92)(.*)");
+  std::vector<Meaning> meanings;
+  for (const std::string& heading : headings) meanings.push_back(column_of(heading).meaning);
+  const auto names_arm = [](Meaning one) { return one == Meaning::gamma || one == Meaning::name; };
+  const bool arms = std::ranges::any_of(meanings, names_arm);
+  std::vector<TableRow> apart;
+  for (const TableRow& row : rows) {
+    TableRow plain = row, drafts = row;
+    bool two = false;
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      if (names_arm(meanings[i])) {
+        plain.cells[i] = "0";
+      } else if (RE2::FullMatch(row.cells[i], sides, &plain.cells[i], &drafts.cells[i])) {
+        two = true;
+      } else if (meanings[i] >= Meaning::length) {  // acceptance
+        plain.cells[i].clear();
+      }
+    }
+    if (two && arms) apart.push_back(std::move(plain));
+    apart.push_back(two && arms ? std::move(drafts) : row);
+  }
+  return apart;
+}
+
+void read_headed_table(std::span<const std::string> headings, std::span<const TableRow> written,
+                       LogContents& contents) {
   std::vector<std::string> plain;
   for (const std::string& heading : headings) plain.push_back(bare(heading));
+  const std::vector<TableRow> rows = with_both_sides(plain, written);
   if (const auto by_arm = table_by_arm(plain, rows)) return HeadedTable(by_arm->headings, by_arm->rows).read(contents);
   HeadedTable(plain, rows).read(contents);
 }

@@ -227,6 +227,25 @@ TEST_CASE("llama-server's requests without totals have estimated steps, without 
   CHECK(*plain.observations[0].times.iteration_ms == *plain.observations[0].times.tpot_ms);
 }
 
+TEST_CASE("llama-server's drafts after a prefix with brackets, and a plain server's requests in the same file") {
+  const std::string request =
+      "[Info] (Process)        eval time =    5000.00 ms /   250 tokens (   20.00 ms per token,    50.00 tokens per "
+      "second)\n";
+  const std::string drafts = "[Info] (Process) draft acceptance rate = 0.75000 (  150 accepted /   200 generated)\n";
+  const LogContents both = read_log(request + request + drafts);
+  REQUIRE(both.observations.size() == 2);
+  CHECK(both.observations[0].decoding == Decoding::plain);
+  CHECK(both.observations[1].decoding == Decoding::speculative);
+  CHECK(both.observations[1].acceptance->accepted_tokens == 150);
+  // An n-gram drafter may find nothing to draft, and a short answer too.
+  const std::string totals =
+      "statistics ngram_mod: #calls = 250, #gen drafts = 5, #acc drafts = 5, #gen tokens = 200, #acc tokens = 150, dur "
+      "= 1 ms\n";
+  CHECK(read_log(request + request + drafts + totals).observations.at(0).decoding == Decoding::unknown);
+  const std::string brief = replaced(request, "  250 tokens", "   20 tokens");
+  CHECK(read_log(brief + request + drafts).observations.at(0).decoding == Decoding::unknown);
+}
+
 TEST_CASE("llama-server's acceptance of 100 % by construction is replaced by its totals or left out") {
   const std::string log =
       replaced(sample("llama_server.log"), "0.75000 (  150 accepted /  200", "1.00000 (  120 accepted /  120");

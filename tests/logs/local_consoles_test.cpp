@@ -59,6 +59,73 @@ TEST_CASE("mlx_lm: the speed of a benchmark is that of its batch, averages stand
   CHECK_FALSE(runs[3].concurrency);
 }
 
+TEST_CASE("KoboldCpp, TabbyAPI and mistral.rs: the speed of an answer") {
+  const auto kobold = posted_runs(
+      "[10:00:01] CtxLimit:600/4096, Amt:200/512, Init:0.10s, Process:0.50s (800.00T/s), Generate:10.00s (20.00T/s), "
+      "Total:10.50s\n"
+      "CtxLimit: 500/8192, Process:2.00s (20.0ms/T = 50.00T/s), Generate:5.00s (50.0ms/T = 20.00T/s), Total:7.00s "
+      "(14.29T/s)\n",
+      "local-prompts");
+  REQUIRE(kobold.size() == 2);
+  CHECK(kobold[0].times.tpot_ms == near(50.0));
+  CHECK(kobold[0].times.ttft_ms == near(500.0));
+  CHECK(kobold[0].stratum.output_tokens == 200.0);
+  CHECK(kobold[0].decoding == Decoding::unknown);
+  CHECK(kobold[1].times.tpot_ms == near(50.0));
+  const auto tabby = posted_runs(
+      "INFO:     Metrics (ID: 1a2b): 300 tokens generated in 10.5 seconds (Queue: 0.0 s, Process: 0 cached tokens and "
+      "600 "
+      "new tokens at 1200.0 T/s, Generate: 40.0 T/s, Context: 600 tokens)\n",
+      "local-prompts");
+  REQUIRE(tabby.size() == 1);
+  CHECK(tabby[0].times.tpot_ms == near(25.0));
+  const auto mistral = posted_runs("Prompt: 11 tokens, 150.00 T/s\nDecode: 128 tokens, 40.00 T/s\n", "local-prompts");
+  REQUIRE(mistral.size() == 1);
+  CHECK(mistral[0].times.tpot_ms == near(25.0));
+  CHECK(mistral[0].stratum.output_tokens == 128.0);
+}
+
+TEST_CASE("oMLX: the rounds of an answer and its speed") {
+  const auto answers = posted_runs(
+      "omlx.scheduler - INFO - [-] - vlm_mtp stats: request=1 finish=stop rounds=100 accepted=150/200 (75.0%) "
+      "tokens_per_round=2.50 emitted=250 block_size=3\n"
+      "omlx.server - INFO - [-] - Chat completion: 250 tokens in 5.00s (50.0 tok/s), prompt: 18\n"
+      "omlx.server - INFO - [-] - Chat completion: 100 tokens in 4.00s (25.0 tok/s), prompt: 18\n",
+      "omlx");
+  REQUIRE(answers.size() == 2);
+  CHECK(answers[0].gamma == 2);
+  CHECK(answers[0].acceptance->steps == 100);
+  CHECK(answers[0].acceptance->accepted_tokens == 150);
+  CHECK(answers[0].times.iteration_ms == near(50.0));
+  CHECK(answers[1].decoding == Decoding::unknown);
+  CHECK(answers[1].times.tpot_ms == near(40.0));
+}
+
+TEST_CASE("LM Studio's line below an answer, TabbyAPI's usage: accepted drafts and speed") {
+  const auto chat = posted_runs(
+      "50.00 tok/sec \xE2\x80\xA2 250 tokens \xE2\x80\xA2 0.30s to first token \xE2\x80\xA2 Stop reason: EOS Token "
+      "Found "
+      "\xE2\x80\xA2 Accepted 150/200 draft tokens (75.0%)\n20.00 tok/sec \xE2\x80\xA2 100 tokens \xE2\x80\xA2 0.20s to "
+      "first token\n",
+      "lmstudio-chat");
+  REQUIRE(chat.size() == 2);
+  CHECK(chat[0].acceptance->steps == 100);
+  CHECK(chat[0].acceptance->drafted_tokens == 200);
+  CHECK(chat[0].times.tpot_ms == near(20.0));
+  CHECK(chat[0].times.ttft_ms == near(300.0));
+  CHECK(chat[1].decoding == Decoding::unknown);
+  const auto tabby = posted_runs(
+      R"({"id": "1", "usage": {"prompt_tokens": 25, "prompt_time": 0.1, "completion_tokens": 250,
+          "completion_time": 5.0, "completion_tokens_per_sec": 50.0,
+          "completion_tokens_details": {"accepted_prediction_tokens": 150, "rejected_prediction_tokens": 50}}})",
+      "tabbyapi");
+  REQUIRE(tabby.size() == 1);
+  CHECK(tabby[0].acceptance->steps == 100);
+  CHECK(tabby[0].acceptance->drafted_tokens == 200);
+  CHECK(tabby[0].times.ttft_ms == near(100.0));
+  CHECK(tabby[0].times.iteration_ms == near(50.0));
+}
+
 TEST_CASE("GuideLLM's console: rows of several tables are one benchmark, headings take up to three rows") {
   const auto runs = posted_runs(sample("guidellm_console.txt"), "guidellm-console");
   CHECK(warns(read_log(sample("guidellm_console.txt")), "W20"));

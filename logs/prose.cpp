@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <re2/re2.h>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "logs/formats.hpp"
+#include "logs/headings.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/stated_run.hpp"
+
+/// Text that names arms and their speeds: "baseline: 31 tok/s", "I get 52 t/s with MTP, 31 t/s without it". It counts
+/// only where nothing else of the file says whether it speculates.
+namespace foredraft::logs {
+namespace {
+
+/// A number and its unit.
+constexpr std::string_view spoken_speed =
+    R"((?i)\d[\d.,]*[`* ]*(?:t(?:o?ks?|oken|okens)?(?:/|[- ]per[- ])s(?:ec|econd)?|tps)\b)";
+
+/// More are not those of a text.
+constexpr std::size_t max_spoken = 1000;
+
+/// What is said of one speed.
+struct SpokenSpeed {
+  std::int64_t line = 0;
+  Arm arm = {};
+  double tokens_per_s = 0.0;
+  std::optional<double> rate = {};
+};
+
+/// "85.2 % acceptance", "accept 0.71", "accept 72-85 %", as a fraction.
+std::optional<double> spoken_rate(std::string_view text) {
+  static const RE2 after(R"((?i)accept\w*[^\d\n]{0,12}(\d+(?:\.\d+)?)(?:-\d+)? ?(%?))");
+  static const RE2 before(R"((?i)(\d+(?:\.\d+)?) ?(%) accept)");
+  const re2::StringPiece line(text.data(), text.size());
+  double rate = 0.0;
+  std::string percent;
+  if (!RE2::PartialMatch(line, before, &rate, &percent) && !RE2::PartialMatch(line, after, &rate, &percent))
+    return std::nullopt;
+  if (!percent.empty()) rate /= 100.0;
+  return rate > 0.0 && rate <= 1.0 ? std::optional(rate) : std::nullopt;
+}
+
+class ProseReader final : public LineReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override;
+  void finish(LogContents& contents) override;
+
+ private:
+  std::vector<SpokenSpeed> speeds_ = {};
+};
+
+/// Each speed has the words before it up to a comma or another speed, else those after it.
+bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& /*contents*/) {
+  if (text.find_first_of("|\t") != std::string_view::npos || speeds_.size() >= max_spoken) return false;  // a table
+  static const RE2 speed{std::string(spoken_speed)};
+  struct Place {
+    std::size_t begin, end;
+    double value;
+  };
+  std::vector<Place> places;
+  const re2::StringPiece all(text.data(), text.size());
+  re2::StringPiece found;
+  for (std::size_t at = 0; speed.Match(all, at, all.size(), RE2::UNANCHORED, &found, 1);) {
+    const auto begin = static_cast<std::size_t>(found.data() - text.data());
+    at = begin + found.size();
+    std::string_view digits = text.substr(begin);
+    if (const auto value = take_number(digits); value && *value > 0.0)
+      places.push_back({.begin = begin, .end = at, .value = *value});
+  }
+  const std::size_t before = speeds_.size();
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const std::size_t from = i == 0 ? 0 : places[i - 1].end;
+    const std::size_t to = i + 1 < places.size() ? places[i + 1].begin : text.size();
+    std::string_view front = text.substr(from, places[i].begin - from);
+    front.remove_prefix(front.find_last_of(",;") + 1);
+    const std::string_view behind = text.substr(places[i].end, to - places[i].end);
+    auto arm = arm_in_text(front);
+    if (!arm) arm = arm_in_text(behind.substr(0, behind.find_first_of(",;")));
+    if (!arm) continue;
+    speeds_.push_back({.line = number, .arm = *arm, .tokens_per_s = places[i].value});
+    if (!arm->plain) speeds_.back().rate = spoken_rate(text);
+  }
+  return speeds_.size() > before;
+}
+
+void ProseReader::finish(LogContents& contents) {
+  const bool told = std::ranges::any_of(contents.observations,
+                                        [](const Observation& other) { return other.decoding != Decoding::unknown; });
+  if (told) {  // the words around a log
+    static const RE2 name(" ?\\bprose\\b");
+    RE2::Replace(&contents.format, name, "");
+    contents.format = std::string(trimmed(contents.format));
+    return;
+  }
+  std::string read_as;
+  for (const SpokenSpeed& one : speeds_) {
+    const StatedRun run{
+        .line = one.line, .gamma = one.arm.gamma, .rate = one.rate, .request_tokens_per_s = one.tokens_per_s};
+    Observation observation = observation_of(run, one.arm.plain ? Decoding::plain : Decoding::speculative, contents);
+    if (!one.arm.plain) observation.drafter = one.arm.drafter;
+    contents.observations.push_back(std::move(observation));
+    constexpr std::size_t enough = 200;
+    if (read_as.size() < enough)
+      read_as += fmt::format("{}line {} = {} tok/s {} speculation", read_as.empty() ? "" : "; ", one.line,
+                             one.tokens_per_s, one.arm.plain ? "without" : "with");
+  }
+  warn_once(contents, "W22", speeds_.front().line, "read as: " + read_as);
+}
+
+}  // namespace
+
+LineFormat prose_format() { return lines_of<ProseReader>(spoken_speed); }
+
+}  // namespace foredraft::logs

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <string>
+#include <utility>
+
+#include "logs/headings.hpp"
+#include "tests/logs/logs_testing.hpp"
+
+/// Tables as people post them: their words, their numbers, and arms that are columns.
+namespace foredraft::tests {
+namespace {
+
+using logs::arm_named;
+using logs::column_of;
+using logs::Decoding;
+using logs::LogContents;
+using logs::Meaning;
+
+}  // namespace
+
+TEST_CASE("a heading in any words: abbreviations, what something is counted by, averages, units in brackets") {
+  for (const auto& [heading, meaning] : {std::pair("average tk\\s", Meaning::speed),
+                                         {"Decode (tok/s)", Meaning::speed},
+                                         {"tput(tok/s)", Meaning::speed},
+                                         {"Inference Speed", Meaning::speed},
+                                         {"T/s (CUDA)", Meaning::speed},
+                                         {"tok/s mean/std", Meaning::speed},
+                                         {"tokens per second per user", Meaning::request_speed},
+                                         {"Tok/cycle", Meaning::length},
+                                         {"emitted/verify", Meaning::length},
+                                         {"tokens per forward", Meaning::length},
+                                         {"Mean accept. length", Meaning::length},
+                                         {"draft_mean_len", Meaning::length},
+                                         {"accepted tokens per round", Meaning::accepted_per_step},
+                                         {"aggregate_accept_rate", Meaning::rate},
+                                         {"Spec. Accept Rate", Meaning::rate},
+                                         {"Avg draft acceptance", Meaning::rate},
+                                         {"draft rate", Meaning::rate},
+                                         {"Akzeptanz", Meaning::rate},
+                                         {"\xE6\x8E\xA5\xE5\x8F\x97\xE7\x8E\x87", Meaning::rate},
+                                         {"\xE5\x90\x9E\xE5\x90\x90\xE9\x87\x8F (tokens/s)", Meaning::speed},
+                                         {"Draft Generated", Meaning::drafted},
+                                         {"spec-draft-n-max", Meaning::gamma},
+                                         {"num_assistant_tokens", Meaning::gamma},
+                                         {"cost/verify", Meaning::iteration},
+                                         {"Prompt (tok/s)", Meaning::ignored},
+                                         {"accepted tok/s", Meaning::ignored},
+                                         {"peak tokens per second", Meaning::ignored}}) {
+    CAPTURE(heading);
+    CHECK(column_of(heading).meaning == meaning);
+  }
+  const auto position = column_of("Per-position acceptance (%) \xE2\x80\x94 Pos 2");
+  CHECK(position.meaning == Meaning::position);
+  CHECK(position.position == 2);
+}
+
+TEST_CASE("names of arms: versions are no draft lengths, what is switched off is plain wherever it is said") {
+  CHECK_FALSE(arm_named("DFlash2").gamma);
+  CHECK(arm_named("DFlash2").drafter == "dflash2");
+  CHECK(arm_named("DFlash2 n=7").gamma == 7.0);
+  CHECK(arm_named("MTP3").gamma == 3.0);
+  CHECK(arm_named("MTP3").drafter == "mtp");
+  CHECK(arm_named("EAGLE 3").drafter == "eagle3");
+  CHECK(arm_named("D2").gamma == 2.0);
+  CHECK(arm_named("--spec-type draft-mtp --spec-draft-n-max 4").gamma == 4.0);
+  CHECK(arm_named("Some-8B + EAGLE-3 (K=3)").drafter == "eagle-3");
+  for (const char* name : {"8B baseline", "prose, no speculation", "MTP off", "N/A", "w/o spec", "AR"}) {
+    CAPTURE(name);
+    CHECK(arm_named(name).plain);
+  }
+  // A version to compare with, which drafts.
+  CHECK_FALSE(arm_named("v1.2 (baseline)").plain);
+  CHECK_FALSE(arm_named("ordinary prose").plain);
+}
+
+TEST_CASE("numbers of cells: decimal commas, ranges, several runs, thousands") {
+  const auto german = posted_runs("Modus;K;tok/s;Akzeptanz\nBaseline;0;31,2;\nMTP;2;1.044,5;0,781\n", "table");
+  REQUIRE(german.size() == 2);
+  CHECK(german[0].times.tpot_ms == near(1000.0 / 31.2));
+  CHECK(german[1].times.tpot_ms == near(1000.0 / 1044.5));
+  CHECK(german[1].acceptance_length == near(1.0 + 2 * 0.781));
+  const auto runs = posted_runs(
+      "| arm | decode tok/s (3 runs) | acceptance |\n|---|---|---|\n| MTP k=2 | 50 / 52 / 57 | 45-55% |\n| baseline | "
+      "40-42 | - |\n",
+      "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].times.tpot_ms == near(1000.0 / 53.0));
+  CHECK(runs[0].acceptance_length == near(2.0));
+  CHECK(runs[1].times.tpot_ms == near(1000.0 / 41.0));
+  const auto contexts = posted_runs("| ctx | K | tok/s |\n|---|---|---|\n| 16K | 2 | 1,050.5 |\n", "table");
+  CHECK(contexts.at(0).stratum.context_tokens == 16000.0);
+  CHECK(contexts.at(0).times.tpot_ms == near(1000.0 / 1050.5));
+}
+
+TEST_CASE("a rate in its cells: counts in brackets, accepted tokens in percent, lengths that are called acceptance") {
+  const auto counted = posted_runs(
+      "| Metric | Run 1 (n-max 8) | Run 2 (n-max 3) |\n|---|---|---|\n| Generation Speed | **170.0 t/s** | 140.0 t/s "
+      "|\n"
+      "| Draft Acceptance Rate | 50.00% (16,000 / 32,000) | 80.0% (6,000 / 7,500) |\n"
+      "| Mean Acceptance Length | 5.00 tokens/step | 3.40 tokens/step |\n",
+      "table");
+  REQUIRE(counted.size() == 2);
+  REQUIRE(counted[0].acceptance);
+  CHECK(counted[0].acceptance->accepted_tokens == 16000);
+  CHECK(counted[0].acceptance->drafted_tokens == 32000);
+  CHECK(counted[0].acceptance->steps == 4000);
+  CHECK(counted[0].gamma == 8);
+  // Steps that the rounded length makes too few to draft as much.
+  const auto rounded = posted_runs("K,tok/s,AL,drafted,accepted\n3,80,2.41,3000,1405\n", "table");
+  CHECK(rounded.at(0).acceptance->steps == 1000);
+  // A rate that gives no whole draft length in one row gives none in the others.
+  const auto other = posted_runs("version,tok/s,tok/cycle,accept rate\na,46,2.0,0.50\nb,12,2.2,0.645\n", "table");
+  CHECK_FALSE(other.at(0).gamma);
+  CHECK(other.at(0).acceptance_length == 2.0);
+  // Of one answer: a step emits one token that was not drafted.
+  const auto answers = posted_runs(
+      "| run | generated tok | decode tok/s | draft accepted |\n|---|---|---|---|\n| a | 18 | 20 | 13/17 |\n",
+      "table");
+  REQUIRE(answers.at(0).acceptance);
+  CHECK(answers[0].acceptance->steps == 5);
+  CHECK(answers[0].acceptance->drafted_tokens == 17);
+  const auto percent = posted_runs(
+      "| Draft Model | tok/sec | Draft Tokens Accepted |\n|---|---|---|\n| N/A | 20 | N/A |\n| small K=4 | 30 | 50.0% "
+      "|\n",
+      "table");
+  REQUIRE(percent.size() == 2);
+  CHECK(percent[0].decoding == Decoding::plain);
+  CHECK(percent[1].acceptance_length == near(3.0));
+  const auto lengths = posted_runs("K,tok/s,accept\n0,30,\n3,45,2.60\n5,50,3.1\n", "table");
+  CHECK(lengths.at(1).acceptance_length == 2.6);
+  CHECK(lengths.at(2).acceptance_length == 3.1);
+  const auto rates = posted_runs("K,tok/s,accept %\n0,30,\n3,45,2.60\n", "table");
+  CHECK(rates.at(1).acceptance_length == near(1.0 + 3 * 0.026));
+}
+
+TEST_CASE("rows are told apart by a first column without a heading, and by models and devices") {
+  const auto named = posted_runs(
+      "| | tok/s |\n|---|---|\n| baseline (no spec) | 40 mean / 41 median |\n| `--spec-draft-n-max 2` | 64 mean |\n",
+      "table");
+  REQUIRE(named.size() == 2);
+  CHECK(named[0].decoding == Decoding::plain);
+  CHECK(named[0].times.tpot_ms == near(25.0));
+  CHECK(named[1].gamma == 2);
+  // A number of each row names nothing.
+  CHECK_FALSE(posted_runs(",tok/s,accept len\n0,30,2.0\n1,45,2.5\n", "table").at(0).decoding == Decoding::plain);
+  const auto models = posted_runs(
+      "| Model | K | tok/s | Device |\n|---|---|---|---|\n| a | 0 | 50 | x |\n| a | 2 | 80 | x |\n| b | 0 | 20 | x |\n",
+      "table");
+  REQUIRE(models.size() == 3);
+  CHECK(models[0].stratum.category == "a");
+  CHECK(models[2].stratum.category == "b");
+  const auto arms =
+      posted_runs("| Model | tok/s |\n|---|---|\n| Some-8B baseline | 50 |\n| Some-8B + MTP n=2 | 80 |\n", "table");
+  REQUIRE(arms.size() == 2);
+  CHECK(arms[0].decoding == Decoding::plain);
+  CHECK(arms[1].gamma == 2);
+  CHECK(arms[1].drafter == "mtp");
+}
+
+TEST_CASE("columns that are arms alone: their cells say what they measure, by a unit or by the gain beside it") {
+  const auto units = posted_runs(
+      "| Model | Baseline | MTP | DFlash |\n|---|---:|---:|---:|\n| a | `40.0 t/s` | `80.0 t/s @ 70 %` | `50 t/s` |\n"
+      "| b | 10 t/s | 25 t/s | 20 t/s |\n",
+      "table");
+  REQUIRE(units.size() == 6);
+  CHECK(units[0].decoding == Decoding::plain);
+  CHECK(units[0].times.tpot_ms == near(25.0));
+  CHECK(units[0].stratum.category == "a");
+  CHECK(units[1].drafter == "mtp");
+  CHECK(units[1].times.tpot_ms == near(12.5));
+  CHECK(units[5].stratum.category == "b");
+  const auto gains = posted_runs(
+      "| | Baseline | With flag | n-max | Acceptance |\n|---|---|---|---|---|\n| this one | 60.0 | 90.0 (+50%) | 2 | "
+      "0.60 |\n",
+      "table");
+  REQUIRE(gains.size() == 2);
+  CHECK(gains[0].times.tpot_ms == near(1000.0 / 60.0));
+  CHECK(gains[1].gamma == 2);
+  CHECK(gains[1].acceptance_length == near(2.2));
+  CHECK(gains[1].times.tpot_ms == near(1000.0 / 90.0));
+  const auto slower = posted_runs("| | Baseline | MTP |\n|---|---|---|\n| x | 30.0 | 20.0 (1.5x) |\n", "table");
+  CHECK(slower.at(0).times.tpot_ms == 30.0);
+  const std::string bare = "| c | baseline | n=1 | n=2 |\n|---|---|---|---|\n| 1 | 25 | 28 | 31 |\n";
+  CHECK(problem(bare).find("baseline") != std::string::npos);
+  CHECK(posted_runs(bare + "\n" + sample("own.csv"), "csv").size() == 2);
+  CHECK(problem("| category | MTP | DFlash2 |\n|---|---|---|\n| code | 2.8 | 3.8 |\n").find("MTP") !=
+        std::string::npos);
+}
+
+TEST_CASE("a cell with both sides is a run without speculation and one with it") {
+  const auto runs = posted_runs(
+      "| Model | n_max | tok/s | acceptance |\n|---|---|---|---|\n| a | 2 | 25.0 \xE2\x86\x92 **40.0** (+60%) | 0.7 "
+      "|\n",
+      "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].times.tpot_ms == near(40.0));
+  CHECK(runs[1].gamma == 2);
+  CHECK(runs[1].times.tpot_ms == near(25.0));
+  CHECK(runs[1].acceptance_length == near(2.4));
+  // Before and after something else.
+  CHECK(problem("| version | tok/s |\n|---|---|\n| a | 25.0 -> 40.0 |\n").find("no line") != std::string::npos);
+}
+
+TEST_CASE("arms in the keys of a record, and in headings with underscores") {
+  const auto runs = posted_runs(
+      R"({"baseline_tps": 30.0, "speculative_tps": 45.0, "speedup": 1.5, "acceptance_rate": 0.5, "num_draft_tokens": 4})",
+      "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].gamma == 4);
+  CHECK(runs[1].acceptance_length == near(3.0));
+  CHECK(runs[1].times.tpot_ms == near(1000.0 / 45.0));
+  const auto compared = posted_runs(
+      "category  base_avg_pred_t/s  spec_avg_pred_t/s  decode_speedup  accept_rate\n"
+      "--------  -----------------  -----------------  --------------  -----------\n"
+      "coding    50.00              80.00              1.60x           0.7500\n",
+      "table");
+  REQUIRE(compared.size() == 2);
+  CHECK(compared[0].times.tpot_ms == near(20.0));
+  CHECK(compared[0].stratum.category == "coding");
+  CHECK(compared[1].times.tpot_ms == near(12.5));
+}
+
+}  // namespace foredraft::tests

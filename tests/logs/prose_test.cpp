@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/logs/logs_testing.hpp"
+
+/// Speeds in the words of a text.
+namespace foredraft::tests {
+namespace {
+
+using logs::Decoding;
+using logs::LogContents;
+
+}  // namespace
+
+TEST_CASE("text that names arms and their speeds is read where a file has nothing else") {
+  for (const std::string text :
+       {"On my machine:\n- **Baseline**: 25.0 t/s (peak 30)\n- MTP n=2: `40.0` tok/s, 70% acceptance\n",
+        "I get 40.0 tokens/second with MTP n=2 (acceptance 0.7), and 25.0 tokens/second without it.\n",
+        "speed, -SD: 25.0 tokens/second\nspeed, +SD K=2: 40.0 tokens/second, accept 70 %\n",
+        "engine 1.0  q4  14.39 GB    25 tok/s     (no MTP)\nengine 1.0  q4  16.10 GB    40 tok/s     (MTP n=2, accept "
+        "70-75%)\n"}) {
+    CAPTURE(text);
+    const auto runs = posted_runs(text, "prose");
+    REQUIRE(runs.size() == 2);
+    const std::size_t plain = runs[0].decoding == Decoding::plain ? 0 : 1;
+    CHECK(runs[plain].decoding == Decoding::plain);
+    CHECK(runs[plain].times.tpot_ms == near(40.0));
+    CHECK(runs[1 - plain].decoding == Decoding::speculative);
+    CHECK(runs[1 - plain].times.tpot_ms == near(25.0));
+    CHECK(warns(read_log(text), "W22"));
+  }
+  const auto tuned = posted_runs("AR     10.0 tok/s   1.00x\nD1     20.0 tok/s   2.00x\n", "prose");
+  REQUIRE(tuned.size() == 2);
+  CHECK(tuned[1].gamma == 1);
+  const auto unnamed =
+      posted_runs("model-7b   base  50.0 tokens/s\nmodel-7b   Speculative Sampling  60.0 tokens/s\n", "prose");
+  REQUIRE(unnamed.size() == 2);
+  CHECK_FALSE(unnamed[1].drafter);
+}
+
+TEST_CASE("words beside a log add nothing to it, and speeds of prompts or of other things are no arms") {
+  const std::string words = "With MTP I see 40 tok/s, without MTP 25 tok/s.\n";
+  CHECK(posted_runs(words + sample("llama_server.log") + words, "llama-server").size() == 2);
+  CHECK(posted_runs(words + sample("table.md"), "table").size() == 2);
+  CHECK(posted_runs(words + sample("local_prompts.txt"), "prose local-prompts").size() == 3);
+  CHECK(problem("prompt processing with MTP: 500 tok/s\nit writes 20 tok/s\n").find("no line") != std::string::npos);
+}
+
+TEST_CASE("words before a console's line name its arm") {
+  const auto runs = posted_runs(
+      "Without draft model: Generation: 256 tokens, 25.0 tokens-per-sec\n"
+      "With draft model: Generation: 256 tokens, 40.0 tokens-per-sec\n",
+      "mlx-lm");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].times.tpot_ms == near(25.0));
+}
+
+TEST_CASE("llama-cli beside llama-speculative is the run without speculation") {
+  const LogContents contents = read_log(sample("local_prompts.txt") + "\n" + sample("llama_speculative.txt"));
+  REQUIRE(contents.observations.size() == 2);
+  CHECK(contents.observations[0].decoding == Decoding::plain);
+  CHECK(contents.observations[0].requests == 1.0);
+  CHECK(contents.observations[1].decoding == Decoding::speculative);
+}
+
+}  // namespace foredraft::tests
