@@ -135,6 +135,9 @@ constexpr std::array<std::string_view, 2> vllm_lines{"SpecDecoding metrics: ", "
 constexpr std::array<std::string_view, 5> vllm_rests{
     "Drafted throughput: ", "Drafted: ", "Per-position acceptance rate: ", "Avg Draft acceptance rate: ", "Running: "};
 
+/// A broken line is put together up to this many characters.
+constexpr std::size_t longest_window = 4096;
+
 bool has_any(std::string_view text, std::span<const std::string_view> words) {
   return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != text.npos; });
 }
@@ -142,7 +145,8 @@ bool has_any(std::string_view text, std::span<const std::string_view> words) {
 class VllmReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
-    if (number == broken_line_ + 1 && !has_any(text, vllm_lines)) {
+    const bool follows = number == broken_line_ + 1 && broken_.size() + text.size() < longest_window;
+    if (follows && !has_any(text, vllm_lines)) {
       broken_.append(" ").append(trimmed(text));
     } else if (has_any(text, vllm_lines)) {
       broken_ = text;
