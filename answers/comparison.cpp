@@ -32,8 +32,8 @@ void add_warnings(const std::vector<logs::LogWarning>& from, std::vector<logs::L
   }
 }
 
-/// Throws InputError if a log has no run of speculative decoding.
-void check_speculative(const Side& side) {
+/// Throws InputError if nothing of a log can be compared.
+void check_runs(const Side& side) {
   if (!side.runs.empty()) return;
   ProblemList problems(side.log->file);
   problems.add({.text = "no speculative decoding",
@@ -52,7 +52,9 @@ ComparedLog compared_log(const Side& side) {
           .is_baseline = side.is_baseline};
 }
 
-Side side_of(const logs::ObservedLog& log, std::string name, ClusterRegistry& registry, Comparison& comparison) {
+/// `two_logs`: a log without speculative runs is compared by its plain ones.
+Side side_of(const logs::ObservedLog& log, std::string name, bool two_logs, ClusterRegistry& registry,
+             Comparison& comparison) {
   Side side{.log = &log, .name = std::move(name)};
   const RunList runs = runs_of(std::span(&log, 1), {});
   for (const Run& run : runs.all) {
@@ -63,7 +65,15 @@ Side side_of(const logs::ObservedLog& log, std::string name, ClusterRegistry& re
     side.runs.push_back(comparison.runs.size());
     comparison.runs.push_back(estimates_of(run, side.name, registry));
   }
-  check_speculative(side);
+  if (two_logs && side.runs.empty()) {
+    for (RunEstimates plain : side.plain) {
+      std::erase_if(plain.measured, [](const MeasuredMetric& one) { return one.metric == "acceptance_length"; });
+      for (const char* metric : {"acceptance_length", "speedup"}) plain.unknown.emplace(metric, "no speculation");
+      side.runs.push_back(comparison.runs.size());
+      comparison.runs.push_back(std::move(plain));
+    }
+  }
+  check_runs(side);
   comparison.logs.push_back(compared_log(side));
   add_warnings(log.contents.warnings, comparison.warnings);
   add_warnings(runs.warnings, comparison.warnings);
@@ -71,7 +81,8 @@ Side side_of(const logs::ObservedLog& log, std::string name, ClusterRegistry& re
 }
 
 /// Its runs are not paired with others, because their clusters are not stored.
-Side side_of(const Baseline& baseline, std::string name, ClusterRegistry& registry, Comparison& comparison) {
+Side side_of(const Baseline& baseline, std::string name, bool /*two_logs*/, ClusterRegistry& registry,
+             Comparison& comparison) {
   Side side{.log = &baseline.source, .name = std::move(name), .is_baseline = true};
   for (const RunEstimates& run : baseline.runs) {
     side.runs.push_back(comparison.runs.size());
@@ -132,7 +143,9 @@ void add_speedups(const ComparisonQuestion& question, const std::vector<Side>& s
       if (&other != &side) candidates.push_back({&other.plain, targets_differ(own, std::span(other.log, 1))});
     }
     for (const std::size_t run : side.runs) {
-      const RunEstimates* compared = side.is_baseline ? nullptr : add_speedup_over(candidates, comparison.runs[run]);
+      const bool is_plain = comparison.runs[run].run.is_plain();
+      const RunEstimates* compared =
+          side.is_baseline || is_plain ? nullptr : add_speedup_over(candidates, comparison.runs[run]);
       if (!question.gpu_price) continue;
       comparison.costs.resize(comparison.runs.size());
       comparison.costs[run] = {.own = cost_of(*question.gpu_price, &comparison.runs[run]),
@@ -313,9 +326,11 @@ Comparison compare(const ComparisonQuestion& question) {
   comparison.gpu_price = question.gpu_price;
   ClusterRegistry registry;
   std::vector<Side> sides;
-  sides.push_back(std::visit([&](const auto& reference) { return side_of(reference, "A", registry, comparison); },
-                             question.reference));
-  if (question.candidate) sides.push_back(side_of(*question.candidate, "B", registry, comparison));
+  const bool two_logs = question.candidate.has_value();
+  sides.push_back(
+      std::visit([&](const auto& reference) { return side_of(reference, "A", two_logs, registry, comparison); },
+                 question.reference));
+  if (two_logs) sides.push_back(side_of(*question.candidate, "B", two_logs, registry, comparison));
   const std::vector<RunEstimates> plain = plain_estimates(question, registry, comparison);
   add_speedups(question, sides, plain, comparison);
   compare_sides(sides, comparison);

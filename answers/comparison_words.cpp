@@ -54,35 +54,41 @@ std::string acceptance_sentence(const MetricDifference& length, const std::strin
                      rounded(sizes.low, digits), rounded(sizes.high, digits));
 }
 
-std::string tpot_sentence(const MetricDifference& tpot) {
+/// `subject`: "Its TPOT"; `than` and `between`: the names of both runs in words, or nothing.
+std::string tpot_sentence(const MetricDifference& tpot, std::string_view subject, std::string_view than,
+                          std::string_view between) {
   constexpr double percent = 100.0;
   const Interval change{percent * (tpot.ratio_ci95.low - 1.0), percent * (tpot.ratio_ci95.high - 1.0)};
   const double difference = percent * (tpot.ratio - 1.0);
   const int digits = digits_for((change.high - change.low) / 2.0);
+  const std::string_view direction = difference > 0.0 ? "higher" : "lower";
   if (std::isnan(change.low)) {
-    return fmt::format(" Its TPOT is {:.1f} % {} in single runs, whose error is not known.", std::abs(difference),
-                       difference > 0.0 ? "higher" : "lower");
+    return fmt::format("{} is {:.1f} % {}{} in single runs, whose error is not known.", subject, std::abs(difference),
+                       direction, than);
   }
   if (!tpot.shown) {
-    return fmt::format(" No difference in TPOT is shown: {} % ({} to {} %).", signed_rounded(difference, digits),
-                       rounded(change.low, digits), rounded(change.high, digits));
+    return fmt::format("No difference in TPOT{} is shown: {} % ({} to {} %).", between,
+                       signed_rounded(difference, digits), rounded(change.low, digits), rounded(change.high, digits));
   }
   const Sizes sizes = sizes_of(difference, change);
-  return fmt::format(" Its TPOT is {} % {} ({} to {} %).", rounded(sizes.size, digits),
-                     difference > 0.0 ? "higher" : "lower", rounded(sizes.low, digits), rounded(sizes.high, digits));
+  return fmt::format("{} is {} % {}{} ({} to {} %).", subject, rounded(sizes.size, digits), direction, than,
+                     rounded(sizes.low, digits), rounded(sizes.high, digits));
 }
 
 std::string comparison_sentences(const RunComparison& compared, const Comparison& comparison) {
   const std::string candidate = short_or_full(comparison.runs[compared.candidate], comparison);
   const std::string reference = short_or_full(comparison.runs[compared.reference], comparison);
-  std::string text;
   const MetricDifference* length = metric_of(compared, "acceptance_length");
-  if (length != nullptr) text = acceptance_sentence(*length, candidate, reference);
   const MetricDifference* tpot = metric_of(compared, "tpot_ms");
-  if (tpot != nullptr) text += tpot_sentence(*tpot);
-  return !text.empty()
-             ? text
-             : fmt::format("Neither acceptance length nor TPOT is known for both {} and {}.", candidate, reference);
+  if (length != nullptr && tpot != nullptr) {
+    return acceptance_sentence(*length, candidate, reference) + " " + tpot_sentence(*tpot, "Its TPOT", "", "");
+  }
+  if (length != nullptr) return acceptance_sentence(*length, candidate, reference);
+  if (tpot == nullptr) {
+    return fmt::format("Neither acceptance length nor TPOT is known for both {} and {}.", candidate, reference);
+  }
+  return tpot_sentence(*tpot, fmt::format("The TPOT of {}", candidate), fmt::format(" than that of {}", reference),
+                       fmt::format(" between {} and {}", candidate, reference));
 }
 
 /// How many of several comparisons show each sign.

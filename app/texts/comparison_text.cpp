@@ -200,7 +200,7 @@ std::string no_speedup_text(const answers::Comparison& comparison) {
   std::set<std::string> whys;
   for (const answers::RunEstimates& run : comparison.runs) {
     const auto why = run.unknown.find("speedup");
-    if (why != run.unknown.end()) whys.insert(why->second);
+    if (why != run.unknown.end() && !run.run.is_plain()) whys.insert(why->second);
   }
   return lines_text("no speedup", {whys.begin(), whys.end()});
 }

@@ -433,10 +433,25 @@ TEST_CASE("requirements are read with or without blanks, and what is wrong with 
   }
 }
 
-TEST_CASE("a log of plain decoding only is an error that says where it belongs") {
-  const answers::ComparisonQuestion question{.reference = log_of({speculative(3, 8, 12.0, 0.7)}, "a"),
-                                             .candidate = log_of({plain(8, 10.0)}, "b.log")};
-  CHECK_THROWS_WITH(compare(question), Catch::Contains("b.log: no speculative decoding") && Catch::Contains("--plain"));
+TEST_CASE("of two logs, one of plain decoding only is compared by its times") {
+  const std::vector<logs::Observation> slow{plain(8, 10.0), plain(8, 10.2), plain(8, 9.8), plain(8, 10.1)};
+  const std::vector<logs::Observation> fast{plain(8, 8.0), plain(8, 8.2), plain(8, 7.8), plain(8, 8.1)};
+  const Comparison two = compared(slow, fast);
+  CHECK(difference(two, "tpot_ms").difference == Approx(-2.0));
+  CHECK(two.answer.starts_with("The TPOT of B is 20"));
+  CHECK(two.runs.at(0).name == "A, plain, 8 requests");
+  CHECK(two.runs.at(0).find("speedup") == nullptr);
+
+  const std::vector<logs::Observation> drafted{speculative(3, 8, 12.0, 0.7), speculative(3, 8, 12.0, 0.7)};
+  const Comparison mixed = compared(slow, drafted);
+  CHECK(mixed.runs.at(0).unknown.contains("acceptance_length"));
+  CHECK(mixed.compared.at(0).metrics.front().metric == "iteration_ms");
+  CHECK(mixed.runs.at(1).find("speedup")->estimate.value == Approx(1.0 / difference(mixed, "tpot_ms").ratio));
+}
+
+TEST_CASE("a single log of plain decoding is an error that says where it belongs") {
+  const answers::ComparisonQuestion question{.reference = log_of({plain(8, 10.0)}, "a.log")};
+  CHECK_THROWS_WITH(compare(question), Catch::Contains("a.log: no speculative decoding") && Catch::Contains("--plain"));
 }
 
 TEST_CASE("tokens cost the price of all GPUs over the tokens of an hour, with speculation and without") {

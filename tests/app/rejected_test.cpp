@@ -714,7 +714,7 @@ advise counts.csv --device h100
   --target: missing; --draft: missing
 advise counts.csv --device h100 --target llama-3.1-8b --draft llama-3.2-1b
   h100: batch: required
-compare counts.csv plain.csv
+compare plain.csv
   plain.csv: no speculative decoding
 compare counts.csv counts.csv
   counts.csv: holds the same bytes
