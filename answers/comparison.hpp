@@ -140,7 +140,8 @@ struct ComparedLog {
 
 struct Comparison {
   std::vector<ComparedLog> logs;
-  std::vector<RunEstimates> runs;  ///< speculative ones, of a log without any its plain ones; those of A first
+  /// Speculative runs, those of A first. If one of two logs has no speculative run, its plain runs.
+  std::vector<RunEstimates> runs;
   std::vector<RunComparison> compared;
   std::vector<NotCompared> not_compared;
   std::vector<Ranked> ranking;  ///< by group and place
@@ -160,7 +161,7 @@ struct Comparison {
                                             const Comparison& comparison);
 
 /// A run without known requests in flight gets no verdict if another run of its log has one. Throws InputError if a
-/// single log has no run of speculative decoding, or one of two has no run.
+/// single log has no run of speculative decoding, or one of two logs has no run.
 [[nodiscard]] Comparison compare(const ComparisonQuestion& question);
 
 /// The result of the comparison in one or two sentences.
