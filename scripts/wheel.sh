@@ -23,7 +23,7 @@ pythons=("$@")
 [ ${#pythons[@]} -gt 0 ] || pythons=(python3.11 python3.12)
 cd "$(dirname "$0")/.."
 for python in "${pythons[@]}"; do
-  command -v "$python" >/dev/null || { echo "wheel.sh: there is no $python - name the interpreters to build for" >&2; exit 2; }
+  "$python" -c '' 2>/dev/null || { echo "wheel.sh: there is no $python - name the interpreters to build for" >&2; exit 2; }
 done
 scripts/setup.sh
 export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1 CXX="${CXX:-c++}"
