@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -102,7 +103,7 @@ void read_answer(const JsonFields& answer, LogContents& contents) {
 }
 
 // ---- Answers of a server with the steps of their request: vLLM (`metrics.speculative_decoding`, summary or detailed),
-// TensorRT-LLM (the same in each choice) and SGLang (`meta_info`).
+// TensorRT-LLM (the same in each choice), either of it alone, and SGLang (`meta_info`, `sglext.spec_tokens_details`).
 
 const JsonValue* member(const JsonValue& value, const char* key) {
   const JsonValue* found = value.find(key);
@@ -111,6 +112,7 @@ const JsonValue* member(const JsonValue& value, const char* key) {
 
 /// The object with the steps of an answer of vLLM or TensorRT-LLM, or null.
 const JsonValue* counted_steps(const JsonValue& value) {
+  if (has_keys(value, {"num_spec_steps", "acceptance_histogram"})) return &value;
   if (const JsonValue* metrics = member(value, "metrics")) return member(*metrics, "speculative_decoding");
   const JsonValue* choice = first_entry(value, "choices");
   if (choice == nullptr) return nullptr;
@@ -118,8 +120,16 @@ const JsonValue* counted_steps(const JsonValue& value) {
   return steps != nullptr ? steps : member(*choice, "speculative_decoding_stats");
 }
 
+/// Names of the counts changed between versions; the first had none beside the steps.
+std::optional<std::int64_t> count_of_any(const JsonFields& info, std::initializer_list<const char*> names) {
+  std::optional<std::int64_t> count;
+  for (const char* name : names) note(count, info.count(name));
+  return count;
+}
+
 const JsonValue* sglang_answer(const JsonValue& value) {
   const JsonValue* info = member(value, "meta_info");
+  if (const JsonValue* extension = member(value, "sglext")) info = member(*extension, "spec_tokens_details");
   return info != nullptr && info->is_object() && info->contains("spec_verify_ct") ? info : nullptr;
 }
 
@@ -138,34 +148,44 @@ void read_usage(const JsonFields& answer, Stratum& stratum) {
   set_lengths(usage.count("prompt_tokens"), usage.count("completion_tokens"), stratum);
 }
 
-void read_sglang_answer(const JsonValue& value, std::int64_t line, LogContents& contents) {
-  const JsonFields info(value, line, "meta_info.");
+void read_sglang_answer(const JsonFields& answer, const JsonFields& info, LogContents& contents) {
+  const std::int64_t line = answer.line();
   note_engine(contents, "sglang");
   Observation observation{.line = line, .span = Span::request, .decoding = Decoding::speculative};
-  const std::vector<std::int64_t> histogram = info.counts("spec_accept_histogram");
+  const char* const histogram_key =
+      info.has("spec_correct_drafts_histogram") ? "spec_correct_drafts_histogram" : "spec_accept_histogram";
+  const std::vector<std::int64_t> histogram = info.counts(histogram_key);
   const std::int64_t steps = info.required_count("spec_verify_ct");
   AcceptanceCounts counts = counts_of_histogram(histogram, std::nullopt, line);
   if (histogram.empty()) counts = {.steps = steps};
   if (counts.steps != steps) {
-    info.reject("spec_accept_histogram", std::to_string(counts.steps) + " steps",
-                "spec_verify_ct is " + std::to_string(steps));
+    info.reject(histogram_key, std::to_string(counts.steps) + " steps", "spec_verify_ct is " + std::to_string(steps));
   }
-  const auto accepted = info.count("spec_accepted_drafts");
+  const auto accepted =
+      count_of_any(info, {"spec_accepted_drafts", "spec_num_correct_drafts", "spec_accept_token_num"});
   counts.accepted_tokens = accepted ? accepted : counts.accepted_tokens;
-  counts.drafted_tokens = info.count("spec_proposed_drafts");
+  counts.drafted_tokens =
+      count_of_any(info, {"spec_proposed_drafts", "spec_num_proposed_drafts", "spec_draft_token_num"});
+  read_usage(answer, observation.stratum);
+  const auto tokens = info.count("completion_tokens");
+  if (!counts.accepted_tokens && tokens && *tokens > steps) counts.accepted_tokens = *tokens - steps - 1;
   observation.gamma = steady_gamma(counts);
   check_counts(counts, observation.gamma, line, contents);
-  observation.stratum.request = info.text("id");
-  set_lengths(info.count("prompt_tokens"), info.count("completion_tokens"), observation.stratum);
+  if (info.has("id")) observation.stratum.request = info.text("id");
+  if (tokens) set_lengths(info.count("prompt_tokens"), tokens, observation.stratum);
   observation.acceptance = std::move(counts);
   contents.observations.push_back(std::move(observation));
 }
 
 void read_request_metrics(const JsonValue& value, std::int64_t line, LogContents& contents) {
-  if (const JsonValue* info = sglang_answer(value)) return read_sglang_answer(*info, line, contents);
   const JsonFields answer(value, line);
+  if (const JsonValue* info = sglang_answer(value)) {
+    return read_sglang_answer(answer, JsonFields(*info, line, "meta_info."), contents);
+  }
   const JsonFields steps(*counted_steps(value), line, "speculative_decoding.");
-  note_engine(contents, member(value, "metrics") != nullptr ? "vllm" : "tensorrt-llm");
+  if (counted_steps(value) != &value) {
+    note_engine(contents, member(value, "metrics") != nullptr ? "vllm" : "tensorrt-llm");
+  }
   note(contents.settings.target, answer.text("model"));
   Observation observation{.line = line, .span = Span::request, .decoding = Decoding::speculative};
   read_request_acceptance(steps, observation, contents);
@@ -180,7 +200,7 @@ JsonFormat answers_format() {
 }
 
 JsonFormat request_metrics_format() {
-  return {"speculative_decoding|spec_verify_ct", claims_request_metrics, read_request_metrics};
+  return {"speculative_decoding|spec_verify_ct|num_spec_steps", claims_request_metrics, read_request_metrics};
 }
 
 }  // namespace foredraft::logs

@@ -102,8 +102,8 @@ constexpr std::array<StatedLine, 2> omlx_lines{{
 
 constexpr StatedConsole omlx_console{Span::request, omlx_lines, as_printed};
 
-// ---- Benchmarks beside the server: SGLang's send_one, bench_one_batch_server and its tests of accuracy, vLLM's
-// `bench throughput`.
+// ---- Benchmarks beside the server: SGLang's send_one and bench_one_batch_server, vLLM's `bench throughput` and the
+// end of its bar of progress.
 
 constexpr std::array<StatedLine, 10> small_bench_lines{{
     {"acc_length=#", {&StatedRun::length}},
@@ -114,7 +114,7 @@ constexpr std::array<StatedLine, 10> small_bench_lines{{
     {"output_len: #", {&StatedRun::output_tokens}},
     {"last_ttft: # s", {{{&StatedRun::ttft_ms, 1000.0}}}},
     {"output throughput: # tok", {&StatedRun::output_tokens_per_s}},
-    {"Output throughput: # token/s", {&StatedRun::output_tokens_per_s}},
+    {"est. speed input: # toks/s, output: # toks", {nullptr, &StatedRun::output_tokens_per_s}},
     {"Throughput: # requests/s, # total tokens/s, # output tokens/s",
      {&StatedRun::served_requests_per_s, nullptr, &StatedRun::output_tokens_per_s}},
 }};
@@ -138,7 +138,8 @@ LineFormat prompt_console_format() {
 
 LineFormat small_bench_format() {
   return stated_lines(R"(\bacc_length[:=] ?\d|^speed=[\d.]+ token/s|^batch size: \d|^(?:in|out)put_len: \d)"
-                      R"(|^last_ttft: \d|^[oO]utput throughput: [\d.]+ tok|Throughput: [\d.]+ requests/s,)",
+                      R"(|^last_ttft: \d|^output throughput: [\d.]+ tok|Throughput: [\d.]+ requests/s,)"
+                      R"(|100%\|.*est\. speed input: \d)",
                       small_bench_console);
 }
 

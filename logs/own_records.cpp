@@ -237,7 +237,7 @@ constexpr double listed_rounding = 0.005;
 
 constexpr std::string_view list_anchor =
     R"((?i)^[ \t*-]*(?:num[ _](?:drafts|draft[ _]tokens|accepted[ _](?:draft[ _])?tokens|spec(?:ulative)?[ _]tokens)"
-    R"(|spec[ _]steps)|total_num_output_tokens|(?:mean[ _]|avg[ _]|average[ _])?accept(?:ance)?[ _]length)"
+    R"(|spec[ _]steps|tokens[ _]generated[ _]without[ _]sd)|total_num_output_tokens|(?:mean[ _]|avg[ _]|average[ _])?accept(?:ance)?[ _]length)"
     R"(|acceptance[ _]at[ _](?:token|pos)[ _]\d+)[ \t]*[:=])";
 
 /// spellings of one field; the first is its name
@@ -303,6 +303,10 @@ void KeyValuesReader::read(const KeyValueBlock& block, LogContents& contents) {
     AcceptanceCounts& counts = *run.acceptance;
     if (!run.gamma) run.gamma = steady_gamma(counts);
     std::vector<double> rates = block.list("acceptance_at_token_");
+    // A drafter that looks for text drafts fewer at the end of one, and nothing where there is none.
+    if (!run.gamma && !rates.empty()) run.gamma = static_cast<std::int64_t>(rates.size());
+    if (const auto others = block.count("num_tokens_generated_without_sd"); others && counts.accepted_tokens)
+      counts.generated_tokens = counts.steps + *counts.accepted_tokens + *others;
     if (run.gamma && static_cast<std::int64_t>(rates.size()) > *run.gamma) {
       rates.resize(static_cast<std::size_t>(*run.gamma));
       warn_once(contents, "W08", block.line(),

@@ -417,6 +417,58 @@ TEST_CASE("SGLang's requests in its log have their steps") {
   CHECK(requests[1].gamma == 3);
 }
 
+TEST_CASE("SGLang's answers of 2026 have their counts under other names, and beside the answer") {
+  const auto answers = posted_runs(
+      R"({"id": "a", "usage": {"prompt_tokens": 20, "completion_tokens": 31}, "sglext": {"spec_tokens_details": )"
+      R"({"spec_verify_ct": 10, "spec_num_correct_drafts": 20, "spec_num_proposed_drafts": 30, )"
+      R"("spec_correct_drafts_histogram": [1, 2, 3, 4]}}})"
+      "\n"
+      R"({"meta_info": {"id": "b", "prompt_tokens": 20, "completion_tokens": 31, "spec_verify_ct": 10}})"
+      "\n",
+      "request-metrics");
+  REQUIRE(answers.size() == 2);
+  CHECK(answers[0].acceptance->accepted_at == Counts{9, 7, 4});
+  CHECK(answers[0].acceptance->drafted_tokens == 30);
+  CHECK(answers[0].stratum.output_tokens == 31.0);
+  CHECK(answers[0].stratum.request == "a");
+  CHECK(answers[1].acceptance->accepted_tokens == 20);
+  CHECK(answers[1].stratum.request == "b");
+}
+
+TEST_CASE("the steps of a request of vLLM are read without the answer around them") {
+  const auto runs = posted_runs(
+      "{\n"
+      R"(  "mean_acceptance_length": 2.0, "acceptance_histogram": {"0": 4, "1": 2, "2": 4},)"
+      "\n"
+      R"(  "num_spec_steps": 10, "num_accepted_draft_tokens": 10, "num_draft_tokens": 20, "num_spec_tokens": 2})"
+      "\n",
+      "request-metrics");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].acceptance->accepted_at == Counts{6, 4});
+  CHECK(runs[0].gamma == 2);
+}
+
+TEST_CASE("vLLM's bar of progress has the throughput of all its requests") {
+  const auto runs = posted_runs(
+      "Processed prompts:  50%|5| 5/10 [00:16<00:16, est. speed input: 40.00 toks/s, output: 300.00 toks/s]\n"
+      "Processed prompts: 100%|#| 10/10 [00:33<00:00, est. speed input: 41.00 toks/s, output: 305.50 toks/\n",
+      "small-bench");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].times.output_tokens_per_s == 305.5);
+  CHECK(runs[0].decoding == Decoding::unknown);
+}
+
+TEST_CASE("vLLM's list of an n-gram drafter has the steps without a draft") {
+  const auto runs = posted_runs(
+      "total_num_output_tokens: 600\nnum_drafts: 100\nnum_draft_tokens: 198\nnum_accepted_tokens: 150\n"
+      "mean acceptance length: 2.50\nnum_tokens_generated_without_sd: 350\n"
+      "acceptance at token 0: 0.90\nacceptance at token 1: 0.60\n",
+      "key-values");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].gamma == 2);
+  CHECK(logs::all_steps(*runs[0].acceptance) == 450.0);
+}
+
 TEST_CASE("what an SGLang server says of itself: a length since its start, or of its last batches") {
   const LogContents contents = read_log(sample("sglang_info.json"), "sglang-info");
   CHECK(contents.settings.draft == "org/draft");
