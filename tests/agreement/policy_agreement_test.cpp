@@ -55,21 +55,22 @@ Estimate mean_gamma(const sim::Tally& tally) {
   return ratio_estimate(tally.units, drafts, rounds);
 }
 
-void check_estimate(const Estimate& simulated, double expected) {
+void check_policy_estimate(const Estimate& simulated, double expected) {
   tests::check_estimate(simulated, expected, tests::second_route);
 }
 
 void check_yield(const sim::Tally& tally, const analytic::VaryingYield& expected, Convention convention,
                  Drafting drafting) {
-  check_estimate(sim::tokens_per_iteration(tally), expected.tokens);
-  check_estimate(mean_gamma(tally), expected.mean_gamma);
-  check_estimate(sim::speedup(tally, constant_ratio(cost_of_a_draft)),
-                 analytic::speedup(expected.tokens, analytic::mean_draft_passes(expected.mean_gamma, drafting),
-                                   constant_ratio(cost_of_a_draft)));
-  check_estimate(sim::operations_factor(tally, ratio_of_operations, convention),
-                 analytic::operations_factor(expected.tokens, expected.mean_gamma, ratio_of_operations, convention));
+  check_policy_estimate(sim::tokens_per_iteration(tally), expected.tokens);
+  check_policy_estimate(mean_gamma(tally), expected.mean_gamma);
+  check_policy_estimate(sim::speedup(tally, constant_ratio(cost_of_a_draft)),
+                        analytic::speedup(expected.tokens, analytic::mean_draft_passes(expected.mean_gamma, drafting),
+                                          constant_ratio(cost_of_a_draft)));
+  check_policy_estimate(
+      sim::operations_factor(tally, ratio_of_operations, convention),
+      analytic::operations_factor(expected.tokens, expected.mean_gamma, ratio_of_operations, convention));
   if (convention == Convention::bonus) {
-    check_estimate(sim::acceptance(tally).accepted_over_drafted, (expected.tokens - 1.0) / expected.mean_gamma);
+    check_policy_estimate(sim::acceptance(tally).accepted_over_drafted, (expected.tokens - 1.0) / expected.mean_gamma);
   }
 }
 
@@ -210,9 +211,9 @@ TEST_CASE("drafters whose drafts get worse agree, at their own cost") {
       const sim::Tally tally = run_policy(drafted_by(drafter, 6, convention));
       const double tokens =
           analytic::tokens_per_iteration(analytic::marginal_from_conditional(conditional), 6, convention);
-      check_estimate(sim::tokens_per_iteration(tally), tokens);
-      check_estimate(sim::speedup(tally, constant_ratio(cost_of_a_draft)),
-                     analytic::speedup(tokens, 6, cost_of_a_draft, drafting));
+      check_policy_estimate(sim::tokens_per_iteration(tally), tokens);
+      check_policy_estimate(sim::speedup(tally, constant_ratio(cost_of_a_draft)),
+                            analytic::speedup(tokens, 6, cost_of_a_draft, drafting));
     }
   };
   for (const double decay : {0.0, 0.6, 0.95, 1.0}) {
@@ -245,7 +246,7 @@ TEST_CASE("copying the input agrees with its renewal forms, endless and finite, 
             const double calls =
                 geometric ? analytic::input_copy_iterations_geometric({rate, realign}, gamma, convention, 40.0)
                           : analytic::input_copy_iterations({rate, realign}, gamma, convention, 40);
-            check_estimate(
+            check_policy_estimate(
                 {texts.units.mean(sim::Quantity::iterations), texts.units.standard_error(sim::Quantity::iterations)},
                 calls);
           }
@@ -263,8 +264,9 @@ TEST_CASE("policies in finite texts agree where iterations are independent") {
   const sim::Tally tally = run_policy(simulation);
   const std::vector<double> distribution =
       analytic::tokens_pmf(analytic::reached({0.8, 2.0, 0.5, 1.0, 6}, Convention::bonus), 6, Convention::bonus);
-  check_estimate({tally.units.mean(sim::Quantity::iterations), tally.units.standard_error(sim::Quantity::iterations)},
-                 analytic::expected_iterations(distribution, 30));
+  check_policy_estimate(
+      {tally.units.mean(sim::Quantity::iterations), tally.units.standard_error(sim::Quantity::iterations)},
+      analytic::expected_iterations(distribution, 30));
 }
 
 }  // namespace foredraft
