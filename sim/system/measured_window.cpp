@@ -9,7 +9,7 @@
 
 namespace foredraft::sim {
 
-void MeasuredWindow::open(std::int64_t now_ns, Int128 in_system_sum_ns, std::int64_t served) {
+void MeasuredWindow::begin(std::int64_t now_ns, Int128 in_system_sum_ns, std::int64_t served) {
   open_ = true;
   opened_ns_ = now_ns;
   in_system_before_ns_ = in_system_sum_ns;

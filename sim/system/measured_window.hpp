@@ -32,7 +32,7 @@ class MeasuredWindow {
 
   /// Opens the window. `in_system_sum_ns`: integral of the requests in the system over the time so far; `served`:
   /// requests served at once.
-  void open(std::int64_t now_ns, Int128 in_system_sum_ns, std::int64_t served);
+  void begin(std::int64_t now_ns, Int128 in_system_sum_ns, std::int64_t served);
 
   /// Counts a pass over `batch` sequences, if the window is open.
   void add_pass(std::int64_t batch) {
@@ -52,7 +52,7 @@ class MeasuredWindow {
   void add_request(const CompletedRequest& request);
 
   /// Ends the batches of measured requests that are complete; batches that end at the same time are merged. Arguments
-  /// as of open().
+  /// as of begin().
   void end_batches(std::int64_t now_ns, Int128 in_system_sum_ns) {
     if (requests_left_ <= batch_end_) end_batch(sums(now_ns, in_system_sum_ns));
   }

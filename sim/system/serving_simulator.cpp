@@ -142,7 +142,7 @@ class ServedReplica {
     const std::uint64_t measured_from = prepared_.warmup_requests;
     const bool measured = admitted_ >= measured_from && admitted_ - measured_from < prepared_.requests;
     if (admitted_++ == measured_from) {
-      window_.open(now_ns_, account_.in_system_ns, std::min(in_system_, server_.max_batch));
+      window_.begin(now_ns_, account_.in_system_ns, std::min(in_system_, server_.max_batch));
     }
     const auto cached = static_cast<std::int64_t>(server_.prefix_hit * static_cast<double>(prompt));
     rows_.push_back({.arrival_ns = queue_.next_ns(),

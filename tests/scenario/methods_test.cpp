@@ -3,6 +3,7 @@
 #include "scenario/methods.hpp"
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <set>
 #include <string>
@@ -64,7 +65,13 @@ TEST_CASE("every rule, policy and drafter belongs to a method or is a building b
     }
   }
   // Controls, bounds and defaults are no published method by themselves.
-  for (const char* block : {"accept_all", "constant", "optimal_stopping", "optimal_token_stopping"}) {
+  constexpr std::array building_blocks{
+      "accept_all",              // a control
+      "constant",                // the default
+      "optimal_stopping",        // an oracle
+      "optimal_token_stopping",  // another, the bound of policies that see a confidence
+  };
+  for (const char* block : building_blocks) {
     CHECK(reached.emplace(block).second);
   }
   CHECK(reached == modeled);
