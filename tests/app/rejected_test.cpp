@@ -231,7 +231,7 @@ predict --acceptance short.csv --c 0.05
 predict --acceptance plain.csv --c 0.05
   plain.csv:
 predict --acceptance mixed.csv --c 0.05
-  mixed.csv:3: temperature 1 beside 0 at line 2
+  mixed.csv:3: temperature 1 here and 0 at line 2
 predict --acceptance full.csv --c 0.05
   full.csv: every draft was accepted
 predict --acceptance totals.csv --c 0.05
