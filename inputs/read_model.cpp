@@ -63,7 +63,7 @@ std::string shape_name(std::string_view name, Variants variants) {
     at = std::find_if(end, name.end(), is_plain);
     if (!word.empty() && !(variants == Variants::dropped && is_variant(word))) words.push_back(word);
   }
-  std::ranges::stable_partition(words, [](const std::string& word) {
+  std::stable_partition(words.begin(), words.end(), [](const std::string& word) {
     return std::ranges::find(latency::head_kinds, word) != latency::head_kinds.end();
   });
   std::string joined;
