@@ -112,8 +112,9 @@ class SglangReader final : public LineReader {
     }
     if (text.find(verifications) != std::string_view::npos) {
       auto request = logged_request(text, number, contents);
-      if (request) contents.observations.push_back(*std::move(request));
-      return request.has_value();
+      if (!request) return false;
+      contents.observations.push_back(*std::move(request));
+      return true;
     }
     if (text.find("Prefill batch") == std::string_view::npos) return read_window(text, number, contents);
     // If a batch is filled while nothing runs, a pause has ended; the next line counts the pause as its own time.

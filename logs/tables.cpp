@@ -612,8 +612,12 @@ std::vector<TableRow> with_both_sides(std::span<const std::string> headings, std
         plain.cells[i].clear();
       }
     }
-    if (two && arms) apart.push_back(std::move(plain));
-    apart.push_back(two && arms ? std::move(drafts) : row);
+    if (two && arms) {
+      apart.push_back(std::move(plain));
+      apart.push_back(std::move(drafts));
+    } else {
+      apart.push_back(row);
+    }
   }
   return apart;
 }

@@ -114,8 +114,7 @@ TEST_CASE("a rate in its cells: counts in brackets, accepted tokens in percent, 
   CHECK(other.at(0).acceptance_length == 2.0);
   // Of one answer: a step emits one token that was not drafted.
   const auto answers = posted_runs(
-      "| run | generated tok | decode tok/s | draft accepted |\n|---|---|---|---|\n| a | 18 | 20 | 13/17 |\n",
-      "table");
+      "| run | generated tok | decode tok/s | draft accepted |\n|---|---|---|---|\n| a | 18 | 20 | 13/17 |\n", "table");
   REQUIRE(answers.at(0).acceptance);
   CHECK(answers[0].acceptance->steps == 5);
   CHECK(answers[0].acceptance->drafted_tokens == 17);

@@ -97,19 +97,19 @@ Line least_squares_line(std::span<const double> x, std::span<const double> y) {
   return {.intercept = mean_y - slope * mean_x, .slope = slope};
 }
 
-StepTimes fit_step_times(std::span<const DrafterRow> rows, const Interval& verify_range) {
+StepTimes fit_step_times(std::span<const DrafterRow> rows, const Interval& verification) {
   if (rows.size() < 2) throw DomainError("invalid rows (must be two or more)");
   for (const DrafterRow& row : rows) {
     check_positive("tokens", row.tokens);
     check_nonnegative("draft_time", row.draft_time);
     check_positive("speedup", row.speedup);
   }
-  check_interval("verify_range", verify_range);
+  check_interval("verification", verification);
   // On a logarithmic scale because t_v is known only up to a factor.
   constexpr int half_of_a_doubles_bits = 26;
   const double best = boost::math::tools::brent_find_minima(
                           [&](double log_verify) { return squared_error(rows, std::exp(log_verify)); },
-                          std::log(verify_range.low), std::log(verify_range.high), half_of_a_doubles_bits)
+                          std::log(verification.low), std::log(verification.high), half_of_a_doubles_bits)
                           .first;
   const double verify = std::exp(best);
   return {.verify = verify, .step = best_step(rows, verify)};

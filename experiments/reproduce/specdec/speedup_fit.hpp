@@ -44,9 +44,9 @@ struct StepTimes {
   double step;    ///< one decode step of the target, in the same unit
 };
 
-/// Least-squares fit of t_v in `verify_range` (0 < low < high) and of the step time to at least two speedups. t_v has a
+/// Least-squares fit of t_v in `verification` (0 < low < high) and of the step time to at least two speedups. t_v has a
 /// relative accuracy of 1e-9 if the error has a single minimum in the range.
-[[nodiscard]] StepTimes fit_step_times(std::span<const DrafterRow> rows, const Interval& verify_range);
+[[nodiscard]] StepTimes fit_step_times(std::span<const DrafterRow> rows, const Interval& verification);
 
 /// The pairs (t_v, step time) that give a speedup within `speedup` for tokens and drafting time within their intervals.
 /// Requires t_v >= 0 and lower bounds > 0, except for the drafting time.
