@@ -95,9 +95,10 @@ def methods(methods: Iterable[str] | None = None,
     if verification is not None:
         times = [float(time) for time in checked_array("verification", verification).ravel()]
     tables = {"pairs": pairs or {}, "parameters": parameters or {}}
-    question = {"schema": "foredraft.methods/1", "methods": list(methods or ()) or None, "temperature": temperatures,
-                "gamma": gamma, "models": {"alpha": alpha, "vocabulary": vocabulary, "pool": pool}, "c": c,
-                "width": width, "servers": servers, "iterations": iterations, "seed": seed}
+    question: dict[str, Any] = {
+        "schema": "foredraft.methods/1", "methods": list(methods or ()) or None, "temperature": temperatures,
+        "gamma": gamma, "models": {"alpha": alpha, "vocabulary": vocabulary, "pool": pool}, "c": c, "width": width,
+        "servers": servers, "iterations": iterations, "seed": seed}
     question |= {name: {key: dict(table) for key, table in stated.items()} for name, stated in tables.items()}
     given = {name: value for name, value in question.items() if value is not None}
     document, text, _, _ = _core.compare_methods(json.dumps(given, default=plain), times, threads)
