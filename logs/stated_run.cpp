@@ -106,8 +106,8 @@ void set_stated_acceptance(const StatedRun& run, Observation& observation, LogCo
   }
   if (counts && (counts->accepted_tokens || !counts->accepted_at.empty())) {
     check_counts(*counts, observation.gamma, run.line, contents);
-    check_printed_length(*counts, run.length, two_digits + (counts->steps_estimated ? length.value_or(0.0) : 0.0), run.line,
-                         contents);
+    check_printed_length(*counts, run.length, two_digits + (counts->steps_estimated ? length.value_or(0.0) : 0.0),
+                         run.line, contents);
     observation.acceptance = std::move(counts);
   } else {
     if (length && observation.gamma && *length > static_cast<double>(*observation.gamma) + length_without_draft) {

@@ -79,12 +79,11 @@ void bind_logs(nb::module_& module) {
     return answer_interruptibly(
         [&](const std::atomic<bool>* /*stop*/) { return times_prediction(keywords_of(options)); });
   });
-  module.def("compare_methods",
-             [](const std::string& document, const std::vector<double>& verification, unsigned threads) {
-               return answer_interruptibly([&](const std::atomic<bool>* stop) {
-                 return methods_comparison(document, verification, threads, stop);
-               });
-             });
+  module.def(
+      "compare_methods", [](const std::string& document, const std::vector<double>& verification, unsigned threads) {
+        return answer_interruptibly(
+            [&](const std::atomic<bool>* stop) { return methods_comparison(document, verification, threads, stop); });
+      });
   module.def("explanation", [](const Keywords& options) { return texts_of(explanation(keywords_of(options))); });
 }
 

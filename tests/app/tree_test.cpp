@@ -81,8 +81,7 @@ TEST_CASE("the times of a device price trees by passes over so many tokens and b
   for (int n = 1; n <= 7; ++n) steps += fmt::format("big,decoder_pass,2,{},100,{}\n", n, 10.0 + 0.5 * (n - 1));
   steps += "small,decoder_pass,2,1,100,1\nblock,block_drafting,2,1,100,1\nblock,block_drafting,2,2,100,1.5\n";
   const latency::Profile profile = inputs::parse_steps(steps, "steps.csv");
-  answers::ProfileQuestion pair{
-      .target = "big", .draft = "small", .batches = {2}, .contexts = {100}, .models = {}};
+  answers::ProfileQuestion pair{.target = "big", .draft = "small", .batches = {2}, .contexts = {100}, .models = {}};
   TreeQuestion question = tree_question(7);
   question.price = answers::price_from_profile(profile, pair, 7, 2);
   // The tree of the test above, at the same prices: 2.125 tokens for 12 ms and two drafts of 1 ms.
