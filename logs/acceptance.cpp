@@ -321,7 +321,7 @@ void set_positions(AcceptanceCounts& counts, std::span<const double> rates, std:
     counts.accepted_at.push_back(std::llround(rates[i] * steps));
   }
   // Both are integers.
-  counts.accepted_at_rounding = std::floor(rounding.value_or(rounding_of(rates, steps)) * steps + 0.5);
+  counts.accepted_at_rounding = std::floor((rounding ? *rounding : rounding_of(rates, steps)) * steps + 0.5);
   if (counts.steps_estimated) counts.accepted_at_rounding = std::max(counts.accepted_at_rounding, 1.0);
   fit_to_total(counts);
 }

@@ -143,7 +143,7 @@ std::optional<double> take_short_number(std::string_view& text) {
   }
   const std::size_t decimals = point == std::string_view::npos ? 0 : size - point - 1;
   const char next = size < text.size() ? text[size] : ' ';
-  const bool other = next == ',' || next == '.' || next == 'e' || next == 'E' || is_digit(next);
+  const bool other = next == '.' || next == 'e' || next == 'E' || is_digit(next) || thousands_follow(text.substr(size));
   if (size == 0 || (decimals == 0 && point != std::string_view::npos) || other) return std::nullopt;
   text.remove_prefix(size);
   return static_cast<double>(digits) / powers.at(decimals);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 
 // Functions that Emscripten's C library computes less exactly than glibc: a few of double, and those of long double
@@ -19,13 +21,91 @@ Long small_expm1(Long x) {
   return sum;
 }
 
+/// A sum of two doubles, the second below half a unit in the last place of the first: ten times as fast as Long.
+struct Pair {
+  double high;
+  double low;
+};
+
+constexpr Pair pair_of(Long x) {
+  const auto high = static_cast<double>(x);
+  return {high, static_cast<double>(x - Long{high})};
+}
+
+Pair sum(double a, double b) {
+  const double high = a + b;
+  const double of_b = high - a;
+  return {high, (a - (high - of_b)) + (b - of_b)};
+}
+
+Pair plus(Pair a, Pair b) {
+  const Pair high = sum(a.high, b.high);
+  return sum(high.high, high.low + (a.low + b.low));
+}
+
+Pair times(Pair a, Pair b) {
+  constexpr double splitter = 0x1.0p27 + 1.0;
+  const auto upper = [](double x) { return splitter * x - (splitter * x - x); };
+  const double high = a.high * b.high;
+  const double a_up = upper(a.high);
+  const double b_up = upper(b.high);
+  const double a_rest = a.high - a_up;
+  const double b_rest = b.high - b_up;
+  const double low = ((a_up * b_up - high) + a_up * b_rest + a_rest * b_up) + a_rest * b_rest;
+  return sum(high, low + (a.high * b.low + a.low * b.high));
+}
+
+/// Coefficients of the series of sine and cosine by powers of the square: 1, -1/3!, 1/5!, and 1, -1/2!, 1/4!.
+template <int First>
+constexpr std::array<Pair, 13> series_of() {
+  std::array<Pair, 13> series{};
+  Long term = 1.0L;
+  for (int n = 0; n < 13; ++n) {
+    series[static_cast<std::size_t>(n)] = pair_of(term);
+    term /= -static_cast<Long>((2 * n + 1 + First) * (2 * n + 2 + First));
+  }
+  return series;
+}
+
+/// The series, whose terms from the fifth on are below 2^-19: doubles are exact enough for these.
+Pair series_sum(const std::array<Pair, 13>& series, Pair square) {
+  constexpr std::size_t in_pairs = 4;
+  double rest = 0.0;
+  for (std::size_t n = series.size(); n > in_pairs; --n) rest = rest * square.high + series[n - 1].high;
+  Pair value{rest, 0.0};
+  for (std::size_t n = in_pairs; n > 0; --n) value = plus(series[n - 1], times(value, square));
+  return value;
+}
+
+constexpr double largest_angle = 8.0;  // up to there the multiples of the parts of pi / 2 are exact
+
+/// sin(x + quarters * pi / 2) for |x| < largest_angle.
+double sine(double x, int quarters) {
+  constexpr Long half_pi = std::numbers::pi_v<Long> / 2.0L;
+  constexpr double first = static_cast<double>(static_cast<std::int64_t>(half_pi * 0x1.0p49L)) * 0x1.0p-49;
+  constexpr double second =
+      static_cast<double>(static_cast<std::int64_t>((half_pi - Long{first}) * 0x1.0p99L)) * 0x1.0p-99;
+  constexpr auto third = static_cast<double>(half_pi - Long{first} - Long{second});
+  constexpr std::array<Pair, 13> of_sine = series_of<1>();
+  constexpr std::array<Pair, 13> of_cosine = series_of<0>();
+  const double multiple = nearbyint(x / static_cast<double>(half_pi));
+  const Pair angle = plus(sum(x - multiple * first, -multiple * second), {-multiple * third, 0.0});
+  const int turn = (static_cast<int>(multiple) + quarters) & 3;
+  const Pair square = times(angle, angle);
+  const Pair value = turn % 2 == 0 ? times(angle, series_sum(of_sine, square)) : series_sum(of_cosine, square);
+  return turn < 2 ? value.high : -value.high;
+}
+
 }  // namespace
 
 extern "C" {
 
 double hypot(double x, double y) { return static_cast<double>(sqrtl(Long{x} * Long{x} + Long{y} * Long{y})); }
-double sin(double x) { return static_cast<double>(sinl(Long{x})); }
-double cos(double x) { return static_cast<double>(cosl(Long{x})); }
+double sin(double x) {
+  if (fabs(x) < 0x1.0p-27) return x;
+  return fabs(x) < largest_angle ? sine(x, 0) : static_cast<double>(sinl(Long{x}));
+}
+double cos(double x) { return fabs(x) < largest_angle ? sine(x, 1) : static_cast<double>(cosl(Long{x})); }
 double atan2(double y, double x) { return static_cast<double>(atan2l(Long{y}, Long{x})); }
 
 Long expl(Long x) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "core/digest.hpp"
@@ -31,7 +32,8 @@ struct State {
 
   void add_block(const char* block) {
     std::array<std::uint32_t, 64> schedule{};
-    for (std::size_t i = 0; i < 64; ++i) schedule[i / 4] = schedule[i / 4] << 8U | static_cast<unsigned char>(block[i]);
+    std::memcpy(schedule.data(), block, block_bytes);
+    for (std::size_t i = 0; i < 16; ++i) schedule[i] = __builtin_bswap32(schedule[i]);
     for (std::size_t i = 16; i < 64; ++i) {
       const std::uint32_t a = schedule[i - 15];
       const std::uint32_t b = schedule[i - 2];
@@ -39,12 +41,22 @@ struct State {
                     (std::rotr(b, 17) ^ std::rotr(b, 19) ^ b >> 10U);
     }
     auto [a, b, c, d, e, f, g, h] = words;
-    for (std::size_t i = 0; i < 64; ++i) {
-      const std::uint32_t first = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + ((e & f) ^ (~e & g)) +
-                                  constants[i] + schedule[i];
-      const std::uint32_t second =
-          (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
-      h = g, g = f, f = e, e = d + first, d = c, c = b, b = a, a = first + second;
+    std::size_t i = 0;
+    const auto round = [&](auto a, auto b, auto c, auto& d, auto e, auto f, auto g, auto& h) {
+      h += (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + ((e & f) ^ (~e & g)) + constants[i] + schedule[i];
+      ++i;
+      d += h;
+      h += (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+    };
+    while (i < schedule.size()) {
+      round(a, b, c, d, e, f, g, h);
+      round(h, a, b, c, d, e, f, g);
+      round(g, h, a, b, c, d, e, f);
+      round(f, g, h, a, b, c, d, e);
+      round(e, f, g, h, a, b, c, d);
+      round(d, e, f, g, h, a, b, c);
+      round(c, d, e, f, g, h, a, b);
+      round(b, c, d, e, f, g, h, a);
     }
     const std::array added{a, b, c, d, e, f, g, h};
     for (std::size_t i = 0; i < 8; ++i) words[i] += added[i];
