@@ -50,7 +50,7 @@ void check_drafter(const Drafter& drafter, const AcceptanceProcess& process, std
 
 }  // namespace
 
-TEST_CASE("staged drafting agrees, in full rounds and with a shorter last one") {
+TEST_CASE("staged drafting agrees, in full rounds and with a shorter last round") {
   check_drafter(StagedDrafter{.inner_gamma = 3, .inner_alpha = 0.7, .inner_c = 0.1}, Iid{0.85}, 8);
   check_drafter(StagedDrafter{.inner_gamma = 4, .inner_alpha = 0.4, .inner_c = 0.0}, Iid{0.6}, 12);
   check_drafter(StagedDrafter{.inner_gamma = 2, .inner_alpha = 1.0, .inner_c = 0.5}, Iid{0.95}, 7);

@@ -108,7 +108,7 @@ TEST_CASE("at a request rate, batch size and time per token are those of the sim
   }
 }
 
-TEST_CASE("a server whose batch is always full answers requests at the predicted capacity") {
+TEST_CASE("a server whose batch is always full serves requests at the predicted capacity") {
   constexpr std::int64_t full = 32;
   for (const double prompt : {0.0, 100.0, 1000.0}) {
     // With fewer drafts answers take much the same iterations: who joined together leaves together for long.
@@ -126,7 +126,7 @@ TEST_CASE("a server whose batch is always full answers requests at the predicted
 // with drafts: tokens/s 0.3 %, TPOT 0.2 %, TTFT 0 to -7 % (16 clients). Without drafts all answers take the same
 // iterations: tokens/s up to +2.7 %, TPOT -2 %, TTFT -17 % with 64 clients, a fifth of it noise; a binomial number of
 // prompts in each pass would be -4 % and +49 %.
-TEST_CASE("clients of a closed loop are served as in its simulation, by engines of both kinds, at five loads") {
+TEST_CASE("closed-loop clients see the simulated latency, with engines of both kinds, at five loads") {
   for (const Prefill prefill : {Prefill::alone, Prefill::chunked}) {
     for (const std::int64_t gamma : {0, 3}) {
       for (const std::int64_t clients : {1, 4, 16, 64, 200}) {
@@ -143,7 +143,7 @@ TEST_CASE("clients of a closed loop are served as in its simulation, by engines 
 // and 1.1 % fewer arrivals than their rate in the simulation; over 160,000 requests TPOT was within 0.5 %, at 0.8
 // within 1.4 %. One prompt after the other would be TPOT -14 % at 0.8: those that come while prompts are read join
 // together.
-TEST_CASE("Poisson arrivals are served as in their simulation, by engines of both kinds, at five loads") {
+TEST_CASE("Poisson arrivals see the simulated latency, with engines of both kinds, at five loads") {
   for (const Prefill prefill : {Prefill::alone, Prefill::chunked}) {
     for (const std::int64_t gamma : {0, 3}) {
       const bool asynchronous = prefill == Prefill::alone;
@@ -159,7 +159,7 @@ TEST_CASE("Poisson arrivals are served as in their simulation, by engines of bot
 }
 
 // Measured: tokens/s 0.4 %, TPOT 0.3 % with clients and 2.3 % at a rate, TTFT -7 % with clients in chunks.
-TEST_CASE("each term of an engine and of its prompts is served as in the simulation") {
+TEST_CASE("each term of an engine and of its prompts adds the simulated time") {
   const auto check = [](const char* what, Prefill prefill, auto&& change) {
     for (const std::int64_t clients : {16, 0}) {
       Scenario scenario = engine_at(3, prefill, true, {.kind = ArrivalKind::closed, .clients = 16});
@@ -189,7 +189,7 @@ TEST_CASE("each term of an engine and of its prompts is served as in the simulat
   check("prompt", Prefill::chunked, [](Server& server) { server.prompt.p95 = 4500.0; });
 }
 
-TEST_CASE("acceptance with a memory is served as one by position of as many tokens at every draft length") {
+TEST_CASE("correlated acceptance is served like acceptance by position with the same tokens at every draft length") {
   constexpr std::int64_t longest = 6;
   const AcceptanceProcess chain = Markov{.a = 0.9, .b = 0.4};
   for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
@@ -208,7 +208,7 @@ TEST_CASE("acceptance with a memory is served as one by position of as many toke
   CHECK_THROWS_AS(analytic::served_acceptance(Trace{}, longest, Convention::bonus), DomainError);
 }
 
-TEST_CASE("a server without a closed-form equilibrium says so") {
+TEST_CASE("a server without a closed-form equilibrium reports that") {
   const auto rejects = [](auto&& change) {
     Scenario scenario = server_at(3, 1.0, 100.0, 8);
     change(std::get<Server>(scenario.fidelity));

@@ -101,7 +101,7 @@ TEST_CASE("the log of an n-gram drafter at one gamma predicts its tokens at othe
   }
 }
 
-TEST_CASE("95 % intervals of short logs hold the truth nine times in ten", "[long]") {
+TEST_CASE("95 % intervals of short logs cover the true value nine times in ten", "[long]") {
   // 200 logs of ten windows of 300 steps. A coverage of 0.95 shows 179 of them or fewer once in 500 times.
   constexpr int logs = 200;
   constexpr int min_covered = 180;
@@ -129,7 +129,7 @@ TEST_CASE("95 % intervals of short logs hold the truth nine times in ten", "[lon
   }
 }
 
-TEST_CASE("clusters of dependent iterations give intervals that hold the truth", "[long]") {
+TEST_CASE("clusters of dependent iterations give intervals that cover the true value", "[long]") {
   // 60 logs of eight texts each. A coverage of 0.9 shows 45 of them or fewer once in 2,000 times.
   constexpr int logs = 60;
   constexpr int min_covered = 46;

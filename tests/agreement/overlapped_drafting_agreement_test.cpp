@@ -11,7 +11,7 @@
 
 namespace foredraft {
 
-TEST_CASE("every schedule reaches its speedup in virtual time, on devices of its own and on a shared one") {
+TEST_CASE("every schedule reaches its speedup in virtual time, on separate devices and on a shared one") {
   for (const Overlap schedule : {Overlap::none, Overlap::pearl, Overlap::dsi}) {
     for (const bool shared : {false, true}) {
       for (const double alpha : {0.0, 0.4, 0.9}) {

@@ -106,7 +106,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a parallel drafter is charged once an iteration in both") {
+TEST_CASE("a parallel drafter is charged once an iteration on both sides") {
   for (const Convention convention : conventions) {
     tests::Simulation simulation = simulation_of(Iid{0.8}, 6, convention, Path::reference);
     simulation.scenario.drafter = BlockDrafter{};
@@ -135,7 +135,7 @@ TEST_CASE("position-dependent acceptance agrees") {
   }
 }
 
-TEST_CASE("an alpha from a Beta distribution for each iteration agrees") {
+TEST_CASE("an alpha drawn from a Beta distribution for each iteration agrees") {
   for (const auto& [a, b] : {std::pair{4.0, 1.0}, std::pair{0.5, 0.5}, std::pair{2.0, 3.0}}) {
     for (const Convention convention : conventions) {
       for (const Path path : paths) {
@@ -155,7 +155,7 @@ TEST_CASE("an alpha from a Beta distribution for each iteration agrees") {
   }
 }
 
-TEST_CASE("a Markov chain over token positions agrees, and no chain leaves the bounds of any process") {
+TEST_CASE("a Markov chain over token positions agrees, and no chain exceeds the bounds of any process") {
   for (const auto& [a, b] : {std::pair{0.9, 0.4}, std::pair{0.4, 0.9}, std::pair{0.97, 0.1}}) {
     for (const std::int64_t gamma : {1, 4, 9}) {
       for (const Convention convention : conventions) {

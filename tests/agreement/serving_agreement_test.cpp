@@ -50,7 +50,7 @@ std::vector<double> distribution_of_tokens(double acceptance) {
 
 }  // namespace
 
-TEST_CASE("sequences in lockstep advance by the tokens of one sequence that accepts as rarely as all together") {
+TEST_CASE("sequences in lockstep advance like one sequence with the minimum of their accepted drafts") {
   constexpr std::int64_t length = 64;
   for (const std::int64_t batch : {1, 2, 8}) {
     const sim::Tally tally = serve(saturated(Batching::lockstep, batch, {.tokens = length}));
@@ -70,7 +70,7 @@ TEST_CASE("sequences in lockstep advance by the tokens of one sequence that acce
   CHECK(std::abs(simulated.mean - tau) <= tests::standard_errors * simulated.standard_error + end_effect * tau);
 }
 
-TEST_CASE("answers in runs have the tokens per iteration of an endless text, however many are decoded at once") {
+TEST_CASE("answers in runs have the tokens per iteration of infinite text at every batch size") {
   constexpr double long_answer = 4000.0;
   constexpr double end_effect = 5e-4;  // of one iteration cut short in more than 1,000
   for (const Runs& runs : {Runs{0.7, 0.5, 0.6, 1.0}, Runs{0.85, 0.3, 1.2, 1.4}}) {
@@ -86,7 +86,7 @@ TEST_CASE("answers in runs have the tokens per iteration of an endless text, how
   }
 }
 
-TEST_CASE("a ragged static batch takes the iterations of its slowest row") {
+TEST_CASE("a ragged static batch takes the iterations of its slowest sequence") {
   constexpr std::int64_t length = 48;
   const std::vector<double> survival = analytic::iterations_survival(distribution_of_tokens(alpha), length);
   for (const std::int64_t batch : {1, 4, 32}) {
@@ -99,7 +99,7 @@ TEST_CASE("a ragged static batch takes the iterations of its slowest row") {
   }
 }
 
-TEST_CASE("a continuous batch that is always full emits the tokens of its rows in every iteration") {
+TEST_CASE("a continuous batch that is always full emits the tokens of its sequences in every iteration") {
   constexpr double mean_length = 40.0;
   const double iterations = analytic::expected_iterations_geometric(distribution_of_tokens(alpha), mean_length);
   for (const std::int64_t batch : {1, 16}) {
@@ -121,7 +121,7 @@ TEST_CASE("a continuous batch that is always full emits the tokens of its rows i
   CHECK(std::abs(simulated.mean - limit) <= tests::standard_errors * simulated.standard_error + end_effect * limit);
 }
 
-TEST_CASE("one request at a time under Poisson arrivals waits as long as a queue does") {
+TEST_CASE("one request at a time under Poisson arrivals waits as long as queueing theory says") {
   for (const double load : {0.3, 0.8}) {
     // Plain decoding of one token: service of constant length.
     auto simulation = saturated(Batching::continuous, 1, {.tokens = 1});

@@ -60,7 +60,7 @@ Estimate grown_tokens(const analytic::DepthContexts& contexts, const analytic::G
 
 }  // namespace
 
-TEST_CASE("greedy trees of every size and depth yield the simulated tokens, at the ends too") {
+TEST_CASE("greedy trees of every size and depth yield the simulated tokens, limits included") {
   for (const auto& [first, decay] : {std::pair{0.0, 1.0}, {0.3, 0.8}, {0.6, 0.7}, {0.9, 1.0}, {1.0, 1.0}}) {
     const Rows rows = falling_heads(5, first, decay);
     const analytic::HeadAccuracies accuracies(rows);
@@ -102,8 +102,7 @@ TEST_CASE("dynamic trees yield the simulated tokens at every spread and temperat
   }
 }
 
-TEST_CASE(
-    "trees of the size that EAGLE-2 drafts lie between static trees and the bound, and are fixed without a spread") {
+TEST_CASE("trees of EAGLE-2's size lie between static trees and the bound, and do not change without a spread") {
   const analytic::HeadAccuracies accuracies(falling_heads(6, 0.7, 0.95));
   for (const std::int64_t width : {4, 10}) {
     const double fixed =

@@ -128,7 +128,7 @@ TEST_CASE("theoretical orders hold: block over token-wise verification, optimum 
   }
 }
 
-TEST_CASE("a row depends on nothing but its method, and aliases name the same method") {
+TEST_CASE("a row depends only on its method, and aliases name the same method") {
   MethodsQuestion question = small_question();
   question.iterations = 2'000;
   const MethodsAnswer all = compare_methods(question, 2);
@@ -141,7 +141,7 @@ TEST_CASE("a row depends on nothing but its method, and aliases name the same me
   }
 }
 
-TEST_CASE("wrong questions are rejected, with what to do") {
+TEST_CASE("invalid requests are rejected, with what to do") {
   const auto refused = [](auto change) {
     MethodsQuestion question = small_question();
     change(question);
@@ -179,7 +179,7 @@ TEST_CASE("wrong questions are rejected, with what to do") {
   refused_parameter("no method", "rule.epsilon", 0.5);
 }
 
-TEST_CASE("several pairs are answered as each alone, text with what copies it, at temperatures that it is drawn at") {
+TEST_CASE("several pairs give the answers of each alone, with text its input copying, at temperatures it can use") {
   MethodsQuestion question = question_of_pairs();
   question.temperatures = {0.0, 0.7, 1.0};
   const MethodsAnswer answer = compare_methods(question);
@@ -247,7 +247,7 @@ TEST_CASE("contexts of a text have the acceptance of its own positions, and its 
         row_of(answer, "ngram_drafting", 1.0).iteration_cost);
 }
 
-TEST_CASE("a block costs one draft step whatever its length, and each draft falls by its decay") {
+TEST_CASE("a block costs one draft step at any length, and each draft falls by its decay") {
   MethodsQuestion question = small_question();
   question.temperatures = {1.0};
   question.gamma = 4;

@@ -10,7 +10,7 @@
 
 namespace foredraft::answers {
 
-TEST_CASE("overlapped schedules are compared with drafting and verification in turn, on two devices and on one") {
+TEST_CASE("overlapped schedules are compared with sequential drafting and verification, on two devices and on one") {
   const std::vector<OverlapRow> rows = overlap_rows(0.8, 5, 0.1);
   REQUIRE(rows.size() == 5);
   for (const OverlapRow& row : rows) {

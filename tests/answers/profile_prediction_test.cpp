@@ -60,7 +60,7 @@ ProfileQuestion llama_pair() {
 
 }  // namespace
 
-TEST_CASE("predict prints the advice first, then every batch, then what it rests on") {
+TEST_CASE("predict prints the advice first, then every batch, then the basis of its times") {
   ProfileQuestion question = question_of_two();
   question.overhead_us = 500.0;
   // Batch 1: 1.8 tokens for 11.5 ms and 2.3 for 12.5, against 10 ms each. Batch 4: 1.8 for 42.5 ms, 2.3 for 64.5,
@@ -131,7 +131,7 @@ TEST_CASE("the JSON of a prediction from times has the fields of every predictio
   CHECK(cell["gammas"][0]["break_even_alpha"].is_null());
 }
 
-TEST_CASE("intervals carry the spread of a measured profile through, and unmeasured models that of the fit") {
+TEST_CASE("intervals include the spread of a measured profile, and those of unmeasured models that of the fit") {
   const latency::Profile profile =
       latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "qwen1.5-0.5b", "t5-small"}, 0.0);
   ProfileQuestion question{.target = "llama-2-7b", .draft = "qwen1.5-0.5b"};
@@ -161,7 +161,8 @@ TEST_CASE("intervals carry the spread of a measured profile through, and unmeasu
   CHECK_THAT(app::to_text(predict(question, noisy)), Catch::Contains("NOT VALID"));
 }
 
-TEST_CASE("a profile with verifications charges sampling to plain decoding and to each iteration, and shows it") {
+TEST_CASE(
+    "a profile with verifications charges sampling to autoregressive decoding and to each iteration, and shows it") {
   latency::Profile profile =
       latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
   ProfileQuestion question{.target = "llama-2-7b", .draft = "sheared-llama-1.3b"};
@@ -198,7 +199,7 @@ TEST_CASE("a profile with verifications charges sampling to plain decoding and t
              Catch::Contains("some sampling is of larger or smaller batches than"));
 }
 
-TEST_CASE("bound by memory a verification costs one step, and the speedup is that of constant c") {
+TEST_CASE("if memory bound, a verification costs one step, and the speedup is that of constant c") {
   // Computing is free: what is left are weights, read once whatever the tokens, and a little of activations.
   const AtBatch at = predict(llama_pair(), sheet(1e12, 1e30)).cells.front();
   const AtDraftLength& four = at.lengths[3];
@@ -210,7 +211,7 @@ TEST_CASE("bound by memory a verification costs one step, and the speedup is tha
   CHECK(at.use >= 4);
 }
 
-TEST_CASE("bound by computing the speedup is the inverse of the operations factor, and no draft pays") {
+TEST_CASE("if compute bound, the speedup is the inverse of the operations factor, and no draft length gains") {
   // Memory is free: a pass takes what it computes, and its operations are counted from the programs themselves.
   const ProfileQuestion question = llama_pair();
   const auto flop = [](const std::string& model, std::int64_t tokens, std::int64_t context) {
@@ -237,7 +238,7 @@ TEST_CASE("bound by computing the speedup is the inverse of the operations facto
   CHECK(answers::schedule_json(prediction.schedules.front()).dump() == "[[1,8,0]]");
 }
 
-TEST_CASE("a table of steps is searched as far as it reaches, and says so") {
+TEST_CASE("a table of steps is searched within its range, and the answer says so") {
   ProfileQuestion question = question_of_two();
   question.acceptance = Iid{0.8};
   const latency::Profile steps = inputs::parse_steps(steps_of_two, "steps.csv");  // up to three tokens: two drafts
@@ -249,7 +250,7 @@ TEST_CASE("a table of steps is searched as far as it reaches, and says so") {
              Catch::Contains("no time for batch 1, 4 tokens"));
 }
 
-TEST_CASE("a step that a user measured is rejected by line where it cannot be") {
+TEST_CASE("an impossible step of a user's file is rejected by line") {
   const auto rejected = [](const std::string& rows) {
     return problem(
         [&] { static_cast<void>(inputs::parse_steps("model,role,batch,tokens,context,ms\n" + rows, "s.csv")); });

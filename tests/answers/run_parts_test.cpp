@@ -37,7 +37,7 @@ double tpot_ms(const RunPart& part) { return part.request_ms.value() / part.time
 
 }  // namespace
 
-TEST_CASE("a time is what a client saw, else the engine's iterations, else its throughput") {
+TEST_CASE("a time is the client's, else the engine's iterations, else the throughput") {
   Observation window = speculative(3, 8, 12.0, 0.5, 1000);
   window.times.tpot_ms = 5.0;
   window.times.output_tokens_per_s = 500.0;
@@ -52,7 +52,7 @@ TEST_CASE("a time is what a client saw, else the engine's iterations, else its t
   CHECK_FALSE(parts({window}).parts.at(0).request_ms);
 }
 
-TEST_CASE("windows without speculation count by their tokens: a slow one weighs less than a fast one") {
+TEST_CASE("windows without speculation are weighted by their tokens: a slow one counts less than a fast one") {
   Observation fast = window_of(1, 80.0);
   Observation slow = window_of(1, 20.0);
   fast.times.iteration_ms = 12.5;  // as readers derive it from the throughput
@@ -85,7 +85,7 @@ TEST_CASE("a request is timed by its tokens after the first one") {
   CHECK(part.request_ms == 1000.0);
 }
 
-TEST_CASE("steps without a draft count as steps where the generated tokens tell them") {
+TEST_CASE("steps without a draft count as steps where the generated tokens show them") {
   Observation window = speculative(3, 8, 12.0, 0.5, 100);
   const double accepted = static_cast<double>(*window.acceptance->accepted_tokens);
   window.acceptance->generated_tokens = 100 + *window.acceptance->accepted_tokens + 300;
@@ -128,7 +128,7 @@ TEST_CASE("windows with far fewer iterations than others were partly idle and lo
   CHECK(parts({window_of(8, 800.0), window_of(8, 800.0), window_of(8, 400.0)}).left_out.partial == 0);
 }
 
-TEST_CASE("a window that began idle, as its log tells, loses its time where it was slow") {
+TEST_CASE("a window that began idle, as its log shows, loses its time where it was slow") {
   const auto left_out = [](double output_tokens_per_s) {
     Observation began_idle = window_of(8, output_tokens_per_s);
     began_idle.partial = true;
@@ -151,7 +151,7 @@ TEST_CASE("windows of prompts lose their times where others only decode, and are
   CHECK(separates({window_of(8, 800.0), window_of(8, 800.0, 100.0)}) == std::nullopt);
 }
 
-TEST_CASE("where the rate of prompts alone was logged, their share is not known and no window is left out") {
+TEST_CASE("where the rate of prompts alone was logged, their share is unknown and no window is left out") {
   Observation window = plain(8, 10.0);
   window.times.prompt_tokens_per_s = 500.0;
   Observation decodes = window;
@@ -162,7 +162,7 @@ TEST_CASE("where the rate of prompts alone was logged, their share is not known 
   CHECK(runs.all[0].left_out.sum() == 0);
 }
 
-TEST_CASE("an arm without windows that only decode keeps its prompts, and so does the other arm") {
+TEST_CASE("a run without windows that only decode keeps its prompts, and so does the run compared with it") {
   const auto speculating = [](double output, double prompts) {
     Observation window = speculative(3, 8, 1.0, 0.8);
     window.times = window_of(8, output, prompts).times;
@@ -181,7 +181,7 @@ TEST_CASE("an arm without windows that only decode keeps its prompts, and so doe
   CHECK(left_out(mixed) == 0);
 }
 
-TEST_CASE("every draft accepted marks a part, whatever the log counts them by") {
+TEST_CASE("if every draft was accepted a part is marked, for any way of counting") {
   Observation window = speculative(3, 8, 12.0, 1.0, 100);
   CHECK(parts({window}).parts.at(0).all_accepted);
   window.acceptance->drafted_tokens.reset();

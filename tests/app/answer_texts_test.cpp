@@ -40,7 +40,7 @@ void check_said(const TemporaryFolder& folder, const std::vector<Said>& answers)
 
 }  // namespace
 
-TEST_CASE("predict reports that no draft length is best or pays, and its assumptions about drafts") {
+TEST_CASE("predict reports if no draft length is best or none gains, and its assumptions about drafts") {
   const TemporaryFolder folder;
   const std::string pair = "predict --device h100 --target llama-3.1-8b --draft llama-3.2-1b ";
   const std::string load = " --prompt-tokens 1000 --output-tokens 200";

@@ -61,7 +61,7 @@ TEST_CASE("the best draft length is that of the closed forms, and its neighbors 
   CHECK(unbounded.speedup == Approx(5.0).epsilon(tests::second_route));
 }
 
-TEST_CASE("where draft lengths cannot be compared, the best one is rejected and not guessed") {
+TEST_CASE("where draft lengths cannot be compared, asking for the best one is an error") {
   Scenario scenario = iid_scenario(0.8, 5, 0.05);
   scenario.cost = ConstantRatio{};
   CHECK_THROWS_WITH(best_draft_length(scenario), Catch::Contains("without a cost"));
@@ -79,7 +79,7 @@ TEST_CASE("where draft lengths cannot be compared, the best one is rejected and 
   CHECK_THROWS_WITH(best_draft_length(scenario), Catch::Contains("fidelity"));
 }
 
-TEST_CASE("a scenario with a value out of range is rejected by closed form and simulation alike") {
+TEST_CASE("closed form and simulation reject the same values out of range") {
   for (const double alpha : {-0.1, 1.1, std::nan(""), std::numeric_limits<double>::infinity()}) {
     check_rejected(iid_scenario(alpha, 5, 0.05), "alpha");
   }
@@ -100,7 +100,7 @@ TEST_CASE("a scenario with a value out of range is rejected by closed form and s
   check_rejected(scenario, "cost.step_ms=0");
 }
 
-TEST_CASE("parts of a scenario that do not go together are rejected") {
+TEST_CASE("parts of a scenario that do not fit together are rejected") {
   Scenario scenario = iid_scenario(0.8, 3, 0.05);
   // Beyond its end nothing is known; every policy used to read on.
   process_of(scenario).acceptance = Positional{.conditional = {0.9, 0.8}};
@@ -234,7 +234,7 @@ TEST_CASE("a sweep reports progress, stops when asked, and resumes") {
   CHECK_FALSE(std::filesystem::exists(folder / "c"));
 }
 
-TEST_CASE("a tree beyond its accuracies or its price is rejected") {
+TEST_CASE("a tree beyond its accuracies or its cost is rejected") {
   TreeQuestion question{.accuracies = {{0.5, 0.25}, {0.5, 0.125}}, .nodes = 5, .depth = 2};
   CHECK(best_tree(question).chosen.tokens == 2.125);
   question.depth = 3;

@@ -59,7 +59,7 @@ TEST_CASE("noise that the user has accepted is reported without advice") {
   CHECK(app::noise_message("too noisy", "end other programs", true) == "too noisy");
 }
 
-TEST_CASE("a profile of the pair that is asked for is complete, is shown as a table, and is not overwritten") {
+TEST_CASE("a profile of the requested pair is complete, is shown as a table, and is not overwritten") {
   const TemporaryFolder folder;
   const std::vector<gpu_bench::PlannedPair> pairs =
       gpu_bench::pairs_of(latency::model_registry(), {"tiny-target", "tiny-drafter"});
@@ -156,7 +156,7 @@ TEST_CASE("calibrate rejects what it cannot measure or must not overwrite, with 
   CHECK(content_of(folder / "mine.json") == "{\"schema\": \"something else\"}");
 }
 
-TEST_CASE("calibrate --backend cuda starts foredraft-gpu from the PATH, and says where it was not found") {
+TEST_CASE("calibrate --backend cuda starts foredraft-gpu from the PATH, and says if it was not found") {
   const TemporaryFolder folder;
   // A link beside nothing, so that only the PATH counts.
   std::filesystem::create_directory(folder / "alone");

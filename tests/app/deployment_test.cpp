@@ -35,7 +35,7 @@ const std::string small_config = R"({
 
 }  // namespace
 
-TEST_CASE("a data sheet answers with what engines reach, its interval and the floor") {
+TEST_CASE("a data sheet answers with the attainable speed of engines, its interval and the floor") {
   answers::ProfileQuestion question{.target = "llama-3.1-8b", .draft = "llama-3.2-1b"};
   question.acceptance = Iid{0.8};
   question.batches = {1, 64};
@@ -84,7 +84,7 @@ TEST_CASE("a gain whose interval contains 1 is reported as within the error of t
   CHECK(answers::payoff_of(at) == answers::Payoff::does_not_pay);
 }
 
-TEST_CASE("the JSON of models says parameters, bytes, formats and whether they fit") {
+TEST_CASE("the JSON of models has parameters, bytes, formats and whether they fit") {
   const tests::TemporaryFolder folder;
   const Json fits = predicted(folder, llama_on_h100 + "--batch 1,8 --target-format fp8 --context 4096");
   const Json& target = fits["models"]["target"];
@@ -206,7 +206,7 @@ TEST_CASE("quantized deployments fit where their weights do") {
   }
 }
 
-TEST_CASE("groups of devices that have some of the layers each share the weights, not the time of a step") {
+TEST_CASE("devices in groups of pipeline stages share the weights, not the time of a step") {
   const tests::TemporaryFolder folder;
   const std::string pair = "--device h100 --target llama-3.3-70b --draft llama-3.2-1b ";
   const Json whole = predicted(folder, pair + "--ignore-memory");
@@ -221,7 +221,7 @@ TEST_CASE("groups of devices that have some of the layers each share the weights
         8.5 / 16.0 * layers["models"]["target"]["kv_bytes_per_token"].get<double>());
 }
 
-TEST_CASE("pairs, formats and splits that cannot be are rejected with what to do") {
+TEST_CASE("impossible pairs, formats and splits are rejected with what to do") {
   const tests::TemporaryFolder folder;
   const auto rejected = [&](const std::string& arguments) {
     const auto result = tests::foredraft(folder, "predict --alpha 0.8 " + arguments);

@@ -55,7 +55,7 @@ TEST_CASE("bad usage exits with 2, says what to do on stderr and leaves stdout e
   CHECK_THAT(foredraft(folder, "predict --acceptance-length 2.5 --c 0.1").err, Catch::Contains("add --gamma G"));
 }
 
-TEST_CASE("with --json an error is a document on stdout, too, as its schema says") {
+TEST_CASE("with --json an error is a document on stdout that follows its schema") {
   const TemporaryFolder folder;
   write_text(folder / "o.jsonl", "{\"iter\": 1, \"iterLatencyMS\": 9, \"inflightBatchingStats\": {}}\n");
   const auto schema = nlohmann::json::parse(content_of(FOREDRAFT_SOURCE "/docs/schemas/error.schema.json"));
@@ -314,14 +314,14 @@ TEST_CASE("the output folder of another configuration and a full disk end in a c
   CHECK_THAT(unwritable.err, Catch::Contains("c/manifest.json: cannot be written (File too large)"));
 }
 
-TEST_CASE("a name that is no text in UTF-8 is a name") {
+TEST_CASE("a name that is not valid UTF-8 is still a name") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", sweep_text);
   CHECK(foredraft(folder, "sweep s.toml --no-figures --out \"$(printf 'caf\\351')\"").code == 0);
   CHECK(foredraft(folder, "check \"$(printf 'caf\\351')\"").code == 0);
 }
 
-TEST_CASE("files that a configuration names are looked for in its folder, then in the working directory") {
+TEST_CASE("files that a configuration names are searched in its folder, then in the working directory") {
   const TemporaryFolder folder;
   fs::create_directory(folder / "sub");
   write_text(folder / "sub/c.toml",
@@ -350,7 +350,7 @@ TEST_CASE("files that a configuration names are looked for in its folder, then i
   CHECK(content_of(folder / "sub/here/points.csv") == content_of(folder / "beside/points.csv"));
 }
 
-TEST_CASE("draft lengths beyond a recorded one are said to be extrapolated") {
+TEST_CASE("draft lengths beyond a recorded one are reported as extrapolated") {
   const TemporaryFolder folder;
   const auto config = [](const char* gammas) {
     return std::string("schema = \"foredraft.sweep/1\"\n[axes]\ngamma = ") + gammas +
@@ -365,7 +365,7 @@ TEST_CASE("draft lengths beyond a recorded one are said to be extrapolated") {
              Catch::Contains("note: t.csv: recorded at gamma 3; longer drafts are extrapolated: "));
 }
 
-TEST_CASE("an interrupted sweep exits with 130 and says how to go on") {
+TEST_CASE("an interrupted sweep exits with 130 and says how to continue") {
   const TemporaryFolder folder;
   write_text(folder / "long.toml",
              "schema = \"foredraft.sweep/1\"\n[axes]\ngamma = { from = 1, to = 400 }\n[fixed]\nalpha = 0.9\n"
@@ -407,7 +407,7 @@ TEST_CASE("figures are drawn after the data, and missing figures are no failure"
   CHECK_THAT(no_results.err, Catch::Contains("plots: holds no manifest.json"));
 }
 
-TEST_CASE("a figure that is added to a finished sweep is drawn without computing a point again") {
+TEST_CASE("a figure added to a finished sweep is drawn without computing a point again") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", sweep_text);
   REQUIRE(foredraft(folder, "sweep s.toml --out a --no-figures").code == 0);
@@ -424,7 +424,7 @@ TEST_CASE("a figure that is added to a finished sweep is drawn without computing
   if (again.err.find("no Python with matplotlib") == std::string::npos) CHECK(fs::exists(folder / "a/other.pdf"));
 }
 
-TEST_CASE("a prediction from a device goes into a folder where one is named, and stdout stays what it was") {
+TEST_CASE("a prediction from a device goes into a folder if one is given, and stdout does not change") {
   const TemporaryFolder folder;
   const std::string question =
       "predict --profile h200 --target llama-2-7b --draft sheared-llama-1.3b --alpha 0.7 --batch 1,8";
@@ -470,7 +470,7 @@ TEST_CASE("a reproduction includes a validation with its origin, and draws it") 
   }
 }
 
-TEST_CASE("a reproduction of figures alone has a report though it has no printed cell to score") {
+TEST_CASE("a reproduction with figures only has a report, without a printed cell to score") {
   const TemporaryFolder folder;
   const Outcome traced = foredraft(folder, "reproduce leviathan-figure5 --out a");
   CHECK(traced.code == 0);

@@ -49,7 +49,7 @@ TEST_CASE("links in a results folder are neither written through nor read") {
   CHECK(content_of(folder / "victim") == "mine");
 }
 
-TEST_CASE("check reads regular files of its folder, and no more of them than the manifest says") {
+TEST_CASE("check reads regular files of its folder, and only as many bytes as the manifest says") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", figureless);
   REQUIRE(foredraft(folder, "sweep s.toml --out a").code == 0);
@@ -202,7 +202,7 @@ TEST_CASE("figures are part of the run: an interrupt is 130, and the same comman
   CHECK(foredraft(folder, "plot b", plots).code == 1);
 }
 
-TEST_CASE("a folder that another run is writing is left alone by every command") {
+TEST_CASE("every command leaves a folder alone that another run is writing") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", figureless);
   write_text(folder / "heads.csv", "0.7,0.1\n0.5,0.1\n");

@@ -25,7 +25,7 @@ void write_program(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("no message moves the cursor, hides text or fills the screen, whatever it quotes") {
+TEST_CASE("no message moves the cursor, hides text or fills the screen, for any quoted text") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", figureless);
   write_text(folder / "heads.csv", "0.7,0.1\n");
@@ -99,7 +99,7 @@ TEST_CASE("everything after -- is a name, even if it begins with a dash") {
   CHECK_FALSE(fs::exists(folder / "b"));
 }
 
-TEST_CASE("names that are no UTF-8 lose neither the manifest nor the report, in a first run and in a second") {
+TEST_CASE("names that are not UTF-8 keep the manifest and the report, in a first run and in a second") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", with_figure);
   write_text(folder / "heads\xff.csv", "0.7,0.1\n0.5,0.1\n");
@@ -175,7 +175,7 @@ TEST_CASE("a path that cannot be accessed is bad input, reported in a sentence")
   }
 }
 
-TEST_CASE("an input without end is an error that names the limit, and nothing is written") {
+TEST_CASE("an endless input is an error that names the limit, and nothing is written") {
   const TemporaryFolder folder;
   write_text(folder / "heads.csv", "0.7,0.1\n0.5,0.1\n");
   const std::string sweep =
@@ -248,7 +248,7 @@ TEST_CASE("a model without times of a role is not unknown, and its own name is n
              Catch::Contains("unknown model \"D \"") && !Catch::Contains("did you mean"));
 }
 
-TEST_CASE("no number of a table is longer than a table is wide") {
+TEST_CASE("no number in a table exceeds the width of a table") {
   const TemporaryFolder folder;
   for (const char* command :
        {"predict --alpha 0.8 --gamma 3 --c 1e300", "predict --alpha 0.9999999999999999 --c 1e-300",

@@ -108,7 +108,7 @@ TEST_CASE("a folder of a load has its answer, the parts of a token's time, and o
       InputError);
 }
 
-TEST_CASE("a load that is asked without the command says all that lacks or is wrong at once") {
+TEST_CASE("the command line of a load reports all missing and wrong values at once") {
   CommandLine line(predict_command().spec,
                    {"--target=llama-3.1-8b", "--alpha=1.5", "--prompt=0", "--engine=vlm", "--prefix-hit=2"});
   std::string problems;

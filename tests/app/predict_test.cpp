@@ -30,7 +30,7 @@ nlohmann::ordered_json json_of(const answers::Question& asked) {
 
 }  // namespace
 
-TEST_CASE("predict writes the answer first, then the table, then what it rests on") {
+TEST_CASE("predict writes the answer first, then the table, then its basis") {
   answers::Question asked = question(0.8, 0.05, 5);
   asked.scenario.operations_ratio = 0.05;
   CHECK(text_of(asked) ==
@@ -87,7 +87,7 @@ TEST_CASE("without an operations ratio its factor is null, and without gamma the
   CHECK(json["speedup"] == json["best_speedup"]);
 }
 
-TEST_CASE("where speculation never pays the real-valued optimum is 0, and the shortest draft without a bonus token") {
+TEST_CASE("where speculation never gains the real-valued optimum is 0, and the shortest draft without a bonus token") {
   for (const double c : {0.79, 0.81, 0.95, 1.0, 3.0}) {  // on both sides of alpha
     CAPTURE(c);
     const auto json = json_of(question(0.8, c, std::nullopt));
@@ -134,7 +134,7 @@ TEST_CASE("an unbounded optimum is printed as a word, with the other fields at t
   CHECK(json["best_gamma"] == "unbounded");
 }
 
-TEST_CASE("a vector caps gamma at its length and has neither real-valued optimum nor oracle") {
+TEST_CASE("a vector limits gamma to its length and has neither real-valued optimum nor oracle") {
   answers::Question asked = question(0.0, 0.0, std::nullopt);
   acceptance_of(asked) = Positional{{0.5, 0.5, 0.5}};
   const auto json = json_of(asked);
@@ -164,7 +164,7 @@ TEST_CASE("gamma 0 is autoregressive decoding, and the answer says so") {
   CHECK(json["tokens_variance"] == 0.0);
 }
 
-TEST_CASE("a block drafter and the convention without bonus are charged and counted as such") {
+TEST_CASE("a block drafter and the convention without bonus are charged and counted accordingly") {
   answers::Question asked = question(0.5, 0.5, 2);
   asked.scenario.convention = Convention::no_bonus;
   asked.scenario.drafter = BlockDrafter{};

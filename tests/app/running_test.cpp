@@ -73,7 +73,7 @@ TEST_CASE("what cannot run is rejected by key before anything is written") {
   }
 }
 
-TEST_CASE("a rule that accepts every draft runs, whatever its distribution's sum rounds to") {
+TEST_CASE("a rule that accepts every draft runs, even if its distribution's sum is rounded") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml",
              sweep_of("iterations = 1000", "gamma = [4]",
@@ -84,7 +84,7 @@ TEST_CASE("a rule that accepts every draft runs, whatever its distribution's sum
   CHECK(outcome.code == 0);
 }
 
-TEST_CASE("acceptance by position goes with iterations that draft nothing, and a gamma beyond it is said first") {
+TEST_CASE("acceptance by position works with gamma 0, and a gamma beyond it is reported first") {
   const TemporaryFolder folder;
   const std::string by_position = "process = \"positional\"\n\"process.marginal\" = [0.8, 0.5]\nc = 0.1";
   for (const char* gammas : {"gamma = [0, 1, 2]", "gamma = [2, 1, 0]"}) {
@@ -100,7 +100,7 @@ TEST_CASE("acceptance by position goes with iterations that draft nothing, and a
   CHECK_FALSE(std::filesystem::exists(folder / "beyond"));
 }
 
-TEST_CASE("drafts that decay go with an iteration that drafts nothing") {
+TEST_CASE("decaying drafts work with gamma 0") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", sweep_of("iterations = 1000", "gamma = [0, 1, 2]",
                                          "drafter = \"block\"\n\"drafter.decay\" = 0.9\nalpha = 0.8\nc = 0.05"));

@@ -75,7 +75,7 @@ class FullDisk {
 
 }  // namespace
 
-TEST_CASE("a file is replaced whole and nothing else stays, a failure keeps the old text") {
+TEST_CASE("a file is replaced whole without leftovers, and a failure keeps the old text") {
   const Folder folder;
   replace_file(folder / "file", "a long first text");
   replace_file(folder / "file", "second");
@@ -149,7 +149,7 @@ TEST_CASE("an input that grows while it is read ends where it ended when it was 
   CHECK_FALSE(of_unknown_size.read().empty());
 }
 
-TEST_CASE("a file is read to a bound, and a line to another") {
+TEST_CASE("reading a file stops at a bound of bytes, or of lines") {
   const Folder folder;
   folder.put("file", "12345678");
   CHECK(read_file(folder / "file", 8) == "12345678");
@@ -164,7 +164,7 @@ TEST_CASE("a file is read to a bound, and a line to another") {
   CHECK_THROWS_WITH(reader.next_line(line), Catch::EndsWith("long:2: a line of more than 1048576 bytes"));
 }
 
-TEST_CASE("lines come one by one, and the last says whether it had an end") {
+TEST_CASE("lines come one by one, and the last reports whether it was terminated") {
   const Folder folder;
   const auto lines_of = [&](const std::string& text) {
     folder.put("file", text);
@@ -198,7 +198,7 @@ TEST_CASE("bytes come in pieces no larger than asked for") {
   CHECK_THROWS_MATCHES(again.skip(1), RunError, Says((folder / "file") + ": ends early"));
 }
 
-TEST_CASE("an append that fails leaves the whole rows and gives the reason") {
+TEST_CASE("an append that fails leaves whole rows and gives the reason") {
   const Folder folder;
   AppendFile file(folder / "rows");
   file.append("1,2\n");
@@ -207,7 +207,7 @@ TEST_CASE("an append that fails leaves the whole rows and gives the reason") {
   CHECK(text_of(folder / "rows") == "1,2\n");
 }
 
-TEST_CASE("one writer has a folder at a time, and leaves nothing of its lock") {
+TEST_CASE("one writer has a folder at a time, and leaves no lock behind") {
   const Folder folder;
   {
     const WriteLock lock = WriteLock::of_folder(folder / "a/b");
@@ -228,7 +228,7 @@ TEST_CASE("one writer has a folder at a time, and leaves nothing of its lock") {
   CHECK_THROWS_WITH(WriteLock::of_folder(folder / "file"), Catch::Contains("is a file"));
 }
 
-TEST_CASE("a lock passes to the next holder, whatever its last one or a foreign link left") {
+TEST_CASE("a lock passes to the next holder, for any leftover of its last one or a foreign link") {
   const Folder folder;
   folder.put(".foredraft-lock", "");  // of a killed process
   folder.put(".foredraft-tmp-0123456789abcdef", "half");

@@ -40,7 +40,7 @@ TEST_CASE("a name with other numbers is a different name, not a typing mistake")
   CHECK(nearest("llama-3.2-11b", std::vector<std::string>{"llama-3.2-1b"}).empty());
 }
 
-TEST_CASE("a name whose separators, case or order of words differ is found however many letters that are") {
+TEST_CASE("a name is found in spite of other separators, case or order of words, at any length") {
   const std::vector<std::string> models{"llama-3.1-8b", "qwen3-coder-30b-a3b", "qwen2.5-7b"};
   CHECK(nearest("Qwen 3 Coder 30B A3B", models) == "qwen3-coder-30b-a3b");
   CHECK(nearest("LLAMA_31_8B", models) == "llama-3.1-8b");
@@ -50,7 +50,7 @@ TEST_CASE("a name whose separators, case or order of words differ is found howev
   CHECK(nearest("...", models).empty());
 }
 
-TEST_CASE("of many names a message says how to list those of the word instead of printing all") {
+TEST_CASE("for many names a message says how to list those of the word instead of printing all") {
   std::vector<std::string> names{"deepseek-v3"};
   for (int i = 0; i < 11; ++i) names.push_back("model-" + std::to_string(i));
   CHECK(suggestion_for("deepseek_v4", names, "models").starts_with("known: deepseek-v3, model-0, "));
@@ -62,7 +62,7 @@ TEST_CASE("of many names a message says how to list those of the word instead of
   CHECK(suggestion_for("olmo-7b", names).starts_with("known: "));
 }
 
-TEST_CASE("a search ignores case and separators, and where it finds nothing the closest name is known") {
+TEST_CASE("a search ignores case and separators, and without a result it gives the closest name") {
   CHECK(plain_name("Qwen/Qwen2.5-7B_x") == "qwenqwen257bx");
   CHECK(mentions("NVIDIA H100 SXM5 80GB", "h100-sxm"));
   CHECK(mentions("qwen2.5-7b", "QWEN 25"));

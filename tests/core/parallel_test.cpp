@@ -19,7 +19,7 @@
 
 namespace foredraft {
 
-TEST_CASE("parallel_for does each piece of work exactly once, whatever the number of threads") {
+TEST_CASE("parallel_for does each piece of work exactly once, for any number of threads") {
   for (const unsigned threads : {0U, 1U, 2U, 7U}) {
     std::vector<std::atomic<int>> done(100);
     parallel_for(done.size(), threads, [&](std::uint64_t i) { ++done[i]; });
@@ -51,7 +51,7 @@ TEST_CASE("threads start once and serve one loop after another") {
   CHECK(seen.size() <= std::max(8U, resolve_threads(0)));  // other tests use up to 8 threads, or all of the machine
 }
 
-TEST_CASE("loops inside of a loop and loops of several threads at once do all their work") {
+TEST_CASE("nested loops and loops of several threads at once do all their work") {
   std::atomic<int> done{0};
   const auto loops = [&] {
     parallel_for(8, 4, [&](std::uint64_t) { parallel_for(25, 3, [&](std::uint64_t) { ++done; }); });

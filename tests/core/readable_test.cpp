@@ -18,7 +18,7 @@ const std::string three_dots = "\u2026";
 
 }  // namespace
 
-TEST_CASE("a value that a message quotes ends after 200 characters, never within one") {
+TEST_CASE("a quoted value in a message ends after 200 characters, never inside one") {
   CHECK(readable("").empty());
   CHECK(readable("cost.target \u03b1 \U0001F600") == "cost.target \u03b1 \U0001F600");
   const std::string letters(200, 'a');
@@ -33,7 +33,7 @@ TEST_CASE("a value that a message quotes ends after 200 characters, never within
   CHECK(readable("abc", 2) == "ab" + three_dots);
 }
 
-TEST_CASE("nothing that a message quotes moves a cursor, hides or turns what follows, or is no UTF-8") {
+TEST_CASE("no quoted text in a message moves a cursor, hides or reverses text, or is invalid UTF-8") {
   CHECK(readable("a\x1b[2Jb\n\r\t\x7f") == "a\\x1b[2Jb\\x0a\\x0d\\x09\\x7f");
   CHECK(readable(std::string_view("\0", 1)) == "\\x00");
   CHECK(readable("\u009b31m\u00a0\u200b\u202e\ufeff\U000E0041") == "\\u009b31m\\u00a0\\u200b\\u202e\\ufeff\\ue0041");

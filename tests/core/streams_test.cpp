@@ -62,7 +62,7 @@ std::string shown_on_a_terminal(const char* term, const char* no_color) {
 
 }  // namespace
 
-TEST_CASE("a terminal shows colors, unless NO_COLOR is set or the terminal takes none") {
+TEST_CASE("a terminal shows colors, unless NO_COLOR is set or the terminal has none") {
   const std::string colored =
       "\x1b[1mthe answer\x1b[0m\n\x1b[2mlabel\x1b[0m       text\n\x1b[31mplace\x1b[0m: problem\n";
   const std::string plain = "the answer\nlabel       text\nplace: problem\n";

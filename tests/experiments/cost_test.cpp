@@ -39,7 +39,7 @@ cost = "block"
 
 }  // namespace
 
-TEST_CASE("the block cost model charges what Eq. 4 does, with what a sentence pays once") {
+TEST_CASE("the block cost model charges what Eq. 4 does, plus a fixed cost of a sentence") {
   const std::string sentences =
       "sequence_length = 27\n\"cost.target_encoder_ms\" = 6\n\"cost.drafter_encoder_ms\" = 5\n"
       "\"cost.fixed_ms\" = 3\n";
@@ -137,7 +137,7 @@ TEST_CASE("predict takes measured times, says so, and breaks even where the spee
   CHECK(predicted(ask(0.5, 10.0)).break_even_alpha.value() == 0.0);
 }
 
-TEST_CASE("measured times go together on the command line, and not with c") {
+TEST_CASE("measured times are given together on the command line, and not with c") {
   const auto read = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--alpha", "0.8", "--gamma", "1"});
     CommandLine line(app::predict_command().spec, arguments);

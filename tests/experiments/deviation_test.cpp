@@ -69,7 +69,7 @@ TEST_CASE("a simulation without variation is compared by the standard error that
   CHECK(std::isfinite(of_nothing.value()));
 }
 
-TEST_CASE("what follows from tokens is compared without variation only where tokens cannot vary") {
+TEST_CASE("quantities derived from tokens are compared without variation only where tokens cannot vary") {
   ClosedForm closed_form;
   closed_form.tokens_per_iteration = 1.001;
   closed_form.tokens_variance = 0.001;
@@ -108,7 +108,7 @@ TEST_CASE("the standard error that a closed form implies never makes a likely ou
   CHECK(disagreements > 80);
 }
 
-TEST_CASE("of 60 seeds with about one acceptance each none writes an infinity or raises an alarm") {
+TEST_CASE("of 60 seeds with about one acceptance each none gives an infinity or an alarm") {
   const tests::TemporaryFolder folder;
   int without_acceptance = 0;
   for (int seed = 1; seed <= 60; ++seed) {

@@ -79,7 +79,7 @@ std::string rejected_server(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a server with the times of a device takes the sum of its passes, each at the cache that it meets") {
+TEST_CASE("a server with the times of a device takes the sum of its passes, each at its context length") {
   const latency::PairSurface pair = a100("sheared-llama-1.3b", latency::Role::autoregressive_drafting);
   constexpr double rounding = 1e-6;  // times are whole nanoseconds
   double plain_us = 0.0;
@@ -107,7 +107,7 @@ TEST_CASE("a server with the times of a device takes the sum of its passes, each
         Approx(heads_us).epsilon(rounding));
 }
 
-TEST_CASE("a server on a measured profile pays for drawing tokens and for verifying them") {
+TEST_CASE("a server on a measured profile charges sampling and verification of tokens") {
   const std::int64_t vocabulary = latency::find_model(latency::model_registry(), "llama-2-7b").vocabulary;
   const tests::TemporaryFolder folder;
   latency::Profile profile = served_profile(0);
@@ -134,7 +134,7 @@ TEST_CASE("a server on a measured profile pays for drawing tokens and for verify
         Approx(2.0 * sampling_us(3)).margin(rounding_us));
 }
 
-TEST_CASE("a schedule of gamma on a device drafts what the batch says") {
+TEST_CASE("a schedule of gamma on a device drafts by batch size") {
   const latency::PairSurface pair = a100("sheared-llama-1.3b", latency::Role::autoregressive_drafting);
   const double plain_us = pair.target_pass(1, served_batch, 0).time_us + pair.target_pass(1, served_batch, 1).time_us;
   const std::string two = "output_tokens = 2\n";
@@ -144,7 +144,7 @@ TEST_CASE("a schedule of gamma on a device drafts what the batch says") {
         Approx(pair.target_pass(2, served_batch, 0).time_us + pair.drafting(1, served_batch, 0).time_us).epsilon(1e-6));
 }
 
-TEST_CASE("a server with unknown times is rejected before it serves") {
+TEST_CASE("a server with unknown times is rejected before it runs") {
   const std::string some = "gamma = 3\noutput_tokens = 9\n";
   CHECK(rejected_server(certain_server(some, one_by_one)) == "");
   std::string elsewhere = certain_server(some, one_by_one);
@@ -162,7 +162,7 @@ TEST_CASE("a server with unknown times is rejected before it serves") {
              Catch::Contains(unknown + "3000"));
 }
 
-TEST_CASE("a server takes its times from one place") {
+TEST_CASE("a server takes its times from one source") {
   const std::string some = "gamma = 3\noutput_tokens = 9\n";
   CHECK(tests::problem_of(certain_server(some, one_by_one)).empty());
   CHECK_THAT(tests::problem_of(certain_server(some + "target_step = { weights_ms = 1 }\n", one_by_one)),

@@ -72,7 +72,7 @@ TEST_CASE("a corpus holds the files of its list and folders in order of their pa
   CHECK(read({z, z, z, b, a, z}, 20).files.size() == 3);
 }
 
-TEST_CASE("a text is read once, whatever links and copies lead to it, and files without words not at all") {
+TEST_CASE("a text is read once in spite of links and copies, and files without words are skipped") {
   const Folder folder;
   const auto original = folder.write("m-original", "some text");
   fs::create_symlink(original, folder.path() / "a-link");

@@ -88,7 +88,7 @@ TEST_CASE("passes of llama-bench become steps of an engine, those with all logit
   CHECK(step_us(parse_llama_bench(std::vector<BenchFile>{{"t.json", list, "x"}}, {}), "x", 1, 100) == 39'500.0);
 }
 
-TEST_CASE("passes over 1 to 8 tokens say what a token computes, and at two depths how often the cache is read") {
+TEST_CASE("passes over 1 to 8 tokens give the time of a token, and at two depths how often the KV cache is read") {
   std::string tests;
   for (const std::int64_t depth : {0, 8192}) {
     for (const std::int64_t tokens : {1, 2, 5, 8}) {
@@ -110,7 +110,7 @@ TEST_CASE("passes over 1 to 8 tokens say what a token computes, and at two depth
   CHECK_THAT(profile.notes[1].text, Catch::Contains("0.50 (0.50 to 0.50) times again"));
 }
 
-TEST_CASE("llama-batched-bench gives decode steps of batches, a log of the loop what drafting takes inside of it") {
+TEST_CASE("llama-batched-bench gives decode steps of batches, a log of the loop the drafting time inside it") {
   const std::string batched = R"({"n_kv_max": 99, "pp": 128, "tg": 5, "pl": 4, "n_kv": 9, "t_pp": 1.0, "t_tg": 0.25})";
   const auto profile = parse_llama_bench(
       std::vector<BenchFile>{{"b.jsonl", batched, "t"}, {"d.log", loop_log("2", "20", "140.000"), "d"}}, llama_cpp);
@@ -194,7 +194,7 @@ TEST_CASE("sweeps and servers charge an engine's loop as a prediction does") {
         Approx(56'150.0).epsilon(second_route));
 }
 
-TEST_CASE("a drafter whose weights the target drove out of the cache passes over verified tokens from memory, too") {
+TEST_CASE("a drafter whose weights the target evicted from the cache also reads them from memory for verified tokens") {
   const std::vector<BenchFile> files{{"t.jsonl", target, ""},
                                      {"d.csv", draft, ""},
                                      {"1.log", loop_log("1", "10", "80.0"), "d"},
@@ -211,7 +211,7 @@ TEST_CASE("a drafter whose weights the target drove out of the cache passes over
   CHECK_THROWS_MATCHES(latency::check_profile(none), DomainError, Says("engine_loop"));
 }
 
-TEST_CASE("calibrate reads the files of an engine, keeps their profile and rejects what does not belong to it") {
+TEST_CASE("calibrate reads the files of an engine, keeps their profile and rejects files that do not belong to it") {
   const TemporaryFolder folder;
   write_text(folder / "t.jsonl", target);
   write_text(folder / "d.csv", draft);

@@ -95,7 +95,7 @@ TEST_CASE("predict takes the acceptance of a log, with the interval at every dra
   for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
 }
 
-TEST_CASE("an observations file tells what its log tells, and devices and measured times take both") {
+TEST_CASE("an observations file gives the same as its log, and devices and measured times take both") {
   const TemporaryFolder folder;
   write_text(folder / "a.csv", windows(3));
   REQUIRE(foredraft(folder, "import a.csv --out o.json").code == 0);
@@ -158,14 +158,14 @@ TEST_CASE("acceptance by step is replayed in preference to a fit, whatever its l
   rejected(content_of(folder / "a.jsonl"), "a.log: 7 verification steps (at least 200 are needed)");
 }
 
-TEST_CASE("a log that tells no acceptance is rejected with what can be known") {
+TEST_CASE("a log without acceptance is rejected with what can be known") {
   rejected(windows(3, 1, 100), "a.log: 100 verification steps (at least 200 are needed) - log ");
   rejected("gamma,steps,accepted_at_1\n1,1000,600\n",
            "a.log: gamma 1 alone does not determine other draft lengths (1.6000 tokens per iteration there; at gamma 3 "
            "anything from ");
 }
 
-TEST_CASE("what does not belong together is rejected, kinds of prompts are pooled") {
+TEST_CASE("logs that do not belong together are rejected, kinds of prompts are pooled") {
   const std::string head = "gamma,steps,accepted_at_1,accepted_at_2,temperature,category\n";
   const TemporaryFolder folder;
   write_text(folder / "a.csv", head + "2,1000,600,300,0,code\n2,1000,500,200,0,prose\n");
@@ -189,7 +189,7 @@ TEST_CASE("of requests, windows and runs in one file the finest are taken") {
   CHECK(steps("mixed.json") == 100'000);
 }
 
-TEST_CASE("rates of few digits widen the intervals by as much as they leave open") {
+TEST_CASE("rates of few digits widen the intervals by their rounding") {
   const TemporaryFolder folder;
   write_text(folder / "a.log",
              "num_drafts: 100000\nnum_draft_tokens: 300000\nnum_accepted_tokens: 150000\nmean acceptance length: 2.50\n"
@@ -200,7 +200,7 @@ TEST_CASE("rates of few digits widen the intervals by as much as they leave open
   CHECK(table[2].at("high").get<double>() - table[2].at("value").get<double>() == Approx(0.017).margin(0.005));
 }
 
-TEST_CASE("a drafter's class follows from what its engine calls it") {
+TEST_CASE("a drafter's class follows from its name in the engine") {
   using analytic::DrafterClass;
   CHECK(answers::drafter_class("EAGLE3") == DrafterClass::feature_head);
   CHECK(answers::drafter_class("deepseek_mtp") == DrafterClass::feature_head);

@@ -46,7 +46,7 @@ TEST_CASE("a damaged trace is rejected with the line of every mistake") {
   CHECK_THROWS_WITH(parse("sequence,outcome\na,1\n{\"outcomes\": [0]}\n"), Catch::StartsWith("t:3: damaged row"));
 }
 
-TEST_CASE("an outcome beyond 64 bits is rejected as it was written, and a line nested too deep with its number") {
+TEST_CASE("an outcome beyond 64 bits is rejected as it was written, and a deeply nested line by number") {
   CHECK_THROWS_MATCHES(parse("{\"outcomes\": [1]}\n{\"outcomes\": [18446744073709551615]}"), InputError,
                        Says("t:2: invalid outcome=18446744073709551615"));
   CHECK_THROWS_MATCHES(parse("{\"accepted\": [9223372036854775808]}", 3), InputError,

@@ -173,7 +173,8 @@ TEST_CASE("a table of benchmarks that is not GuideLLM's is left to others") {
   CHECK(runs[1].times.tpot_ms == near(12.5));
 }
 
-TEST_CASE("Dynamo's frontend: latency between tokens, requests after their first token, with an engine's own") {
+TEST_CASE(
+    "Dynamo's frontend: latency between tokens, requests after their first token, together with an engine's own") {
   const std::string text = sample("prometheus_dynamo.prom");
   const auto runs = posted_runs(text, "prometheus");
   CHECK(warns(read_log(text), "W02"));
@@ -193,7 +194,7 @@ TEST_CASE("Dynamo's frontend: latency between tokens, requests after their first
   }
 }
 
-TEST_CASE("a range query: a window a step, whatever the order of its series") {
+TEST_CASE("a range query gives a window a step, for any order of its series") {
   const std::string text = sample("prometheus_range.json");
   const auto windows = posted_runs(text, "prometheus-range");
   CHECK(read_log(text).engine == "vllm");

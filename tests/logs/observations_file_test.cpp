@@ -91,7 +91,7 @@ std::string changed(const std::string& from, const std::string& to) {
 
 }  // namespace
 
-TEST_CASE("observations are read as they were written, to the last bit") {
+TEST_CASE("observations are read as written, to the last bit") {
   std::vector<logs::ObservedLog> all{everything()};
   for (const char* name : {"vllm_bench.jsonl", "vllm_requests.jsonl", "trtllm_iterations.txt",
                            "specforge_dashboard.json", "acceptance_traces.jsonl", "own.csv"}) {
@@ -149,7 +149,7 @@ TEST_CASE("an observations file with a key that is missing, unknown or of anothe
   CHECK_FALSE(rejected(std::string(1000, '[')).empty());
 }
 
-TEST_CASE("an observations file from before a key was added is read, without what it lacks") {
+TEST_CASE("an observations file from before a key was added is read, without that key") {
   const std::vector<logs::ObservedLog> logs{everything()};
   std::string text = logs::observations_text(logs);
   const auto drop = [&](const std::string& entry) {

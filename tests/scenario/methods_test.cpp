@@ -29,7 +29,7 @@ std::set<std::string> modeled_names() {
 
 }  // namespace
 
-TEST_CASE("every method says what it is, when it pays, its source, and how it is asked for or why not") {
+TEST_CASE("every method has a description, when it gains, its source, and how to ask for it or why not") {
   std::set<std::string> plain;
   for (const Method& method : methods()) {
     CAPTURE(method.name);
@@ -94,7 +94,7 @@ TEST_CASE("a compared rule or policy is one of the method's members, and as exac
   }
 }
 
-TEST_CASE("a word that names a method of the field is answered with how it is asked for, or why it is not modeled") {
+TEST_CASE("the name of a published method returns how to ask for it, or why it is not modeled") {
   CHECK(method_suggestion("PEARL").ends_with("predict --overlap (docs/methods.md)"));
   CHECK(method_suggestion("EAGLE-2").ends_with("foredraft tree --expand (docs/methods.md)"));
   CHECK(method_suggestion("SpecDec++").ends_with("--policy rejection_probability (docs/methods.md)"));

@@ -53,7 +53,7 @@ void check_family(const std::vector<Entry>& registry, bool sorted = true) {
 
 }  // namespace
 
-TEST_CASE("every family has one sound entry for each of its alternatives") {
+TEST_CASE("every family has one valid entry for each of its alternatives") {
   check_family(processes());
   check_family(drafters());
   check_family(policies());
@@ -61,7 +61,7 @@ TEST_CASE("every family has one sound entry for each of its alternatives") {
   check_family(costs(), false);
 }
 
-TEST_CASE("every drafter drafts somewhere") {
+TEST_CASE("every drafter works in some fidelity") {
   for (const DrafterMember& entry : drafters()) CHECK((entry.process || entry.token));
 }
 

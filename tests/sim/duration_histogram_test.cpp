@@ -11,7 +11,7 @@
 
 namespace foredraft::sim {
 
-TEST_CASE("quantiles of durations are those of the sorted list, to the resolution of the histogram") {
+TEST_CASE("quantiles of durations equal those of the sorted list, to the resolution of the histogram") {
   RandomStream random(5, {.purpose = Purpose::test, .point = 0, .block = 0});
   DurationHistogram histogram;
   std::vector<std::int64_t> durations;

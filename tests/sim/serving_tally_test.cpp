@@ -31,7 +31,7 @@ ServingTally serving_replica(std::uint64_t number, std::int64_t tokens_in_window
 
 }  // namespace
 
-TEST_CASE("replicas of a serving tally stand in order of their number, whatever the order of merging") {
+TEST_CASE("replicas of a serving tally are sorted by their number, for any order of merging") {
   ServingTally forwards;
   ServingTally backwards;
   for (const std::uint64_t number : {0U, 1U, 2U}) forwards.merge(serving_replica(number, 100));
@@ -58,7 +58,7 @@ TEST_CASE("estimates of serving are ratios of totals in seconds and milliseconds
   CHECK(estimates.latency_p99_ms.standard_error == Approx(100.0).epsilon(few_ulp));
 }
 
-TEST_CASE("batches that differ give an error where replicas agree, and where there is one replica") {
+TEST_CASE("batches that differ give an error where replicas agree, and for a single replica") {
   const auto replica = [](std::uint64_t number) {
     ServingTally tally = serving_replica(number, 400);
     for (const std::int64_t emitted : {100, 300}) {

@@ -136,7 +136,7 @@ Points hard_settings() {
 
 }  // namespace
 
-TEST_CASE("arrays are within 4 units in the last place of one point") {
+TEST_CASE("arrays are within 4 ulp of single points") {
   const Points points = hard_points();
   for (const Convention convention : conventions) {
     const std::vector<double> tokens = tokens_of(points, convention);
@@ -159,7 +159,7 @@ TEST_CASE("arrays are within 4 units in the last place of one point") {
 }
 
 // Against the sum in 700 digits: sees an error of the vectors that the function for one point shares.
-TEST_CASE("tokens of arrays are within 3 units in the last place of the sum") {
+TEST_CASE("tokens of arrays are within 3 ulp of the sum") {
   constexpr double unit = 2.3e-16;
   Points points;
   for (const double alpha : hard_alphas()) {
@@ -174,7 +174,7 @@ TEST_CASE("tokens of arrays are within 3 units in the last place of the sum") {
   }
 }
 
-TEST_CASE("arrays choose the best gamma of one point, ties included") {
+TEST_CASE("arrays choose the best gamma of single points, ties included") {
   const Points points = hard_settings();
   for (const Convention convention : conventions) {
     const std::vector<double> gammas = best_of(points, convention);
@@ -216,7 +216,7 @@ TEST_CASE("arrays have the same bits on every instruction set") {
   CHECK(compute() == scalar);
 }
 
-TEST_CASE("a value for all points gives the bits of one value a point, at any number of points") {
+TEST_CASE("a value shared by all points gives the same bits as one value a point, for any number of points") {
   Uniform uniform;
   for (const std::size_t size : {1U, 2U, 3U, 7U, 8U, 9U, 1023U, 1024U, 1025U, 3000U}) {
     CAPTURE(size);
@@ -232,7 +232,7 @@ TEST_CASE("a value for all points gives the bits of one value a point, at any nu
   }
 }
 
-TEST_CASE("a check of many values finds one out of range, and any change, wherever it is") {
+TEST_CASE("a check of many values finds one out of range, and any change, at every index") {
   constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
   for (const std::size_t size : {1U, 3U, 8U, 17U, 1000U}) {
     std::vector<double> values(size);

@@ -39,7 +39,7 @@ ServedLoad load_of(double requests_per_s, std::int64_t max_batch) {
 
 }  // namespace
 
-TEST_CASE("iterations of constant time serve as many requests as come in while one is decoded") {
+TEST_CASE("iterations of constant time serve as many requests as arrive while one is decoded") {
   const LoadEquilibrium free = load_equilibrium(load_of(30.0, 4096));
   // Poisson with mean rate * time in service; an iteration holds at least one.
   const double mean = 30.0 * 50.0 * iteration_us * 1e-6;
@@ -50,7 +50,7 @@ TEST_CASE("iterations of constant time serve as many requests as come in while o
   CHECK_FALSE(free.overloaded);
 }
 
-TEST_CASE("a batch of bounded size makes requests wait as servers in parallel do") {
+TEST_CASE("a batch of bounded size makes requests wait like parallel servers do") {
   constexpr std::int64_t servers = 3;
   const double offered = 24.0 * 50.0 * iteration_us * 1e-6;  // 2.4 of 3
   // Erlang's formula for those who wait.
@@ -63,7 +63,7 @@ TEST_CASE("a batch of bounded size makes requests wait as servers in parallel do
   CHECK(found.capacity_per_s == Approx(servers / (50.0 * iteration_us * 1e-6)).epsilon(second_route));
 }
 
-TEST_CASE("iterations whose time grows with the batch share one server") {
+TEST_CASE("iterations whose time grows with the batch act like one shared server") {
   ServedLoad load = load_of(8.0, 65'536);
   load.iteration = verification([](std::int64_t batch) { return iteration_us * static_cast<double>(batch); });
   const LoadEquilibrium shared = load_equilibrium(load);
@@ -72,7 +72,7 @@ TEST_CASE("iterations whose time grows with the batch share one server") {
   CHECK(shared.decode_us == Approx(50.0 * iteration_us / (1.0 - utilization)).epsilon(cut_tail));
 }
 
-TEST_CASE("prompts take their share of the time and leave the rest to decoding, and come in clusters") {
+TEST_CASE("prompts take their share of the time from decoding, and arrive in clusters") {
   ServedLoad load = load_of(10.0, 4096);
   load.prompt_us = [](std::int64_t prompts) { return 20'000.0 * static_cast<double>(prompts); };
   const LoadEquilibrium found = load_equilibrium(load);
@@ -103,7 +103,7 @@ TEST_CASE("prompts that are read together cost one pass") {
   CHECK(load_equilibrium(load).decode_us == Approx(decode_us).epsilon(solved));
 }
 
-TEST_CASE("from the rate of a full batch on a server is overloaded, and no other result is given") {
+TEST_CASE("at or above the rate of a full batch a server is overloaded, and nothing else is returned") {
   ServedLoad load = load_of(10.0, 16);
   load.prompt_us = [](std::int64_t prompts) { return 5000.0 * static_cast<double>(prompts); };
   const double capacity = load_equilibrium(load).capacity_per_s;
@@ -117,7 +117,7 @@ TEST_CASE("from the rate of a full batch on a server is overloaded, and no other
   CHECK(std::isnan(overloaded.decode_us));
 }
 
-TEST_CASE("clients that wait for their answers keep a batch of as many, and read one prompt a request") {
+TEST_CASE("closed-loop clients keep a batch of their number, and read one prompt a request") {
   constexpr double prompt_us = 7000.0;
   ServedLoad load = load_of(0.0, 64);
   load.prompt_us = [](std::int64_t prompts) { return prompt_us * static_cast<double>(prompts); };
@@ -166,7 +166,7 @@ ServedLoad chunked_load(std::int64_t clients, double variation) {
 
 }  // namespace
 
-TEST_CASE("a prompt in chunks takes the passes that it fills, and makes them longer") {
+TEST_CASE("a chunked prompt takes the passes that it fills, and makes them longer") {
   for (const double variation : {0.0, 1.0}) {
     const LoadEquilibrium alone = load_equilibrium(chunked_load(1, variation));
     // Two passes of a prompt without a sequence, 50 of the sequence.
@@ -184,7 +184,7 @@ TEST_CASE("a prompt in chunks takes the passes that it fills, and makes them lon
   CHECK(ten.ttft_us == Approx(2.0 * 1900.0 + 3000.0).epsilon(second_route));
 }
 
-TEST_CASE("prompts that fill every pass bound the rate, whatever the clients") {
+TEST_CASE("prompts that fill every pass bound the rate for any number of clients") {
   for (const double variation : {0.0, 1.0}) {
     const LoadEquilibrium full = load_equilibrium(chunked_load(64, variation));
     // Each request needs 3,000 tokens of passes of 2,048 - 4 B: B = 50 / (3000 / (2048 - 4 B)).
@@ -199,7 +199,7 @@ TEST_CASE("prompts that fill every pass bound the rate, whatever the clients") {
   }
 }
 
-TEST_CASE("an equilibrium rejects what no server has") {
+TEST_CASE("an equilibrium rejects invalid server values") {
   const auto rejects = [](auto ServedLoad::*member, auto value) {
     ServedLoad wrong = load_of(10.0, 4);
     wrong.*member = value;

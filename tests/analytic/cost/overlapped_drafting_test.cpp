@@ -51,7 +51,7 @@ double iterated_pearl(double alpha, std::int64_t gamma, double stage) {
 
 }  // namespace
 
-TEST_CASE("DSI and PEARL are what their positions and stages add up to") {
+TEST_CASE("DSI and PEARL equal the sums over their positions and stages") {
   for (const double alpha : {0.0, 0.3, 0.8, 0.95}) {
     for (const std::int64_t gamma : {1, 2, 5, 20}) {
       for (const double c : {0.0, 0.05, 0.3, 1.0}) {
@@ -67,7 +67,7 @@ TEST_CASE("DSI and PEARL are what their positions and stages add up to") {
   }
 }
 
-TEST_CASE("overlapped drafting by hand, and at the ends of its range") {
+TEST_CASE("overlapped drafting worked by hand, and at the limits of its range") {
   // alpha = 1/2, gamma = 2, c = 1/4. A stage: 1 token; after an accepted draft 1 + 1/2, and on with 1/4. The share of
   // these is .5 / (.5 + .75) = .4.
   CHECK(speedup_of(Overlap::pearl, 0.5, 2, 0.25) == Approx(0.6 + 0.4 * 1.5).epsilon(second_route));

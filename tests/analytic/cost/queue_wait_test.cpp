@@ -25,7 +25,7 @@ TEST_CASE("no request waits without arrivals, and the wait is infinite at full l
   CHECK(poisson_queue_wait(2.0, {.mean = 0.5, .second_moment = 0.3}) == HUGE_VAL);
 }
 
-TEST_CASE("a queue rejects a service time that no distribution has") {
+TEST_CASE("a queue rejects impossible service times") {
   CHECK_THROWS_AS(poisson_queue_wait(-1.0, {.mean = 0.5, .second_moment = 0.3}), DomainError);
   CHECK_THROWS_AS(poisson_queue_wait(1.0, {.mean = 0.0, .second_moment = 0.3}), DomainError);
   CHECK_THROWS_AS(poisson_queue_wait(1.0, {.mean = 0.5, .second_moment = std::nan("")}), DomainError);

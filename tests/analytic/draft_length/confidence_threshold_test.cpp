@@ -51,7 +51,7 @@ void walk(const GoOn& go_on, double alpha, std::int64_t gamma, Convention conven
 
 }  // namespace
 
-TEST_CASE("the chance to go on and to be accepted are integrals of the Beta density above the threshold") {
+TEST_CASE("the probabilities of continuing and of acceptance are integrals of the Beta density above the threshold") {
   for (const double alpha : {0.2, 0.8}) {
     for (const double concentration : {1.5, 6.0, 40.0}) {
       for (const double bias : {0.5, 1.0, 3.0}) {
@@ -77,7 +77,7 @@ TEST_CASE("the chance to go on and to be accepted are integrals of the Beta dens
   }
 }
 
-TEST_CASE("tokens, their distribution and drafts are those of every way a draft can go") {
+TEST_CASE("tokens, their distribution and drafts match an enumeration of all outcomes of a draft") {
   for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
     for (const double threshold : {0.0, 0.3, 0.8, 1.0}) {
       for (const std::int64_t gamma : {1, 2, 5}) {
@@ -96,7 +96,7 @@ TEST_CASE("tokens, their distribution and drafts are those of every way a draft 
   }
 }
 
-TEST_CASE("a threshold of 0 drafts gamma tokens always, one of 1 a single one") {
+TEST_CASE("a threshold of 0 always drafts gamma tokens, one of 1 drafts one") {
   const ConfidentDrafter none = policy_of(0.8, 5.0, 0.0, 1.0, 7);
   CHECK(confidence_threshold(none, Convention::bonus).mean_gamma == 7.0);
   CHECK(confidence_threshold(none, Convention::bonus).tokens ==
@@ -106,7 +106,7 @@ TEST_CASE("a threshold of 0 drafts gamma tokens always, one of 1 a single one") 
   CHECK(confidence_threshold(all, Convention::bonus).tokens == Approx(1.8).epsilon(few_ulp));
 }
 
-TEST_CASE("sure acceptance, sure rejection and distributions near a point or two points have their limits") {
+TEST_CASE("certain acceptance, certain rejection and distributions near one or two points reach their limits") {
   CHECK(confidence_threshold(policy_of(1.0, 5.0, 0.9, 1.0, 6), Convention::bonus).tokens == 7.0);
   CHECK(confidence_threshold(policy_of(0.0, 5.0, 0.9, 1.0, 6), Convention::bonus).mean_gamma == 1.0);
   // All tokens alike: confident ones always, or never.
@@ -120,7 +120,7 @@ TEST_CASE("sure acceptance, sure rejection and distributions near a point or two
   CHECK(sure.tokens == Approx(5.0).epsilon(1e-4));
 }
 
-TEST_CASE("a confidence threshold rejects what is no probability, shape or length") {
+TEST_CASE("a confidence threshold rejects invalid probabilities, shapes and lengths") {
   CHECK_THROWS_AS(go_on(policy_of(1.1, 5.0, 0.5, 1.0, 6)), DomainError);
   CHECK_THROWS_AS(go_on(policy_of(0.5, 0.0, 0.5, 1.0, 6)), DomainError);
   CHECK_THROWS_AS(go_on(policy_of(0.5, 5.0, -0.1, 1.0, 6)), DomainError);

@@ -86,7 +86,7 @@ TEST_CASE("a flat optimum of 4.5e7 drafts still has exact neighbors, and a tie b
   CHECK((even->first == 0 && even->last == 1));
 }
 
-TEST_CASE("a near-best range without an end says so, and there is none around an unbounded optimum") {
+TEST_CASE("an unbounded near-best range is reported, and there is none around an unbounded optimum") {
   const auto same = near_best_gamma({1.0, 1.0, Convention::bonus, Drafting::autoregressive}, 0.0);
   CHECK((same->first == 0 && same->last == no_end));
   const auto all = near_best_gamma({0.8, 0.05, Convention::bonus, Drafting::autoregressive}, 1.0);
@@ -126,7 +126,7 @@ TEST_CASE("the break-even alpha is where tokens equal cost, to the last digits")
   }
 }
 
-TEST_CASE("the break-even alpha at its ends: free drafts always pay, and c = 1 needs certainty") {
+TEST_CASE("the break-even alpha at its limits: free drafts always gain, and c = 1 needs certain acceptance") {
   CHECK(*break_even_alpha(4, 0.0, Convention::bonus, Drafting::autoregressive) == 0.0);
   CHECK(*break_even_alpha(1, 0.0, Convention::no_bonus, Drafting::autoregressive) == 0.0);
   CHECK_FALSE(break_even_alpha(1, 0.1, Convention::no_bonus, Drafting::autoregressive).has_value());

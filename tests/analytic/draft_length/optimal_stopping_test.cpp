@@ -92,7 +92,7 @@ TEST_CASE("with one acceptance for all drafts optimal stopping drafts the best c
   }
 }
 
-TEST_CASE("knowing alpha of each iteration yields what quadrature over alpha says, and more than any constant gamma") {
+TEST_CASE("knowing alpha of each iteration yields the quadrature over alpha, and more than any constant gamma") {
   for (const auto& [a, b] : {std::pair{4.0, 1.0}, std::pair{0.5, 0.5}, std::pair{2.0, 3.0}}) {
     for (const double c : {0.05, 0.3}) {
       for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
@@ -134,7 +134,7 @@ TEST_CASE("knowing alpha of each iteration yields what quadrature over alpha say
   }
 }
 
-TEST_CASE("optimal stopping rejects scenarios without a distribution and costs below zero") {
+TEST_CASE("optimal stopping rejects scenarios without a distribution and negative costs") {
   const std::vector<DraftScenario> half{{0.5, {0.5}}};
   CHECK_THROWS_AS(optimal_stopping(half, 0.1, Convention::bonus), DomainError);
   CHECK_THROWS_AS(optimal_stopping(std::vector<DraftScenario>{}, 0.1, Convention::bonus), DomainError);

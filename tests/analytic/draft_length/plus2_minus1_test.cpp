@@ -53,8 +53,7 @@ double mean_length(const std::vector<double>& distribution) {
 
 }  // namespace
 
-TEST_CASE(
-    "the distribution of the heuristic's draft length is the one its chain settles in, for any cap and acceptance") {
+TEST_CASE("the heuristic's draft length has the stationary distribution of its chain, for any cap and acceptance") {
   const std::vector<std::vector<double>> settings{
       powers(0.0, 6),       powers(0.3, 12),      powers(0.7, 5),  powers(0.9, 30),
       powers(0.97, 4),      powers(1.0, 5),       powers(0.5, 1),  powers(1.0, 1),
@@ -72,7 +71,7 @@ TEST_CASE(
 }
 
 // Three digits each, and all digits by the power iteration, whose cap of 100 lies beyond what the chain reaches.
-TEST_CASE("an acceptance of 0.7, 0.8 and 0.9 settles at 3.65, 5.45 and 10.9 drafts and 2.58, 3.67 and 7.00 tokens") {
+TEST_CASE("an acceptance of 0.7, 0.8 and 0.9 gives 3.65, 5.45 and 10.9 drafts and 2.58, 3.67 and 7.00 tokens") {
   const struct {
     double alpha;
     double drafts;
@@ -107,7 +106,7 @@ TEST_CASE("without a bonus token the same lengths yield the tokens of one draft 
   }
 }
 
-TEST_CASE("the heuristic keeps its digits for long drafts and rejects what is no marginal acceptance") {
+TEST_CASE("the heuristic keeps its precision for long drafts and rejects invalid marginal acceptance") {
   const VaryingYield none = plus2_minus1(powers(0.0, 64), Convention::bonus);
   CHECK(none.mean_gamma == 1.0);
   CHECK(none.tokens == 1.0);

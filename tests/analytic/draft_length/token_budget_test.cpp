@@ -63,7 +63,7 @@ double best_of_all(const Survival& survival, const BudgetTime& time) {
 
 }  // namespace
 
-TEST_CASE("a budget of tokens is spent as the best of all choices spends it, and never worse than one draft length") {
+TEST_CASE("a token budget is spent like the best of all allocations, and never worse than one draft length") {
   RandomStream random(11, {.purpose = Purpose::test, .point = 0, .block = 0});
   for (std::size_t requests = 1; requests <= 4; ++requests) {
     for (int draw = 0; draw < 50; ++draw) {
@@ -80,7 +80,7 @@ TEST_CASE("a budget of tokens is spent as the best of all choices spends it, and
   }
 }
 
-TEST_CASE("equal requests get the same budget up to one incomplete layer, and a draft without a chance none") {
+TEST_CASE("equal requests get the same budget up to one incomplete layer, and hopeless drafts get none") {
   const std::vector<double> chances{0.75, 0.5, 0.25, 0.125};
   const TokenBudget equal = best_budget(Survival(6, chances), tiled);
   const auto [least, most] = std::ranges::minmax(equal.verified);
@@ -93,7 +93,7 @@ TEST_CASE("equal requests get the same budget up to one incomplete layer, and a 
   CHECK(best_budget({{0.5, 0.0}, {}}, free_tokens).verified == std::vector<std::int64_t>{1, 0});
 }
 
-TEST_CASE("a budget rejects what are no chances and what is no time") {
+TEST_CASE("a budget rejects invalid probabilities and times") {
   CHECK_THROWS_AS(best_budget({}, smooth), DomainError);
   CHECK_THROWS_AS(best_budget({{0.5, 0.6}}, smooth), DomainError);
   CHECK_THROWS_AS(best_fixed({{1.5}}, smooth), DomainError);

@@ -31,7 +31,7 @@ TEST_CASE("alpha is recovered from the acceptance length") {
   }
 }
 
-TEST_CASE("the ends of the acceptance length are alpha 0 and 1, and 3.68928 tokens of gamma 5 are alpha 0.8") {
+TEST_CASE("the limits of the acceptance length are alpha 0 and 1, and 3.68928 tokens of gamma 5 are alpha 0.8") {
   CHECK(alpha_from_acceptance_length(1.0, 5, Convention::bonus) == 0.0);
   CHECK(alpha_from_acceptance_length(6.0, 5, Convention::bonus) == 1.0);
   CHECK(alpha_from_acceptance_length(5.0, 5, Convention::no_bonus) == 1.0);

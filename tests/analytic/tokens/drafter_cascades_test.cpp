@@ -62,7 +62,7 @@ constexpr Convention both[] = {Convention::bonus, Convention::no_bonus};
 
 }  // namespace
 
-TEST_CASE("staged drafting: tokens and their distribution are those of every outcome") {
+TEST_CASE("staged drafting: tokens and their distribution match an enumeration of all outcomes") {
   for (const Convention convention : both) {
     for (const double alpha : {0.0, 0.3, 0.85, 1.0}) {
       for (const double inner_alpha : {0.0, 0.55, 1.0}) {
@@ -84,7 +84,7 @@ TEST_CASE("staged drafting: tokens and their distribution are those of every out
   }
 }
 
-TEST_CASE("staged drafting in full rounds is the cascade formula, and takes its cost") {
+TEST_CASE("staged drafting in full rounds is the cascade formula, and has its cost") {
   // E = (1 - alpha phi(alpha)^n) / (1 - alpha), S = E / (1 + n c1 + n k c2)
   const auto phi = [](double x, double inner_alpha, std::int64_t k) {
     double sum = std::pow(inner_alpha, static_cast<double>(k)) * std::pow(x, static_cast<double>(k + 1));
@@ -162,7 +162,7 @@ TEST_CASE("verification grows by every token of every independent draft") {
   CHECK(steps(5, Convention::no_bonus) == Approx(1.0 + 0.01 * 19 + 0.02 * 4).epsilon(second_route));
 }
 
-TEST_CASE("drafts that cost nothing have no best length, whatever the drafter") {
+TEST_CASE("drafts that cost nothing have no best length, for any drafter") {
   const std::vector<Drafter> drafters{AutoregressiveDrafter{}, BlockDrafter{.decay = 0.8}, IndependentDrafts{3},
                                       MlpSpeculator{.decay = 0.8, .recovery = 0.5}};
   for (const Drafter& drafter : drafters) {
@@ -192,7 +192,7 @@ TEST_CASE("the window of lookahead decoding is a cost of drafting: W positions f
         Approx(1.0 + growth * (window + ngrams) * (order - 1)).epsilon(second_route));
 }
 
-TEST_CASE("a horizontal cascade pays the sum of its costs, and its best length is the best of all") {
+TEST_CASE("a horizontal cascade costs the sum of its parts, and its best length is the best of all") {
   const std::vector<double> conditional{0.9, 0.6, 0.55, 0.5};
   const std::vector<double> costs{1.0, 0.2, 1.0, 0.1};
   double best = 0.0;
@@ -216,7 +216,7 @@ TEST_CASE("a horizontal cascade pays the sum of its costs, and its best length i
   CHECK(found.speedup == Approx(best).epsilon(second_route));
 }
 
-TEST_CASE("a staged drafter says what its draft model reaches alone") {
+TEST_CASE("a staged drafter returns what its draft model reaches alone") {
   const Scenario staged = scenario_of(StagedDrafter{3, 0.7, 0.02}, Iid{0.8}, 8, 0.2);
   const ClosedForm answer = predict(staged);
   const auto alone = best_draft_length(scenario_of(AutoregressiveDrafter{}, Iid{0.8}, 1, 0.2));

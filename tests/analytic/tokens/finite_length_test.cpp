@@ -66,7 +66,7 @@ Real enumerated_slowest(const std::vector<double>& pmf, std::int64_t length, int
 
 }  // namespace
 
-TEST_CASE("the distribution of iterations has the moments and the slowest sequence of every possible batch") {
+TEST_CASE("the distribution of iterations has the moments and the maximum of every possible batch") {
   const std::vector<double> pmf = GENERATE(iid_pmf(0.8, 5), std::vector<double>{0.3, 0.05, 0.4, 0.25});
   for (const std::int64_t length : {1, 2, 5, 7}) {
     const std::vector<double> survival = iterations_survival(pmf, length);
@@ -136,7 +136,7 @@ TEST_CASE("geometric lengths average the exact recursion over the geometric dist
   CHECK(relative_error(expected_iterations_geometric(pmf, mean_length), expected) < second_route);
 }
 
-TEST_CASE("very long geometric sequences keep their digits") {
+TEST_CASE("very long geometric sequences keep their precision") {
   const std::vector<double> pmf = iid_pmf(0.8, 5);
   // E[N] = mean_length/mu + E[X(X-1)]/(2 mu^2) + O(1/mean_length); mu = 3.68928.
   CHECK(expected_iterations_geometric(pmf, 1e15) == Approx(1e15 / 3.68928).epsilon(second_route));
@@ -148,7 +148,7 @@ TEST_CASE("very long geometric sequences keep their digits") {
 }
 
 // Many seconds of work: a recursion that did not look at the flag would come to its end. No time is asserted.
-TEST_CASE("a long recursion ends when it is stopped, and one that may be stopped gives the same bits") {
+TEST_CASE("a long recursion stops on request, and a stop token does not change the bits") {
   std::atomic<bool> asked{false};
   const auto pmf = iid_pmf(0.9, 5);
   CHECK(expected_iterations(pmf, 1000, &asked) == expected_iterations(pmf, 1000));

@@ -41,7 +41,7 @@ double by_enumeration(const InputCopy& copy, std::int64_t n, std::int64_t length
 
 }  // namespace
 
-TEST_CASE("expected calls of a text are those of every way it can be edited") {
+TEST_CASE("expected passes over a text match an enumeration of its edits") {
   for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
     for (const double rate : {0.0, 0.15, 0.6, 1.0}) {
       for (const std::int64_t realign : {0, 1, 3}) {
@@ -59,7 +59,7 @@ TEST_CASE("expected calls of a text are those of every way it can be edited") {
   CHECK(input_copy_iterations({0.1, 2}, 5, Convention::bonus, 0) == 0.0);
 }
 
-TEST_CASE("the rate of endless text is the limit of long texts, whatever the convention") {
+TEST_CASE("the rate of infinite text is the limit of long texts, under both conventions") {
   for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
     for (const double rate : {0.02, 0.3, 0.9}) {
       for (const std::int64_t realign : {0, 2}) {
@@ -74,7 +74,7 @@ TEST_CASE("the rate of endless text is the limit of long texts, whatever the con
   }
 }
 
-TEST_CASE("a geometric length averages the calls of all lengths") {
+TEST_CASE("a geometric length averages the passes of all lengths") {
   const InputCopy copy{0.2, 2};
   const double mean = 6.0;
   double expected = 0.0;

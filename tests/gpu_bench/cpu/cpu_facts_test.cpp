@@ -40,7 +40,7 @@ class MadeUpMachine {
 
 }  // namespace
 
-TEST_CASE("what the system says of a processor is read, caches of instructions left out") {
+TEST_CASE("the system's facts of a processor are read, without instruction caches") {
   const MadeUpMachine machine;
   machine.put("/proc/cpuinfo", "processor\t: 0\nmodel name\t: Acme \"Nine\", 3 GHz\nmodel name\t: other");
   machine.put("/proc/meminfo", "MemTotal:       16000000 kB\nMemFree:  1 kB");
@@ -70,7 +70,7 @@ TEST_CASE("what the system says of a processor is read, caches of instructions l
   CHECK_FALSE(device.power_limit_w.value);
 }
 
-TEST_CASE("a system that says nothing leaves facts unknown") {
+TEST_CASE("a system without information leaves facts unknown") {
   const CpuFacts facts = cpu_facts("/nowhere");
   CHECK(facts.name == "unnamed CPU");
   CHECK(facts.last_cache_bytes == 0);

@@ -36,7 +36,7 @@ LoopResult run_on_cpu(
 
 }  // namespace
 
-TEST_CASE("a loop on the CPU drafts, verifies and emits what it is forced to, every way of drafting") {
+TEST_CASE("a loop on the CPU drafts, verifies and emits its forced tokens, for every way of drafting") {
   // run_loop rejects anything but the accepted drafts and one token: what comes through is right.
   std::vector<LoopCell> cells;
   for (const latency::Role drafting :
@@ -73,7 +73,7 @@ TEST_CASE("tokens of a loop do not depend on the number of threads, and iteratio
   }
 }
 
-TEST_CASE("what a CPU cannot run is rejected, and an interrupt ends a loop between two steps") {
+TEST_CASE("unsupported passes are rejected, and an interrupt ends a loop between two steps") {
   LoopCell half = tiny_loop(latency::Role::autoregressive_drafting, 2, 0.5, 1);
   half.dtype = "fp16";
   LoopCell other_vocabulary = tiny_loop(latency::Role::autoregressive_drafting, 2, 0.5, 1);

@@ -24,7 +24,7 @@ unsigned check_on_cpu(const Batch<float>& batch) {
 
 }  // namespace
 
-TEST_CASE("verification on the CPU emits what the reference emits, on every instruction set, by one thread and three") {
+TEST_CASE("verification on the CPU emits the reference's tokens on every instruction set, with one thread and three") {
   // Below, at and above vectors and chunks.
   std::vector<Batch<float>> batches;
   for (const unsigned vocabulary : {1U, 3U, 16U, 37U, 600U, 2048U, 2049U, 6150U}) {
@@ -37,7 +37,7 @@ TEST_CASE("verification on the CPU emits what the reference emits, on every inst
   });
 }
 
-TEST_CASE("verification on the CPU draws from rows alone where gamma is 0, and needs nothing of a drafter") {
+TEST_CASE("verification on the CPU draws from rows only where gamma is 0, and needs no drafter") {
   for (const unsigned vocabulary : {50U, 4100U}) {
     auto batch = random_batch<float>(6, 0, vocabulary, 41);
     CHECK(check_on_cpu(batch) == 0);
@@ -100,7 +100,7 @@ TEST_CASE("verification on the CPU accepts every draft where p = q, and one-hot 
   CHECK(check_on_cpu(batch) == 0);
 }
 
-TEST_CASE("verification on the CPU has an answer for logits that are no numbers, the reference's on all sets") {
+TEST_CASE("verification on the CPU has the reference's answer for NaN and infinite logits, on all instruction sets") {
   constexpr float huge = std::numeric_limits<float>::max();
   const std::vector<float> plain{0.0F, 1.0F, 2.0F, 0.5F};
   const std::vector<float> nothing(4, -float_infinity);

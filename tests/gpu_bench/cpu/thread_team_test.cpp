@@ -43,7 +43,7 @@ TEST_CASE("every thread does its part of each piece of work, and sees after a ba
   }
 }
 
-TEST_CASE("a team of which not every thread can be started says so, and those that were started end") {
+TEST_CASE("a team that cannot start all threads reports it, and those that were started end") {
   for (const int started : {0, 1, 3}) {
     threads_to_start = started;
     CHECK_THROWS_WITH(ThreadTeam(6), Catch::StartsWith("cannot start 6 threads: the system gave "));

@@ -55,7 +55,7 @@ struct DraftingCase {
 
 }  // namespace
 
-TEST_CASE("drafting cut where tokens are picked drafts what the whole program does") {
+TEST_CASE("drafting split where tokens are picked drafts the same as the whole program") {
   constexpr std::int64_t gamma = 3;
   const latency::ForwardPassRequest request{.batch = 2, .context = 4};
   for (const DraftingCase& one :

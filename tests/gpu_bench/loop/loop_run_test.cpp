@@ -133,7 +133,7 @@ TEST_CASE("the real rule accepts exactly the drafts that forced logits are made 
   CHECK(result.rows[1].tokens_per_iteration == Approx((1.0 - std::pow(0.8, 6)) / 0.2).margin(0.1));
 }
 
-TEST_CASE("a verifier that emits something else than what it was forced to ends the run") {
+TEST_CASE("a verifier that does not emit its forced tokens ends the run") {
   const auto run_with = [](auto lie) {
     MadeUpDevice device;
     device.lie = lie;
@@ -189,7 +189,7 @@ TEST_CASE("every cell is run five times, some time apart") {
   CHECK_THAT(device.said.front(), Catch::Contains("run 1 of 5, cell 1 of 2") && Catch::Contains("5 s left"));
 }
 
-TEST_CASE("cells whose iterations take longer have more of the time, and as many samples as others") {
+TEST_CASE("cells with longer iterations get more of the time, and as many samples as others") {
   MadeUpDevice device;
   device.draft_us = 1000.0;
   const LoopResult result = device.run({cell_of(1, 0.5), cell_of(9, 0.5)}, 1.0);
@@ -204,7 +204,7 @@ TEST_CASE("cells whose iterations take longer have more of the time, and as many
   CHECK(device.now_s <= 1.1);
 }
 
-TEST_CASE("two disturbed runs of five leave the time of an iteration where it is") {
+TEST_CASE("two disturbed runs of five do not change the time of an iteration") {
   MadeUpDevice device;
   device.slower = {1.0, 3.0, 1.0, 2.0, 1.0};
   const LoopResult result = device.run({cell_of(2, 0.5)}, 5.0);
@@ -212,7 +212,7 @@ TEST_CASE("two disturbed runs of five leave the time of an iteration where it is
   CHECK(result.rows[0].iteration.median_us == 2000.0);
 }
 
-TEST_CASE("tokens a second are those of all sequences") {
+TEST_CASE("tokens per second are those of all sequences") {
   MadeUpDevice device;
   const LoopResult result = device.run({cell_of(2, 1.0, 4)}, 0.5);
   REQUIRE(result.rows.size() == 1);
@@ -238,7 +238,7 @@ TEST_CASE("an interrupted loop keeps its rows and names what is missing") {
   REQUIRE(stopped.kept.size() == 1);
 }
 
-TEST_CASE("the time limit holds: no visit begins that would not fit, and the time left is what is left") {
+TEST_CASE("the time limit holds: no visit begins that would not fit, and the time left is correct") {
   // A visit takes half a second of setting up and 15 ms: a warm-up of 3 ms and four samples of a step and an iteration.
   const double visit_s = 0.515;
   std::vector<LoopCell> cells;

@@ -57,7 +57,7 @@ constexpr latency::Protocol default_protocol{.budget_s = 1e9};
 
 }  // namespace
 
-TEST_CASE("an arm ends when its median is known well enough, a noisy one later than a quiet one") {
+TEST_CASE("a series ends when its median is known well enough, a noisy one later than a quiet one") {
   Bench bench(1);
   const auto measured =
       measure({bench.arm("quiet", 50.0, 0.001), bench.arm("noisy", 80.0, 0.2)}, default_protocol, bench.clock());
@@ -74,7 +74,7 @@ TEST_CASE("an arm ends when its median is known well enough, a noisy one later t
   CHECK(measured[1].summary.median_ci95_us.high >= 80.0);
 }
 
-TEST_CASE("the interval of an arm that stopped by itself covers the true median as often as it says") {
+TEST_CASE("the interval of a series that stopped by itself covers the true median as often as stated") {
   constexpr int repetitions = 1000;
   constexpr double tail = 0.02;  // of an exponential tail on a floor, of the floor: about 65 samples until it is known
   const double median = 100.0 * (1.0 + tail * std::log(2.0));
@@ -95,7 +95,7 @@ TEST_CASE("the interval of an arm that stopped by itself covers the true median 
   CHECK(static_cast<double>(covered) / repetitions > 0.95 - tests::standard_errors * standard_error);
 }
 
-TEST_CASE("a drift that all arms share leaves their ratio alone, which one after the other does not") {
+TEST_CASE("a drift common to all series cancels in their ratio, which it would not in sequence") {
   constexpr std::int64_t samples = 400;
   const auto run = [](bool interleaved) {
     Bench bench(2);
@@ -149,7 +149,7 @@ TEST_CASE("samples at a low clock are dropped and counted, those of an unknown c
   CHECK(measured[1].clock_mhz == 0.0);
 }
 
-TEST_CASE("a clock that rises late condemns the samples before it") {
+TEST_CASE("a clock that rises late discards the samples before it") {
   Bench bench(5);
   const auto slow_start = [](double us, std::int64_t call) {
     return call < 30 ? Sample{.us = 2.0 * us, .clock_mhz = 1000.0} : Sample{.us = us, .clock_mhz = 1800.0};
@@ -173,7 +173,7 @@ TEST_CASE("throttled samples do not count towards the minimum for a stable media
   CHECK(arm.throttled > 8 * default_protocol.fewest_samples);
 }
 
-TEST_CASE("the end of the time ends the measurement and is said") {
+TEST_CASE("the time limit ends the measurement and is reported") {
   Bench bench(7);
   latency::Protocol protocol = default_protocol;
   protocol.budget_s = 0.01;
@@ -211,7 +211,7 @@ TEST_CASE("warm-up calls do not count") {
   CHECK(*std::max_element(arm.samples_us.begin(), arm.samples_us.end()) < 11.0);
 }
 
-TEST_CASE("the order of the arms follows the seed and puts each in front as often as the other") {
+TEST_CASE("the order of the series follows the seed and puts each first equally often") {
   const auto order = [](std::uint64_t seed) {
     Bench bench(10);
     latency::Protocol protocol = exactly(1000);
@@ -232,7 +232,7 @@ TEST_CASE("the order of the arms follows the seed and puts each in front as ofte
   CHECK(std::abs(first - 500) < 80);
 }
 
-TEST_CASE("an arm that more hangs on has several samples a round") {
+TEST_CASE("a series with more weight has several samples a round") {
   Bench bench(13);
   std::vector<Arm> arms{bench.arm("plain", 10.0, 0.1), bench.arm("verify", 10.0, 0.1)};
   arms[0].samples_a_round = 3;
@@ -250,7 +250,7 @@ TEST_CASE("an arm that more hangs on has several samples a round") {
   CHECK_THROWS_WITH(measure(arms, protocol, bench.clock()), Catch::Contains("samples_a_round of verify"));
 }
 
-TEST_CASE("an exception of an arm passes through, and times that are none are rejected by the name of their arm") {
+TEST_CASE("an exception of a series passes through, and impossible times are rejected by name") {
   Bench bench(11);
   const Arm lost{.name = "lost", .run = []() -> Sample { throw std::runtime_error("device lost"); }};
   CHECK_THROWS_WITH(measure({bench.arm("a", 10.0, 0.1), lost}, default_protocol, bench.clock()), "device lost");
@@ -262,7 +262,7 @@ TEST_CASE("an exception of an arm passes through, and times that are none are re
   CHECK_THROWS_AS(measure({bench.arm("a", 10.0, 0.1)}, protocol, bench.clock()), DomainError);
 }
 
-TEST_CASE("the same arms measured twice are valid, a tenth slower the second time not") {
+TEST_CASE("two measurements of the same series are valid, a tenth slower the second time not") {
   Bench bench(12);
   const auto twice = [&bench](double slower) {
     std::vector<Arm> first;
@@ -283,7 +283,7 @@ TEST_CASE("the same arms measured twice are valid, a tenth slower the second tim
   CHECK(slower.median_difference == Approx(0.1).margin(2.0 * default_protocol.relative_spread));
 }
 
-TEST_CASE("an A/A run without pairs says nothing, one of other arms is rejected") {
+TEST_CASE("an A/A run without pairs gives no result, one of other series is rejected") {
   CHECK_FALSE(aa_test({}, {}).valid());
   latency::Measurement timed{.name = "a", .summary = {.samples = 6, .median_us = 2.0}, .samples_us = {}};
   const latency::Measurement not_timed{.name = "a", .summary = {}, .samples_us = {}};

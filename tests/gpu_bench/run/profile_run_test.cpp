@@ -101,7 +101,7 @@ const std::vector<CellGroup> three_groups{
 
 }  // namespace
 
-TEST_CASE("a run measures its groups in order, some again, and keeps every group at once") {
+TEST_CASE("a run measures its groups in order, repeats some, and saves after every group") {
   CountedDevice device;
   latency::Profile profile = empty_profile();
   CHECK(device.run(profile, three_groups, 50.0) == MeasureEnd::done);
@@ -132,7 +132,7 @@ TEST_CASE("rows that differ when they are measured again make a profile that is 
   CHECK_FALSE(profile.aa_test->valid());
 }
 
-TEST_CASE("all groups are visited several times while there is time, and visits in turn are compared") {
+TEST_CASE("all groups are visited several times while time remains, and even and odd visits are compared") {
   CountedDevice device;
   device.visits = 5;
   device.slower = {1.0, 1.2, 1.0, 1.2, 3.0};
@@ -151,7 +151,7 @@ TEST_CASE("all groups are visited several times while there is time, and visits 
   CHECK(profile.aa_test->median_difference == Approx(0.2));
 }
 
-TEST_CASE("encoders, which run once a request, come in fewer visits") {
+TEST_CASE("encoders, which run once a request, get fewer visits") {
   CountedDevice device;
   device.visits = 9;
   latency::Profile profile = empty_profile();
@@ -182,7 +182,7 @@ TEST_CASE("the row of an earlier run is compared with all visits of this one, an
   CHECK(resumed.aa_test->median_difference == Approx(0.2));
 }
 
-TEST_CASE("an interrupted run keeps its rows, says what is missing, and goes on from there") {
+TEST_CASE("an interrupted run keeps its rows, names what is missing, and can be resumed") {
   CountedDevice device;
   device.interrupt_at = 3;
   latency::Profile profile = empty_profile();
@@ -201,7 +201,7 @@ TEST_CASE("an interrupted run keeps its rows, says what is missing, and goes on 
   CHECK(resumed.aa_test->pairs == 4);
 }
 
-TEST_CASE("a run whose rows are all there but for the comparison makes the comparison") {
+TEST_CASE("a run with all rows but no comparison makes the comparison") {
   CountedDevice device;
   latency::Profile profile = empty_profile();
   CHECK(device.run(profile, {three_groups[0]}, 9.0) == MeasureEnd::done);
@@ -225,7 +225,7 @@ TEST_CASE("a group that does not fit into memory is left out and named, the othe
   CHECK(profile.missing.front().why == "too little memory");
 }
 
-TEST_CASE("verifications have their share of the time after the passes, and those without time are named") {
+TEST_CASE("verifications get their share of the time after the passes, and those without time are named") {
   CountedDevice device;
   device.verifications = {{verification_of(1), verification_of(2)},
                           {verification_of(99)},
@@ -253,7 +253,7 @@ TEST_CASE("verifications have their share of the time after the passes, and thos
   CHECK(resumed.verifications.size() == 5);
 }
 
-TEST_CASE("a run over models enough ends with a latency model fitted to them") {
+TEST_CASE("a run over enough models ends with a latency model fitted to them") {
   std::vector<CellGroup> groups;
   for (const char* model : {"tiny-target", "tiny-drafter", "transformer-base", "t5-small"}) {
     CellGroup group;
@@ -278,7 +278,7 @@ TEST_CASE("a run over models enough ends with a latency model fitted to them") {
   CHECK(without.fits.empty());
 }
 
-TEST_CASE("rows of another device or another program are not taken over") {
+TEST_CASE("rows of another device or another program are not reused") {
   latency::Profile unfinished = empty_profile();
   unfinished.steps.push_back({.cell = cell_of(1), .timing = {}});
   latency::Profile other = empty_profile();

@@ -127,15 +127,15 @@ bool accepts(const auto& rule, const std::vector<float>& row, std::int32_t draft
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("greedy_match emits what its reference does, however rows are split", "", Half, Bfloat16, float) {
+TEMPLATE_TEST_CASE("greedy_match emits the tokens of its reference for any split of rows", "", Half, Bfloat16, float) {
   check_rule_on_chains<GreedyMatch, TestType>({});
 }
 
-TEMPLATE_TEST_CASE("top_beta emits what its reference does, however rows are split", "", Half, Bfloat16, float) {
+TEMPLATE_TEST_CASE("top_beta emits the tokens of its reference for any split of rows", "", Half, Bfloat16, float) {
   check_rule_on_chains<TopBeta, TestType>({.top_beta = 3, .tolerance = 1.5});
 }
 
-TEMPLATE_TEST_CASE("typical_acceptance emits what its reference does, however rows are split", "", Half, Bfloat16,
+TEMPLATE_TEST_CASE("typical_acceptance emits the tokens of its reference for any split of rows", "", Half, Bfloat16,
                    float) {
   check_rule_on_chains<TypicalAcceptance, TestType>({.epsilon = 0.09, .delta = 0.4});
 }
@@ -199,7 +199,7 @@ TEST_CASE("top_beta counts larger logits only, and holds the gap to the toleranc
   CHECK(accepts(TopBeta{.top_beta = 6, .tolerance = 3.0}, row, 0));
 }
 
-TEST_CASE("top_beta is greedy_match at beta 1 and at tolerance 0, of tied tokens the first alone") {
+TEST_CASE("top_beta is greedy_match at beta 1 and at tolerance 0, of tied tokens only the first") {
   const std::vector<float> tied{1.0F, 2.0F, 2.0F};
   for (const TopBeta& rule : {TopBeta{.top_beta = 1, .tolerance = 5.0}, TopBeta{.top_beta = 3, .tolerance = 0.0}}) {
     CHECK(accepts(rule, tied, 1));
@@ -208,7 +208,7 @@ TEST_CASE("top_beta is greedy_match at beta 1 and at tolerance 0, of tied tokens
   }
 }
 
-TEST_CASE("typical_acceptance compares with epsilon where a row is sure, with exp(-entropy) where it is not") {
+TEST_CASE("typical_acceptance compares with epsilon where a row is certain, with exp(-entropy) where it is not") {
   const TypicalAcceptance rule{.epsilon = 0.2, .delta = 0.5};
   // Eight tokens alike: exp(-H) = 1/8, the threshold 1/16.
   CHECK(accepts(rule, std::vector<float>(8, 7.0F), 5));
@@ -223,7 +223,7 @@ TEST_CASE("typical_acceptance compares with epsilon where a row is sure, with ex
   CHECK_FALSE(accepts(rule, one_hot, 0));
 }
 
-TEST_CASE("logits that are not numbers each have a defined result, and the request is marked") {
+TEST_CASE("NaN and infinite logits each have a defined result, and the request is marked") {
   const auto check = [&](const auto& rule) {
     CHECK(judged(rule, {-float_infinity, -float_infinity, no_number}, 0).tokens_of(0) ==
           std::vector{0});  // nothing finite: token 0, not drafted
@@ -241,7 +241,7 @@ TEST_CASE("logits that are not numbers each have a defined result, and the reque
   check(TypicalAcceptance{});
 }
 
-TEST_CASE("greedy_match asks for the target's rows once, and one launch") {
+TEST_CASE("greedy_match reads the target's rows once, in one launch") {
   VerificationInput<Half> input = random_chains<Half>(4, 5, 8, 2).input();
   input.vocabulary = 128256;
   WorkspaceCutter cutter;

@@ -20,7 +20,7 @@ Emitted fused(const Batch<Storage>& batch, HostOrder order = HostOrder::forward,
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the fused verifier emits what the reference emits from the same draws", "", Half, Bfloat16, float) {
+TEMPLATE_TEST_CASE("the fused verifier emits the reference's tokens from the same draws", "", Half, Bfloat16, float) {
   unsigned different = 0;
   for (const unsigned vocabulary : {1U, 7U, 40U, 256U, 600U, 777U}) {
     const unsigned requests = vocabulary < 256 ? 24 : vocabulary == 256 ? 8 : 5;
@@ -82,7 +82,7 @@ TEST_CASE("the fused verifier gives a request the same tokens alone as in any ba
   }
 }
 
-TEST_CASE("the fused verifier takes hundreds of requests, more than it hands out rows of ahead of choices") {
+TEST_CASE("the fused verifier takes hundreds of requests, more than it assigns rows to in advance") {
   const auto batch = random_batch<Half>(512, 1, 3, 37, true);
   const Emitted emitted = fused(batch);
   CHECK(check_reference(batch, emitted) <= 1);
@@ -154,7 +154,7 @@ TEST_CASE("the fused verifier draws from p where a rejection leaves no residual"
   CHECK(seen[3] > 0);
 }
 
-TEST_CASE("the fused verifier takes NaN for -inf and +inf for the largest number, and says so") {
+TEST_CASE("the fused verifier takes NaN for -inf and +inf for the largest number, and reports it") {
   const std::vector<float> plain{0.0F, 1.0F, 2.0F, 0.5F};
   for (std::uint32_t iteration = 0; iteration < 12; ++iteration) {
     // The target's token 2 is NaN: its draft is rejected and it is not drawn.
@@ -226,7 +226,7 @@ struct LogitBytes {
 
 }  // namespace
 
-TEST_CASE("the fused verifier reads the logits that its kernels say, and what it says is near its floor") {
+TEST_CASE("the fused verifier reports the logits that its kernels read, and they are near its floor") {
   for (const unsigned vocabulary : {2000U, 1001U}) {
     auto batch = random_batch<float>(2, 3, vocabulary, 53);
     for (unsigned b = 0; b < 2; ++b) {  // one draft is rejected

@@ -33,7 +33,7 @@ std::size_t check_against_reference(Published verifier, const Batch<Storage>& ba
 
 }  // namespace
 
-TEST_CASE("published exact verifiers decide in fp32 as double precision does, but for ties within rounding") {
+TEST_CASE("published exact verifiers decide in fp32 as in double precision, except for ties within rounding") {
   for (const Published verifier : exact_verifiers) {
     std::size_t close = 0;
     close += check_against_reference(verifier, random_batch<float>(16, 3, 11, 1));
@@ -43,7 +43,7 @@ TEST_CASE("published exact verifiers decide in fp32 as double precision does, bu
   }
 }
 
-TEMPLATE_TEST_CASE("in 16 bits published exact verifiers decide alike where no decision is within rounding", "", Half,
+TEMPLATE_TEST_CASE("in 16 bits published exact verifiers agree where no decision is within rounding", "", Half,
                    Bfloat16) {
   for (const Published verifier : exact_verifiers) {
     const auto batch = random_batch<TestType>(30, 3, 5, 4);
@@ -69,7 +69,7 @@ TEMPLATE_TEST_CASE("published verifiers: a request's tokens depend on no other r
   }
 }
 
-TEST_CASE("published exact verifiers answer logits that are no numbers as documented") {
+TEST_CASE("published exact verifiers handle NaN and infinite logits as documented") {
   for (const Published verifier : exact_verifiers) {
     auto batch = random_batch<float>(16, 2, 37, 6);
     fill_row(batch.draft_row(0, 0), -float_infinity);   // every possible draft is accepted
@@ -140,7 +140,7 @@ TEST_CASE("published verifiers read a row in packs to the same tokens as one by 
   }
 }
 
-TEST_CASE("published exact verifiers: where a rejection leaves nothing, the token is drawn from p and it is a fault") {
+TEST_CASE("published exact verifiers: an empty residual is replaced by p and marked as a fault") {
   for (const Published verifier : exact_verifiers) {
     // In fp16 p(1) = 0 and q(1) = 2^-24: token 1 is rejected, and what is left of p - q is 0.
     Batch<Half> batch = random_batch<Half>(1, 1, 2, 13);

@@ -31,7 +31,8 @@ constexpr double small_tensors_in_rows = 0.03;
 
 }  // namespace
 
-TEST_CASE("published verifiers move the rows counted for the published code, but for what their heads name") {
+TEST_CASE(
+    "published verifiers move the rows counted for the published code, with the exceptions that their files name") {
   for (const unsigned batch : {1U, 4U}) {
     for (const unsigned gamma : {1U, 5U, 20U}) {
       INFO("gamma " << gamma << ", batch " << batch);
@@ -70,7 +71,7 @@ TEST_CASE("a published verifier's workspace holds one request's matrices, or the
   CHECK(rows(published_workspace<Half>(Published::wagner_sigmoid, one)) == Approx(10.0 + 6.0 + 1.0).margin(beside));
 }
 
-TEST_CASE("the tiled kernel leaves out no token and has every thread at every barrier, whatever the last tile") {
+TEST_CASE("the tiled kernel covers every token and has every thread at every barrier, for any last tile") {
   // 51,865 tokens, as Whisper has, end a tile of 1,024 at 665; here 64 threads end at 41.
   constexpr unsigned vocabulary = 1001;
   constexpr unsigned requests = 2;

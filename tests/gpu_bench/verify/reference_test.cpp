@@ -109,8 +109,7 @@ TEST_CASE("the reference of rejection sampling emits pairs of tokens with the ta
 
 // 10 cells and 2,000 iterations: sees cells that are 17 % too frequent and too rare in turn.
 TEST_CASE(
-    "the reference of rejection sampling emits the target's distribution over a large vocabulary, token by token "
-    "pooled") {
+    "the reference of rejection sampling emits the target's distribution over a large vocabulary, pooled by token") {
   constexpr std::size_t vocabulary = 1000;
   constexpr std::size_t cells = 10;
   constexpr std::uint32_t iterations = 2000;

@@ -195,18 +195,18 @@ TEST_CASE("a tree knows its depth, its first children and next siblings") {
   CHECK(TreeShape({}).depth() == 0);
 }
 
-TEST_CASE("a parent that is no earlier node is rejected, and a tree too large") {
+TEST_CASE("a parent that is not an earlier node is rejected, and so is a tree too large") {
   CHECK_THROWS_MATCHES(TreeShape(std::vector<std::int32_t>{0, 2}), DomainError, Says("invalid parent of node 2=2"));
   CHECK_THROWS_AS(TreeShape(std::vector<std::int32_t>{-1}), DomainError);
   CHECK_NOTHROW(TreeShape(std::vector<std::int32_t>(1023, 0)));
   CHECK_THROWS_AS(TreeShape(std::vector<std::int32_t>(1024, 0)), DomainError);
 }
 
-TEMPLATE_TEST_CASE("tree_greedy emits what its reference does, however rows are split", "", Half, Bfloat16, float) {
+TEMPLATE_TEST_CASE("tree_greedy emits the tokens of its reference for any split of rows", "", Half, Bfloat16, float) {
   check_trees<TestType>(TreeRule::greedy);
 }
 
-TEMPLATE_TEST_CASE("tree_sampled emits what its reference does, however rows are split", "", Half, Bfloat16, float) {
+TEMPLATE_TEST_CASE("tree_sampled emits the tokens of its reference for any split of rows", "", Half, Bfloat16, float) {
   check_trees<TestType>(TreeRule::sampled);
 }
 
@@ -230,7 +230,7 @@ TEST_CASE("tree_greedy on a chain is greedy_match") {
   CHECK(walked.counts == chained.counts);
 }
 
-TEST_CASE("a tree of many children and one that is a long chain are walked to their ends") {
+TEST_CASE("a tree of many children and one that is a long chain are walked to the last node") {
   constexpr std::size_t vocabulary = 2;
   std::vector<std::int32_t> wide(150, 0);
   std::vector<std::int32_t> deep;
@@ -299,7 +299,7 @@ TEST_CASE("tree_sampled's first two tokens have the target's joint distribution"
             }) > level);
 }
 
-TEST_CASE("tree_sampled ends at each node as often as enumeration says") {
+TEST_CASE("tree_sampled ends at each node as often as the enumeration") {
   const TreeShape shape(std::vector<std::int32_t>{0, 0, 1, 1, 3, 2});
   const std::vector<std::int32_t> tokens{no_token, 0, 1, 1, 3, 2, 3};
   const std::size_t rows = tokens.size();

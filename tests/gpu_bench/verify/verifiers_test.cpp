@@ -74,7 +74,7 @@ TEMPLATE_TEST_CASE("every verifier by name emits the tokens of its reference", "
   }
 }
 
-TEST_CASE("verifiers are found by name and stand where the enumeration has them") {
+TEST_CASE("verifiers are found by name and listed in the order of the enumeration") {
   std::set<std::string_view> names;
   for (const VerifierEntry& entry : verifier_registry()) {
     CHECK(names.insert(entry.name).second);
@@ -84,7 +84,7 @@ TEST_CASE("verifiers are found by name and stand where the enumeration has them"
   CHECK(find_verifier("nobody") == nullptr);
 }
 
-TEST_CASE("a verifier's floor is each row once: the drafter's where it is asked") {
+TEST_CASE("a verifier's floor is each row once, the drafter's if it reads them") {
   const VerificationShape shape{.batch = 8, .gamma = 5, .vocabulary = 32'000};
   CHECK(floor_bytes(Verifier::fused_exact, shape, latency::DataType::fp16) == 8.0 * 11 * 32'000 * 2);
   CHECK(floor_bytes(Verifier::greedy_match, shape, latency::DataType::fp32) == 8.0 * 6 * 32'000 * 4);
@@ -102,7 +102,7 @@ TEST_CASE("a verifier's floor is each row once: the drafter's where it is asked"
                 .launches);
 }
 
-TEST_CASE("every row of filled logits has its own first token, and a peak about half of the probability") {
+TEST_CASE("every row of filled logits has its own first token, and a peak of about half of the probability") {
   constexpr std::int64_t vocabulary = 1003;
   constexpr std::int64_t rows = 3;
   for (const LogitsProfile& profile : logits_profiles) {

@@ -77,7 +77,7 @@ TEST_CASE("the figures of a data sheet are the printed ones to the last bit") {
   CHECK(datasheet("rtx4090").limits.matrix_peak_fp16_flop_per_s.value == 165'200'000'000'000.0);
 }
 
-TEST_CASE("one name finds one device, however it is written") {
+TEST_CASE("one name finds one device in any spelling") {
   for (const DeviceSheet& sheet : device_registry()) {
     std::vector<std::string> names = sheet.aliases;
     names.push_back(sheet.name);
@@ -199,7 +199,7 @@ TEST_CASE("one name finds one device, however it is written") {
   }
 }
 
-TEST_CASE("devices like a name have all of its words, else most of them with a number among these") {
+TEST_CASE("devices like a name have all of its words, else most of them with one of its numbers") {
   const auto like = [](std::string_view name) {
     std::vector<std::string> names;
     for (const DeviceSheet* sheet : devices_like(name)) names.push_back(sheet->name);

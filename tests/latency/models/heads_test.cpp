@@ -93,7 +93,7 @@ TEST_CASE("P-EAGLE has one wide layer and its own vocabulary, and says if its bl
   CHECK(max_drafts(head_of(R"("architectures": ["PEagleDraftModel"], "block_size": 5)").shape) == 5);
 }
 
-TEST_CASE("layers of an EAGLE-3 head are those of its architecture, else of its type") {
+TEST_CASE("layers of an EAGLE-3 head follow its architecture, else its type") {
   const std::string eagle3 = R"("draft_vocab_size": 20, "num_hidden_layers": 1)";
   const auto shape_of = [&](const std::string& own) {
     return parse_hugging_face("{" + layers + ", " + eagle3 + ", " + own + "}", "config.json").shape;

@@ -124,7 +124,7 @@ void check_like_shipped(const ModelShape& read, std::string_view name) {
 
 }  // namespace
 
-TEST_CASE("the config of each family gives the shape that is shipped, and its parameters") {
+TEST_CASE("the config of each family gives the shipped shape and its parameters") {
   check_like_shipped(parsed(qwen3_06b).shape, "qwen3-0.6b");
   check_like_shipped(parsed(llama_8b).shape, "llama-3.1-8b");
   check_like_shipped(parsed(qwen3_30b).shape, "qwen3-30b-a3b");
@@ -252,7 +252,7 @@ TEST_CASE("families without a shipped shape: biases, shared experts, alternating
   CHECK(parameters(shape) == plain + 4 * 24 + 4 * 32);
 }
 
-TEST_CASE("heads say what they read: EAGLE, EAGLE-3, and the format of speculators") {
+TEST_CASE("configs of heads state what they read: EAGLE, EAGLE-3, and the format of speculators") {
   const HuggingFaceModel eagle = parsed(llama_8b, R"("num_hidden_layers": 1, "bias": true)");
   CHECK(eagle.shape.architecture == Architecture::head);
   CHECK(eagle.shape.head == HeadInputs{});
@@ -280,7 +280,7 @@ TEST_CASE("heads say what they read: EAGLE, EAGLE-3, and the format of speculato
   check_like_shipped(speculators.shape, "eagle3-llama-3.1-8b");
 }
 
-TEST_CASE("what is left out or assumed is a note") {
+TEST_CASE("omissions and assumptions are notes") {
   CHECK(parsed(deepseek_v3).notes ==
         std::vector<std::string>{
             "num_nextn_predict_layers: 1 layer for drafting (MTP): not part of the target, but the draft \"mtp\""});
@@ -319,7 +319,7 @@ TEST_CASE("formats of weights and KV cache are those of the quantization, else o
         NumberFormat::fp8);
 }
 
-TEST_CASE("a hf_quant_config.json says the formats of a config that does not") {
+TEST_CASE("a hf_quant_config.json gives the formats of a config without any") {
   HuggingFaceModel model = parsed(llama_8b);
   add_quantization(model, R"({"producer": {}, "quantization": {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8"}})",
                    "hf_quant_config.json");
@@ -329,7 +329,7 @@ TEST_CASE("a hf_quant_config.json says the formats of a config that does not") {
                        Says("hf_quant_config.json: quantization: missing"));
 }
 
-TEST_CASE("a quantization that a model cannot have here is named with what to do") {
+TEST_CASE("a quantization that a model cannot have is named with what to do") {
   const auto rejected = [](const std::string& quantization) {
     return problems_of(config_of(llama_8b, "\"quantization_config\": " + quantization));
   };
@@ -349,7 +349,7 @@ TEST_CASE("a quantization that a model cannot have here is named with what to do
       Catch::Contains("--target-format"));
 }
 
-TEST_CASE("an architecture or a layer that is not known is named with the nearest that is") {
+TEST_CASE("an unknown architecture or layer is named with the nearest known one") {
   CHECK(problems_of(config_of(deepseek_v3, "\"model_type\": \"glm5_moe\"")) ==
         "config.json: model_type: unknown architecture \"glm5_moe\"");
   CHECK_THROWS_WITH(parsed(deepseek_v3, R"("model_type": "glm5_moe", "topk_method": "noaux_tc")"),
@@ -387,7 +387,7 @@ TEST_CASE("all problems of a config are reported at once, under its own keys") {
   CHECK(problems_of(config_of(mixtral, "\"num_experts_per_tok\": 9")) == "config.json: num_experts_per_tok: is 9");
 }
 
-TEST_CASE("hostile configs end with a message") {
+TEST_CASE("hostile configs end in an error message") {
   CHECK(problems_of("") == "config.json:1: syntax: invalid JSON at column 1");
   CHECK(problems_of("[]") == "config.json: no config.json");
   CHECK(problems_of("{\"model_type\": \"llama\xff\"}").starts_with("config.json:1: syntax: invalid JSON"));
@@ -410,7 +410,7 @@ TEST_CASE("hostile configs end with a message") {
   }
 }
 
-TEST_CASE("the architectures that can be read are sorted") {
+TEST_CASE("the supported architectures are sorted") {
   const std::vector<std::string> known = hugging_face_architectures();
   CHECK(std::is_sorted(known.begin(), known.end()));
   CHECK(std::find(known.begin(), known.end(), "qwen3_moe") != known.end());

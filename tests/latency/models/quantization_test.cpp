@@ -47,7 +47,7 @@ const std::string int4_g32 =
 
 }  // namespace
 
-TEST_CASE("groups and left out attention of an int4 checkpoint have their own bits") {
+TEST_CASE("quantized groups and excluded attention of an int4 checkpoint have their own bits") {
   const std::string members = R"("model_type": "qwen3", "hidden_size": 5120, "intermediate_size": 25600,
       "num_hidden_layers": 64, "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 128,
       "vocab_size": 151936, "tie_word_embeddings": false, "hidden_act": "silu")";
@@ -61,7 +61,7 @@ TEST_CASE("groups and left out attention of an int4 checkpoint have their own bi
   CHECK(weight_bytes(model.shape, deployment) / 1e9 == Approx(29.4).margin(0.06));
 }
 
-TEST_CASE("words of lists mean whole components of names, globs and expressions what they match") {
+TEST_CASE("words of lists match whole components of names, globs and expressions match as usual") {
   const auto left_out = [](const std::string& words) { return text_of(dense, compressed(int4_g32, words)); };
   const std::string all = "int4 of 4.5 bits";
   CHECK(left_out("\"lm_head\"") == all);
@@ -166,7 +166,7 @@ TEST_CASE("formats of single layers: of GPTQ's expressions, auto-round's names a
   CHECK(formats_of(dense, R"("quant_method": "awq", "bits": 4, "lm_head": true)").of(ModelPart::vocabulary).bits < 5.0);
 }
 
-TEST_CASE("layers for drafting are in 16 bits where lists leave them out, under the names that they have") {
+TEST_CASE("layers for drafting are in 16 bits where lists exclude them, under their various names") {
   const auto drafting = [](const std::string& quantization) {
     return to_text(model_of(mixture, quantization).drafting_weights.value());
   };
@@ -187,7 +187,7 @@ TEST_CASE("formats of a quantization are kept if another file in the folder stat
   CHECK(model.kv_cache == NumberFormat::fp8);
 }
 
-TEST_CASE("hostile lists end with a message or an answer, in time that grows with their size") {
+TEST_CASE("hostile lists end in a message or an answer, in time proportional to their size") {
   const auto said = [](const std::string& quantization) -> std::string {
     try {
       return text_of(dense, quantization);

@@ -101,7 +101,7 @@ TEST_CASE("norms of a row worked by hand, the sum with delta kept in the stream"
   CHECK(layer[3][1] == Approx(8 + 100 * 2 / deviation).epsilon(few_ulp));
 }
 
-TEST_CASE("a projection multiplies by the transposed weight, adds its bias and what was there") {
+TEST_CASE("a projection multiplies by the transposed weight, adds its bias and the previous value") {
   const BufferContents contents{{1, 2, 3, 4}, {1, 0, 10, 100, 0, 1}, {5, 6, 7}, {1, 1, 1, 2, 2, 2}};
   CHECK(run_one(Project{0, 1, 2, 3, 2, 3, 2, false}, contents)[3] == std::vector<double>{6, 216, 9, 8, 436, 11});
   CHECK(run_one(Project{0, 1, no_buffer, 3, 2, 3, 2, true}, contents)[3] == std::vector<double>{2, 211, 3, 5, 432, 6});
@@ -184,7 +184,7 @@ TEST_CASE("rotary positions keep norms, and scores depend on the distance alone"
   CHECK(std::count(later[1].begin(), later[1].begin() + 20, 0.0) == 20);
 }
 
-TEST_CASE("every pass writes all that it reads: no poison in what comes out") {
+TEST_CASE("every pass writes all that it reads: no poison in its output") {
   const ForwardPassRequest request{.tokens = 1, .batch = 2, .context = 3};
   for (const ModelShape& shape : {tests::tiny_decoder(), tests::tiny_encoder_decoder(), tests::tiny_head()}) {
     INFO(shape.name);
@@ -215,7 +215,7 @@ TEST_CASE("later tokens do not change earlier logits") {
   CHECK(row_of(changed, 3, shape.vocabulary) != row_of(output_of(program, before), 3, shape.vocabulary));
 }
 
-TEST_CASE("tokens decoded one by one through the cache give the logits of one pass over all") {
+TEST_CASE("tokens decoded one by one through the KV cache give the logits of one pass over all") {
   ModelShape ungrouped = tests::tiny_decoder();
   ungrouped.kv_heads = ungrouped.heads;
   for (const ModelShape& shape :
@@ -267,7 +267,7 @@ TEST_CASE("tokens decoded one by one through the cache give the logits of one pa
   }
 }
 
-TEST_CASE("the encoder's pass fills the caches that the decoder's pass reads") {
+TEST_CASE("the encoder's pass fills the KV caches that the decoder's pass reads") {
   const ModelShape shape = tests::tiny_encoder_decoder();
   const ForwardPassRequest request{.tokens = 2, .batch = 2, .context = 3};
   const Program encoder = encoder_pass(shape, request);

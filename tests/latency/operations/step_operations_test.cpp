@@ -251,7 +251,7 @@ TEST_CASE("learned positions, layer norms and biases count as in the program") {
   }
 }
 
-TEST_CASE("weights as stored are the parameters, and those of a step what a program reads of them") {
+TEST_CASE("weights as stored are the parameters, and those of a step are what a program reads of them") {
   const Deployment fp16{.weights = NumberFormat::fp16};
   for (const ModelShape& shape : model_registry()) {
     if (shape.architecture == Architecture::encoder_decoder) continue;
@@ -271,7 +271,7 @@ TEST_CASE("weights as stored are the parameters, and those of a step what a prog
   CHECK(weight_bytes(llama, {.weights = NumberFormat::fp8}) == matrices + rest * 2);
 }
 
-TEST_CASE("experts read: those of a token at one row or when all share them, all of them in the end") {
+TEST_CASE("experts read: those of a token at one row or when all share them, eventually all of them") {
   for (const Experts& experts :
        {Experts{.count = 8, .per_token = 2}, {.count = 256, .per_token = 8}, {.count = 4, .per_token = 4}}) {
     const auto count = static_cast<double>(experts.count), used = static_cast<double>(experts.per_token);
@@ -325,7 +325,7 @@ TEST_CASE("weights of GGUF types are multiplied on vector units up to 8 tokens")
   CHECK(named(operators({.batch = 2, .tokens = 4}), "qkv").vector_flop == 0.0);
 }
 
-TEST_CASE("attention knows the bytes of a cache that each query reads by itself") {
+TEST_CASE("attention counts the KV-cache bytes that each query reads by itself") {
   const ModelShape shape = tests::tiny_decoder();
   const auto attention = [&](const ForwardPassPoint& point) {
     return named(step_operations(shape, {.kv_cache = NumberFormat::fp8}, point), "attention");
@@ -336,7 +336,7 @@ TEST_CASE("attention knows the bytes of a cache that each query reads by itself"
   CHECK(attention({.batch = 2, .tokens = 3, .context = 5}).reread_bytes == 2.0 * 13.0 * entry);
 }
 
-TEST_CASE("a tensor-parallel pass halves what is sharded and nothing else") {
+TEST_CASE("a tensor-parallel pass halves the sharded parts and nothing else") {
   const ModelShape shape = tiny_mixture();
   const ForwardPassPoint point{.batch = 3, .tokens = 2, .context = 9};
   const Deployment one_device{}, two_devices{.tensor_parallel = 2};
@@ -366,7 +366,7 @@ TEST_CASE("a tensor-parallel pass halves what is sharded and nothing else") {
   CHECK(weight_bytes(shape, two_devices) == weight_bytes(shape, one_device));
 }
 
-TEST_CASE("a key-value head is at least one a device") {
+TEST_CASE("each device has at least one key-value head") {
   ModelShape shape = tests::tiny_decoder();  // 4 heads, 2 of keys and values, of width 2
   const ForwardPassPoint point{.batch = 3, .tokens = 1, .context = 9};
   const auto cache_read = [&](std::int64_t devices) {
@@ -382,7 +382,7 @@ TEST_CASE("a key-value head is at least one a device") {
   CHECK(sequence_bytes_per_device(shape, {.tensor_parallel = 4}, 10) == 5 * kv_bytes_per_token(shape, {}));
 }
 
-TEST_CASE("the KV cache of a token has the size that is published") {
+TEST_CASE("the KV cache of a token has the published size") {
   const ModelShape& llama = find_model(model_registry(), "llama-3.1-8b");
   CHECK(kv_bytes_per_token(llama, {}) == 131072);
   CHECK(kv_bytes_per_token(llama, {.kv_cache = NumberFormat::fp8}) == 65536);
@@ -442,7 +442,7 @@ TEST_CASE("a window bounds what its layers read, cache and attend to") {
   CHECK(sequence_bytes_per_device(shape, {}, 10) == (10 + 4) * 2.0 * 2 * 2 * 2);
 }
 
-TEST_CASE("layers with a window may have heads of their own, the others keys as values, and all a gate") {
+TEST_CASE("layers with a window may have heads of their own, others use keys as values, and all may have a gate") {
   ModelShape shape = tests::tiny_decoder();
   shape.window = {.tokens = 4, .layers = 1, .kv_heads = 4, .head_dim = 4};
   shape.values_are_keys = true;
@@ -465,7 +465,7 @@ TEST_CASE("layers with a window may have heads of their own, the others keys as 
   CHECK(weight_bytes(shape, {}) == weight_bytes(tests::tiny_decoder(), {}) + 2.0 * (gates + heads - 4 * 8));
 }
 
-TEST_CASE("linear attention moves its state, once a token more in a verification") {
+TEST_CASE("linear attention moves its state, once more for each token in a verification") {
   ModelShape shape = tests::tiny_decoder();
   shape.layers = 4;
   shape.linear = {.layers = 3, .layer_parameters = 100, .state_elements = 50};
@@ -483,7 +483,7 @@ TEST_CASE("linear attention moves its state, once a token more in a verification
   CHECK(sequence_bytes_per_device(shape, {.tensor_parallel = 2}, 10) == 10 * 2.0 * 2 * 2 + 3 * 50 * 4.0 / 2);
 }
 
-TEST_CASE("an EAGLE-3 head reads what its checkpoint holds") {
+TEST_CASE("an EAGLE-3 head reads the weights of its checkpoint") {
   ModelShape head = find_model(model_registry(), "eagle-llama-3.1-8b");
   head.head = {.hidden_states = 3, .wide_attention = true, .draft_vocabulary = 32000, .own_vocabulary = true};
   const auto operators = step_operations(head, {}, {});

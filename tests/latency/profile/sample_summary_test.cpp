@@ -35,7 +35,7 @@ double exact_coverage(std::int64_t n, const Ranks& ranks) {
 
 }  // namespace
 
-TEST_CASE("percentiles are read off the straight lines through the sorted values") {
+TEST_CASE("percentiles are interpolated linearly between the sorted values") {
   RandomStream random = uniforms(1);
   for (std::size_t n = 1; n <= 30; ++n) {
     std::vector<double> sorted(n);
@@ -75,7 +75,7 @@ TEST_CASE("the ranks around the median are the narrowest symmetric pair with the
   CHECK_THROWS_AS(median_ranks(10, 1.0), DomainError);
 }
 
-TEST_CASE("the interval of the median covers the true one as often as it says, for skewed and heavy-tailed times") {
+TEST_CASE("the interval of the median covers the true one as often as stated, for skewed and heavy-tailed times") {
   constexpr std::int64_t repetitions = 20'000;
   constexpr std::size_t n = 25;
   const double coverage = exact_coverage(n, median_ranks(n));
@@ -128,7 +128,7 @@ TEST_CASE("a summary of an even number of samples takes the mean of the two in t
   CHECK(summarise(std::vector<double>{3.0}).median_ci95_us.high == 3.0);
 }
 
-TEST_CASE("no samples, and times that are none, are rejected") {
+TEST_CASE("an empty sample and impossible times are rejected") {
   CHECK_THROWS_MATCHES(summarise({}), DomainError, Says("no samples to summarize"));
   for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(), HUGE_VAL}) {
     CHECK_THROWS_AS(summarise(std::vector<double>{1.0, bad, 2.0}), DomainError);

@@ -25,7 +25,7 @@ std::string problem(const auto& make) { return rejection<DomainError>(make); }
 
 }  // namespace
 
-TEST_CASE("a time comes from the table, from between its points, or from the fit, and says so") {
+TEST_CASE("a time comes from the table, from between its points, or from the fit, and states which") {
   Profile profile = device();
   profile.fits.push_back(fit_latency(profile, model_registry(), {.dtype = "fp16"}, 0).value());
   const CostSurface measured = surface(profile, "qwen1.5-0.5b");
@@ -59,7 +59,7 @@ TEST_CASE("a time comes from the table, from between its points, or from the fit
   CHECK_FALSE(surface(profile, "llama-3.1-70b").at({4, 3, 300}).inside);
 }
 
-TEST_CASE("between its points a table has the shape of the model, whatever the measured times lie above it") {
+TEST_CASE("between its points a table has the shape of the model, however far measured times exceed it") {
   // Batches of 1, 8 and 64: straight lines between them cut the corner at which arithmetic takes over.
   Profile profile = device();
   for (StepRow& row : profile.steps) {
@@ -78,14 +78,14 @@ TEST_CASE("between its points a table has the shape of the model, whatever the m
   }
 }
 
-TEST_CASE("an unmeasured model is fitted on the spot where the profile holds no fit") {
+TEST_CASE("an unmeasured model is fitted on demand if the profile holds no fit") {
   const Latency found = surface(device(), "sheared-llama-1.3b").at({4, 3, 300});
   const Cell cell{.model = "sheared-llama-1.3b", .dtype = "fp16", .batch = 4, .tokens = 3, .context = 300};
   CHECK(found.origin == Origin::fitted);
   CHECK(found.time_us == Approx(tests::modelled_us(tests::known_model, cell)).epsilon(0.01));
 }
 
-TEST_CASE("what has no answer is rejected by name") {
+TEST_CASE("a question without an answer is rejected by name") {
   const Profile profile = tests::modelled_profile(tests::known_model, {"t5-small"}, 0.0);
   CHECK(problem([&] {
           return surface(profile, "t5-small").at({128, 1, 128});

@@ -23,7 +23,7 @@ constexpr double held_out_target = 0.05;
 
 }  // namespace
 
-TEST_CASE("from times without noise the fit finds the parameters that they were made of") {
+TEST_CASE("from times without noise the fit recovers their parameters") {
   const auto fit = fit_latency(tests::modelled_profile(tests::known_model, fitted_models, 0.0), model_registry(),
                                default_setting, 0);
   REQUIRE(fit);
@@ -37,7 +37,7 @@ TEST_CASE("from times without noise the fit finds the parameters that they were 
   CHECK(fit->held_out.max < 10 * stopped);
 }
 
-TEST_CASE("from noisy times whole models that were left out are predicted to 5 % in the median") {
+TEST_CASE("from noisy times held-out models are predicted to 5 % in the median") {
   constexpr double noise = 0.03;
   const Profile profile = tests::modelled_profile(tests::known_model, fitted_models, noise);
   const auto fit = fit_latency(profile, model_registry(), default_setting, 2);
@@ -74,7 +74,7 @@ TEST_CASE("the error of a model is that of a fit without it") {
   CHECK(fit_latency(profile, model_registry(), default_setting, 0)->held_out.max == Approx(1.0).epsilon(1e-3));
 }
 
-TEST_CASE("the domain is what was fitted to") {
+TEST_CASE("the domain is the range of the fitted points") {
   const auto fit = fit_latency(tests::modelled_profile(tests::known_model, fitted_models, 0.0), model_registry(),
                                default_setting, 0);
   REQUIRE(fit);
@@ -89,7 +89,7 @@ TEST_CASE("the domain is what was fitted to") {
   CHECK(fit->domain.product_bytes.high == 2.0 * (256000.0 * 2048 + 256000 + 2048));
 }
 
-TEST_CASE("products that were timed alone join the passes, and other settings do not") {
+TEST_CASE("separately timed products join the passes, and other settings do not") {
   Profile profile = tests::modelled_profile(tests::known_model, {"t5-small"}, 0.0);
   CHECK_FALSE(fit_latency(profile, model_registry(), default_setting, 0));  // one shape: nothing to hold out
   const auto add = [&](std::int64_t rows, std::int64_t outputs, std::int64_t inputs, Cache cache) {

@@ -50,7 +50,7 @@ class CountedTimes final : public ForwardPassTimes {
 
 }  // namespace
 
-TEST_CASE("times of the grid are within 0.1 % of those that it keeps, 0.5 % of a data sheet's limits") {
+TEST_CASE("interpolated grid times are within 0.1 %, and within 0.5 % of a data sheet's limits") {
   for (const bool floor : {false, true}) {
     for (const std::string target : {"llama-3.1-8b", "gemma-3-27b", "qwen3-30b-a3b", "gpt-oss-20b", "deepseek-v3.2"}) {
       const auto exact = timed(target, floor), grid = grid_times(exact);
@@ -73,7 +73,7 @@ TEST_CASE("times of the grid are within 0.1 % of those that it keeps, 0.5 % of a
   }
 }
 
-TEST_CASE("a grid asks for each of its times once, and passes on what it does not keep") {
+TEST_CASE("a grid asks for each of its times once, and forwards requests that it does not keep") {
   const auto counted = std::make_shared<CountedTimes>();
   const auto grid = grid_times(counted);
   const auto us = [&](double context) {

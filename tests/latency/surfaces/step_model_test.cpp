@@ -59,7 +59,7 @@ TEST_CASE("the time of a pass is its fixed time and the sum over its operators")
   CHECK(step_us({product}, 1, made_up_peaks(), data_sheet_limits()) == Approx(7 * 15.0).epsilon(few_ulp));
 }
 
-TEST_CASE("a product on vector units takes the fp32 peak, and queries that read the cache again move its bytes again") {
+TEST_CASE("a product on vector units takes the fp32 peak, and queries that reread the KV cache move its bytes again") {
   DevicePeaks peaks = made_up_peaks();
   peaks.matrix_peak_flop_per_s[NumberFormat::fp32] = 2e13;
   const StepOperator product{.name = "qkv", .kind = OperatorKind::product, .flop = 1e9, .vector_flop = 1e9};
@@ -142,7 +142,7 @@ TEST_CASE("drafting one by one takes the fixed time of a pass for each draft, in
   }
 }
 
-TEST_CASE("what engines reach is read with a range and a source each, and rejected all at once") {
+TEST_CASE("attainable shares are read with a range and a source each, and all errors are reported at once") {
   const Attainable shipped = attainable_of(made_up_peaks());
   CHECK(shipped.step.high / shipped.step.low <= 1.8);
   CHECK(shipped.verification.high / shipped.verification.low <= 1.8);
@@ -186,7 +186,7 @@ TEST_CASE("products in a format without a peak are computed in the next wider on
   CHECK(computed({}, fp8) == std::nullopt);
 }
 
-TEST_CASE("a format that a device can compute in no other is named, weight-only formats need none") {
+TEST_CASE("a format without any compute format on a device is named, weight-only formats need none") {
   const ModelShape& shape = shape_of("llama-3.1-8b");
   const auto time = [&](NumberFormat weights, std::int64_t batch = 1) {
     return step_us(decoder_operators(shape, {.weights = weights}, {.batch = batch}), 1, made_up_peaks(),

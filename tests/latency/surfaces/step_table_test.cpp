@@ -40,7 +40,7 @@ TEST_CASE("every measured point is answered exactly, with its own spread") {
   }
 }
 
-TEST_CASE("between two points a time lies between theirs and moves one way") {
+TEST_CASE("between two points a time lies between theirs and is monotonic") {
   const StepTable table(rows_with_knee());
   const auto check_between = [&](const ForwardPassPoint& from, const ForwardPassPoint& to, auto&& at) {
     const double start = table.at(from)->time_us;
@@ -80,7 +80,7 @@ TEST_CASE("log time is straight over log counts, time over context") {
         Approx(3.0 * std::pow(150.0, 0.7)).epsilon(foredraft::tests::second_route));
 }
 
-TEST_CASE("nothing is answered outside of what was measured") {
+TEST_CASE("nothing is answered outside of the measured range") {
   const StepTable table(rows_with_knee());
   for (const ForwardPassPoint& outside :
        {ForwardPassPoint{1, 33, 128}, ForwardPassPoint{65, 1, 128}, ForwardPassPoint{1, 1, 127},
@@ -89,7 +89,7 @@ TEST_CASE("nothing is answered outside of what was measured") {
   }
 }
 
-TEST_CASE("a curve that does not reach the tokens asked for is passed over") {
+TEST_CASE("a curve that does not reach the requested tokens is skipped") {
   std::vector<StepTable::Row> rows;
   for (const std::int64_t batch : {1, 16}) {
     for (const std::int64_t tokens : {1, 8}) rows.push_back({{batch, tokens, 0}, static_cast<double>(batch), 0.0});
@@ -103,7 +103,7 @@ TEST_CASE("a curve that does not reach the tokens asked for is passed over") {
   CHECK_FALSE(table.at({1, 8, 500}));  // context 1,000 knows no 8 tokens
 }
 
-TEST_CASE("a time between points is as uncertain as its neighbors and as leaving out a point makes") {
+TEST_CASE("an interpolated time is as uncertain as its neighbors and as leaving out a point") {
   // A power law is interpolated without an error: only the neighbors' spread is left.
   std::vector<StepTable::Row> rows;
   for (const std::int64_t tokens : {1, 2, 4, 8}) {
@@ -117,7 +117,7 @@ TEST_CASE("a time between points is as uncertain as its neighbors and as leaving
   CHECK(StepTable(rows).at({1, 4, 0})->spread == 0.01);
 }
 
-TEST_CASE("times that fall where there is more to do are rejected, beyond what a change of tiles makes") {
+TEST_CASE("times that fall with more work are rejected, beyond the effect of tile sizes") {
   const auto rejected = [](const ForwardPassPoint& point, double factor, double spread = 0.01) {
     std::vector<StepTable::Row> rows = rows_with_knee();
     for (StepTable::Row& row : rows) {

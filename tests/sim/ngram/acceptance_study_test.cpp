@@ -98,7 +98,7 @@ TEST_CASE("a study has one run per rejection, as long as the acceptances after i
   CHECK(run_acceptance_study(small_study(2, 0.0, 3000), {.seed = 2, .point = 0}, 2).runs.empty());
 }
 
-TEST_CASE("the accuracy of a head or a stage along the target's text is that of the exact sum over contexts") {
+TEST_CASE("the accuracy of a head or a stage along the target's text equals the exact sum over contexts") {
   // 400,000 tokens: an accuracy off by 0.004 is seen. The distribution of c, the last token seen, and y, the one before
   // the draft, two places on, is stationary(c) (P P)(c, y).
   for (const bool sees_before : {false, true}) {
@@ -120,7 +120,7 @@ TEST_CASE("the accuracy of a head or a stage along the target's text is that of 
   }
 }
 
-TEST_CASE("a run of many times a text's length is read to its end") {
+TEST_CASE("a run many times as long as a text is read to its end") {
   // Some 3,000 acceptances a run.
   AcceptanceStudy study = small_study(2, 1.0, 200'000);
   study.target =
@@ -135,7 +135,7 @@ TEST_CASE("a run of many times a text's length is read to its end") {
   CHECK(tally.runs.size() > 2 * 2048 + 1);
 }
 
-TEST_CASE("positions of different texts are no neighbors") {
+TEST_CASE("positions of different texts are not neighbors") {
   const auto transitions = [](const StudyTally& tally) {
     return tally.units.sum(StudyTally::after_acceptance_accepted) +
            tally.units.sum(StudyTally::after_acceptance_rejected) +
@@ -159,7 +159,7 @@ TEST_CASE("a study counts every token once and is the same on any number of thre
   CHECK(one.units.sum(StudyTally::positions) == 10'001);
 }
 
-TEST_CASE("a study rejects models that do not belong together, other temperatures and nothing to do") {
+TEST_CASE("a study rejects models that do not belong together, other temperatures and an empty task") {
   AcceptanceStudy study = small_study(2, 1.0, 100);
   const auto problem = [](const AcceptanceStudy& bad) { (void)run_acceptance_study(bad, {.seed = 1, .point = 0}, 1); };
   study.temperature = 0.5;

@@ -38,7 +38,7 @@ std::vector<std::vector<Token>> seen_and_random_contexts(const ReferenceModel& r
 
 }  // namespace
 
-TEST_CASE("probabilities are those of the definition, positive and of sum one, in seen and unseen contexts", "[long]") {
+TEST_CASE("probabilities follow the definition, are positive and sum to one, in seen and unseen contexts", "[long]") {
   std::vector<Window> windows{head_window(2, 2),  head_window(3, 5),  head_window(5, 3),  head_window(2, max_heads),
                               stage_window(1, 3), stage_window(2, 2), stage_window(3, 4), stage_window(4, 2)};
   for (int order = 1; order <= max_order; ++order) windows.push_back(adjacent_window(order));
@@ -66,7 +66,7 @@ TEST_CASE("probabilities are those of the definition, positive and of sum one, i
   }
 }
 
-TEST_CASE("the window of a head leaves out the tokens between, that of a stage all but the nearest") {
+TEST_CASE("the window of a head skips the tokens between, that of a stage all but the nearest") {
   using Distances = std::vector<int>;
   CHECK(adjacent_window(4).distances == Distances{1, 2, 3});
   CHECK(head_window(4, 3).distances == Distances{3, 4, 5});
@@ -163,7 +163,7 @@ TEST_CASE("argmax can be a token that never followed the context") {
   }
 }
 
-TEST_CASE("argmax takes the lower token of two that the text treats alike, whichever came first") {
+TEST_CASE("argmax takes the lower token of two with equal counts, whichever came first") {
   for (const Documents& documents : {Documents{{2}, {3}}, Documents{{3}, {2}}}) {
     const auto model = Model::train(documents, 4, 3);
     const std::vector<Token> begin{end_of_document};
@@ -206,7 +206,7 @@ TEST_CASE("discounts follow the counts of counts, and are fixed where these do n
   CHECK(estimate_discounts({}).of == fixed);
 }
 
-TEST_CASE("training rejects what it cannot learn from, and says which") {
+TEST_CASE("training rejects what it cannot learn from, and names it") {
   const Documents good{{2, 3}};
   CHECK_THROWS_WITH(Model::train(good, 4, 0), Catch::Contains("order=0"));
   CHECK_THROWS_WITH(Model::train(good, 4, 6), Catch::Contains("order=6"));

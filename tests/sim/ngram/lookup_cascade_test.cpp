@@ -105,7 +105,7 @@ TEST_CASE("a copy needs a long enough suffix of the text") {
   CHECK(look_up(std::vector<Token>{3, 2, 5, 1, 2}, 3, 2, 1) == std::vector<Token>{5, 1});
 }
 
-TEST_CASE("text of copies in front of a model has the target's own joint distribution of three tokens", "[long]") {
+TEST_CASE("copies before a model keep the target's joint distribution of three tokens", "[long]") {
   // 30,000 texts each after a prompt whose copies are likely and unlikely ones. Smallest defect seen: 3 % of the mass
   // of the second token moved to one of probability 0.2.
   constexpr std::int64_t trials = 30'000;
@@ -131,7 +131,7 @@ TEST_CASE("text of copies in front of a model has the target's own joint distrib
   }
 }
 
-TEST_CASE("greedy text of copies in front of a model is the target's greedy text") {
+TEST_CASE("greedy text of copies before a model is the target's greedy text") {
   for (const CascadeCase& tried : cases()) {
     const Speculation models = small_pair(0.0, tried.gamma);
     SpeculationStreams streams(3, 0, 0);
@@ -152,7 +152,7 @@ TEST_CASE("greedy text of copies in front of a model is the target's greedy text
   }
 }
 
-TEST_CASE("a model whose tokens are copied in front of it yields what it yields alone, in fewer passes") {
+TEST_CASE("copying a model's tokens before it yields its own tokens, in fewer passes") {
   // 100,000 iterations: a standard error of about 0.004 tokens.
   const tests::Simulation staged = cascade_run(StagedLookup{.copies = 3, .match = 3, .window = 64}, 1.0, 5, 100'000);
   const auto& models = std::get<NgramModels>(std::get<TokenFidelity>(staged.scenario.fidelity).models).trained;
@@ -167,7 +167,7 @@ TEST_CASE("a model whose tokens are copied in front of it yields what it yields 
   CHECK(tally.units.sum(sim::drafted) == 5 * tally.units.sum(sim::iterations));
 }
 
-TEST_CASE("a run with copies in front of a model is conserved, and pays for the passes of the model alone") {
+TEST_CASE("a run with copies before a model is conserved, and is charged only the model's passes") {
   for (const double temperature : {1.0, 0.0}) {
     for (const foredraft::Drafter& drafter :
          {foredraft::Drafter(LookupFirst{.match = 3, .least = 2, .window = 64}),

@@ -154,7 +154,7 @@ TEST_CASE("one draft is the same draft of heads, stages and the n-gram model of 
   }
 }
 
-TEST_CASE("a higher-order pair yields what the runs of its acceptance study say") {
+TEST_CASE("a higher-order pair yields the tokens of its acceptance study's runs") {
   // Tokens per iteration of a stationary 0/1 process: (1 + E R) / (1 + E floor(R / (gamma + 1))), R a run of ones. It
   // knows the process alone, so drafts and bonus token must leave the distribution of text and acceptance untouched.
   Simulation simulation = small_simulation(1.0, 3, 150'000);
@@ -181,7 +181,7 @@ TEST_CASE("a higher-order pair yields what the runs of its acceptance study say"
   CHECK(std::abs(as_run.mean - predicted) < tests::standard_errors * std::sqrt(2.0) * as_run.standard_error);
 }
 
-TEST_CASE("the standard error covers iterations that depend on each other for long", "[long]") {
+TEST_CASE("the standard error covers iterations with long dependence", "[long]") {
   // Text that is predictable for some 200 tokens, then not. Sum of squared deviations in standard errors over 40 seeds:
   // chi-squared with 40 degrees. Iterations taken as independent give a standard error 5.6 times too small and a sum of
   // 1,272; 1.6 times too small or 2 times too large is seen.
@@ -221,7 +221,7 @@ TEST_CASE("a greedy run finishes its texts and so has more iterations than asked
   CHECK(tally.units.sum(iterations) < 2'048 + 2 * 64);
 }
 
-TEST_CASE("an n-gram run is the same on any number of threads and another for another key") {
+TEST_CASE("an n-gram run is the same for any number of threads and different for another key") {
   for (const double temperature : {0.0, 1.0}) {
     const Simulation simulation = small_simulation(temperature, 4, 3'000);
     CHECK(run_all(simulation, 5, 1) == run_all(simulation, 5, 7));
@@ -232,14 +232,14 @@ TEST_CASE("an n-gram run is the same on any number of threads and another for an
   }
 }
 
-TEST_CASE("autoregressive decoding and a drafter that is the target have their exact yields") {
+TEST_CASE("autoregressive decoding and a drafter equal to the target have their exact yields") {
   CHECK(tokens_per_iteration(run_all(small_simulation(1.0, 0, 2'000))).mean == 1.0);
   Simulation itself = small_simulation(1.0, 5, 2'000);
   draft_by(itself, ngram::ngram_drafter(trained(itself).target));
   CHECK(tokens_per_iteration(run_all(itself)).mean == 6.0);
 }
 
-TEST_CASE("an n-gram run rejects a plan without iterations or with too many, and models that do not go together") {
+TEST_CASE("an n-gram run rejects plans without iterations or with too many, and models that do not fit") {
   CHECK_THROWS_WITH(simulator_of(small_simulation(1.0, 3, 0)), Catch::Contains("iterations=0"));
   CHECK_THROWS_WITH(simulator_of(small_simulation(1.0, 3, (std::uint64_t{1} << 63U) + 5)),
                     Catch::Contains("iterations=9223372036854775813 (must lie in 1 to 2199023255552)"));

@@ -70,7 +70,7 @@ TEST_CASE("a copy continues the last earlier occurrence of the longest suffix of
   }
 }
 
-TEST_CASE("a copy is looked for in the last tokens that the window holds, and in no token before") {
+TEST_CASE("a copy is searched only in the last tokens of the window") {
   // The last token of the text is its first one too, and no other.
   const auto target = writer();
   for (std::int64_t size = 3; size <= 6; ++size) {
@@ -147,7 +147,7 @@ TEST_CASE("greedy text of copied drafts is the text of plain greedy decoding") {
   }
 }
 
-TEST_CASE("a run of copied drafts is conserved, costs no pass and depends on its key alone") {
+TEST_CASE("a run of copied drafts is conserved, costs no pass and depends only on its key") {
   for (const double temperature : {1.0, 0.0}) {
     for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
       const auto simulator = tests::simulator_of(lookup_run(temperature, 6, convention, 5'000));

@@ -105,7 +105,7 @@ TEST_CASE("speculative decoding emits triples of tokens with the target's own jo
   }
 }
 
-TEST_CASE("an iteration accepts as many drafts as it keeps and adds one token of the target") {
+TEST_CASE("an iteration accepts the drafts that it keeps and adds one token of the target") {
   const auto target = target_of(3);
   const auto draft = drafter_of(2);
   SpeculationStreams streams(3, 1, 0);
@@ -127,7 +127,7 @@ TEST_CASE("an iteration accepts as many drafts as it keeps and adds one token of
   CHECK(without_bonus.size() == 5);
 }
 
-TEST_CASE("drafts, verifications, corrections and bonus tokens of every text read random numbers of their own") {
+TEST_CASE("drafts, verifications, corrections and bonus tokens of every text read separate random numbers") {
   std::set<std::uint64_t> first_words;
   for (const std::uint64_t point : {0U, 1U}) {
     for (const std::uint64_t block : {0U, 1U}) {
@@ -166,7 +166,7 @@ TEST_CASE("at temperature 0 the emitted text is the target's greedy text, token 
   }
 }
 
-TEST_CASE("a drafter that is the target is always accepted") {
+TEST_CASE("a drafter equal to the target is always accepted") {
   const auto target = target_of(4);
   for (const double temperature : {0.0, 1.0}) {
     const Speculation models = make_speculation(target, ngram_drafter(target), temperature, 4);

@@ -47,7 +47,7 @@ double p_value_below_half(double a, double b, std::uint64_t draws, const BetaDis
 
 // 100,000 draws in 40 cells of equal probability: a relative deviation of 3 % (root mean square over the cells) shows.
 // The cells come from inverting the incomplete Beta function, which the sampler does not know.
-TEST_CASE("Beta variates and their complements follow their distribution, from poles at both ends to narrow peaks") {
+TEST_CASE("Beta variates and their complements follow their distribution, from poles at both limits to narrow peaks") {
   constexpr std::uint64_t draws = 100'000;
   const double level = tests::level_of_one(2 * shapes.size());
   for (const auto& [a, b] : shapes) {
@@ -58,7 +58,7 @@ TEST_CASE("Beta variates and their complements follow their distribution, from p
   }
 }
 
-TEST_CASE("a Beta variate is a function of its place, whatever was drawn before") {
+TEST_CASE("a Beta variate is a function of its index, not of earlier draws") {
   const BetaDistribution distribution(0.7, 2.0);
   RandomStream forwards = stream();
   std::vector<double> there;
@@ -68,7 +68,7 @@ TEST_CASE("a Beta variate is a function of its place, whatever was drawn before"
   CHECK(std::adjacent_find(there.begin(), there.end()) == there.end());
 }
 
-TEST_CASE("Beta variates of extreme shapes are numbers that add up to one, at the place where the distribution is") {
+TEST_CASE("Beta variates of extreme shapes are numbers that add up to one, near the mass of the distribution") {
   constexpr std::uint64_t draws = 2'000;
   const auto mean_of = [](double a, double b) {
     RandomStream random = stream();

@@ -29,7 +29,7 @@ std::vector<std::uint32_t> lanes_of(Purpose purpose, std::uint64_t block, std::u
 
 }  // namespace
 
-TEST_CASE("every drafted token reads a 16-bit lane of its own and none is left over") {
+TEST_CASE("every drafted token reads a separate 16-bit lane and none is left over") {
   const std::uint64_t positions = GENERATE(1U, 5U, 70U);
   constexpr std::uint64_t block = 3;
   constexpr std::uint64_t iterations = 40;  // five draws of eight lanes for each position

@@ -89,7 +89,7 @@ TEST_CASE("tokens per iteration of a chain agree with the enumerated long run on
   }
 }
 
-TEST_CASE("the hidden outcome of a bonus token moves the chain") {
+TEST_CASE("the hidden outcome of a bonus token changes the chain's state") {
   // After gamma = 1 accepted drafts the next iteration starts with b or a as the bonus position says. Were the bonus
   // token skipped, P(accept first) after an acceptance would be a; were it taken as accepted, the mean would be
   // higher.
@@ -109,7 +109,7 @@ TEST_CASE("with equal probabilities the chain is the i.i.d. process in distribut
         foredraft::tests::level_of_one(1));
 }
 
-TEST_CASE("a block that never rejects is one unit, and all of its iterations are in it") {
+TEST_CASE("a block without a rejection is one unit with all of its iterations") {
   const Tally tally = run_once(iterations_of(Markov{1.0, 0.5}, 3, 100, Path::reference));
   CHECK(tally.units.count() == 1);
   CHECK(tally.units.sum(iterations) == 100);
@@ -146,7 +146,7 @@ TEST_CASE("the first iteration of a run already has the long-run mean") {
 
 // A standard error too small by a fifth would put 11.7 % of the runs outside; 300 runs see that (bounds of 5 standard
 // errors for a share of 5 %: 0 to 34 runs; a factor of 1.4, as from units that ignore dependence, gives 50).
-TEST_CASE("95 % intervals hold the long-run mean in 95 % of the runs, for weak and strong dependence", "[long]") {
+TEST_CASE("95 % intervals cover the long-run mean in 95 % of the runs, for weak and strong dependence", "[long]") {
   struct Case {
     AcceptanceProcess process;
     double mean;

@@ -85,7 +85,7 @@ TEST_CASE("a start above the longest draft is the longest draft") {
   CHECK(lengths_of(run_once(short_drafts)) == std::vector<std::uint64_t>{2, 1});
 }
 
-TEST_CASE("a run under a policy is a function of its key, and paths differ in their draws alone") {
+TEST_CASE("a run under a policy is a function of its key, and paths differ only in their draws") {
   constexpr std::uint64_t many = 200'000;
   // Each token of a confidence draws from a Beta distribution, which takes a hundred times as long as an acceptance.
   for (const Simulation& simulation : {policy_run(Iid{0.8}, Plus2Minus1{5}, 12, many),
@@ -126,7 +126,7 @@ TEST_CASE("the distribution of lengths is the same on both paths and for a mixtu
   }
 }
 
-TEST_CASE("at the ends of acceptance the heuristic drafts one token or all it may") {
+TEST_CASE("at acceptance 0 and 1 the heuristic drafts one token or its maximum") {
   for (const Path path : {Path::fast, Path::reference}) {
     const Tally none = run_once(policy_run(Iid{0.0}, Plus2Minus1{5}, 30, 1000, path));
     CHECK(none.units.sum(drafted) == none.units.sum(iterations));
@@ -137,7 +137,7 @@ TEST_CASE("at the ends of acceptance the heuristic drafts one token or all it ma
 }
 
 // As for the chain: a factor of 1.2 in the standard errors is seen by 300 runs.
-TEST_CASE("95 % intervals hold the long-run mean under the heuristic in 95 % of the runs") {
+TEST_CASE("95 % intervals cover the long-run mean under the heuristic in 95 % of the runs") {
   struct Case {
     AcceptanceProcess process;
     std::int64_t gamma;
@@ -163,7 +163,7 @@ TEST_CASE("95 % intervals hold the long-run mean under the heuristic in 95 % of 
   }
 }
 
-TEST_CASE("a threshold of 0 drafts all, one of 1 drafts one, and sure tokens need no distribution") {
+TEST_CASE("a threshold of 0 drafts all, one of 1 drafts one, and certain tokens need no distribution") {
   const auto lengths = [](double alpha, double threshold) {
     return lengths_of(run_once(policy_run(Iid{alpha}, ConfidenceThreshold{threshold, 4.0, 1.0}, 4, 500)));
   };
@@ -173,7 +173,7 @@ TEST_CASE("a threshold of 0 drafts all, one of 1 drafts one, and sure tokens nee
   CHECK(lengths(0.0, 0.5) == std::vector<std::uint64_t>{500, 0, 0, 0});
 }
 
-TEST_CASE("the drafter of least confidence drafts on after a token that will be rejected") {
+TEST_CASE("the drafter of least confidence continues after a token that will be rejected") {
   // Confidence is always above the threshold: rejection must not stop the draft, the drafter does not see it.
   const Tally tally = run_once(policy_run(Iid{0.5}, ConfidenceThreshold{0.01, 1e6, 1.0}, 6, 400));
   CHECK(tally.units.sum(drafted) == 6 * 400);
@@ -183,7 +183,7 @@ TEST_CASE("the drafter of least confidence drafts on after a token that will be 
 constexpr double alike = 1e9;     // a concentration of tokens that are all alike
 constexpr double certain = 1e-6;  // and of tokens that are certain to be accepted or rejected
 
-TEST_CASE("a draft ends once any rejection is likelier than the threshold, whatever was rejected") {
+TEST_CASE("a draft ends once the probability of any rejection exceeds the threshold, rejected or not") {
   const auto lengths = [](double alpha, double threshold, double bias) {
     return lengths_of(run_once(policy_run(Iid{alpha}, RejectionProbability{threshold, alike, bias}, 6, 500)));
   };
@@ -196,7 +196,7 @@ TEST_CASE("a draft ends once any rejection is likelier than the threshold, whate
   CHECK(lengths(0.0, 0.5, 1.0) == std::vector<std::uint64_t>{500, 0, 0, 0, 0, 0});
 }
 
-TEST_CASE("a row of a confidence has the entropy of its two levels, at most that of an even row") {
+TEST_CASE("the row of a confidence has the entropy of its two levels, at most that of a uniform row") {
   CHECK(row_entropy(1.0, 10) == 0.0);
   CHECK(row_entropy(0.5, 1) == Approx(std::log(2.0)));
   // -0.8 log 0.8 - 0.2 log 0.02
@@ -288,7 +288,7 @@ TEST_CASE("the dynamic threshold is the best of the confidences seen, counting a
   }
 }
 
-TEST_CASE("a text under the dynamic threshold begins with the first one and stops on what it learned") {
+TEST_CASE("a text under the dynamic threshold begins with the first one and later uses the learned one") {
   // Tokens that are certain: a rejected one has a confidence of 0, so the first threshold and all later ones stop right
   // after it, and drafts that all are accepted teach nothing.
   const Tally tally = run_once(learning_run(0.7, DynamicThreshold{0.4, certain, 1.0}, 30, 400.0, 20));
@@ -312,7 +312,7 @@ TEST_CASE("texts from which a policy learns are the same for any number of threa
 }
 
 TEST_CASE(
-    "a drafter that knows its tokens drafts the best constant gamma of alike ones, of certain ones the accepted") {
+    "a drafter that knows its tokens drafts the best constant gamma of equal ones, of certain ones the accepted") {
   // [Leviathan2023, Fig. 3]: 8 drafts at an acceptance of 0.8 and c = 0.05.
   const Tally same = run_once(paid_run(Iid{0.8}, OptimalTokenStopping{alike}, 40, 500));
   CHECK(same.units.sum(drafted) == 8 * 500);
@@ -373,7 +373,7 @@ TEST_CASE("an edit at the place of a bonus token needs realigning too") {
   CHECK(share == Approx(0.75 / 1.75).epsilon(0.01));
 }
 
-TEST_CASE("drafters put their acceptance and their cost into the simulation") {
+TEST_CASE("drafters set their acceptance and their cost in the simulation") {
   const auto drafted = [](const Drafter& drafter, AcceptanceProcess process = Iid{0.8}) {
     Simulation simulation = iterations_of(std::move(process), 3, 1000, Path::fast);
     simulation.scenario.drafter = drafter;

@@ -91,7 +91,7 @@ TEST_CASE("a shorter run is the beginning of a longer one") {
   }
 }
 
-TEST_CASE("drafting decides the draft passes and nothing else") {
+TEST_CASE("the drafting sets the draft passes and nothing else") {
   const std::vector<Simulation> runs{iterations_of(Iid{0.8}, 5, 1000, Path::reference),
                                      iterations_of(Markov{0.8, 0.5}, 5, 1000, Path::reference),
                                      sequences_of(Iid{0.8}, 5, {10.0, true}, 100, Path::fast)};
@@ -107,7 +107,7 @@ TEST_CASE("drafting decides the draft passes and nothing else") {
   }
 }
 
-TEST_CASE("a plan that counts nothing or too much is rejected, and a draft that no tally can count") {
+TEST_CASE("plans that count nothing or too much are rejected, and so is a draft too long for the tally") {
   CHECK_THROWS_WITH(simulator_of(iterations_of(Iid{0.5}, 2, 0, Path::fast)),
                     Catch::Equals("invalid iterations=0 (must lie in 1 to 281474976710656)"));
   CHECK_THROWS_AS(simulator_of(iterations_of(Iid{0.5}, 2, ~std::uint64_t{0}, Path::fast)), DomainError);

@@ -51,7 +51,7 @@ const std::vector<Runs> examples{
 }  // namespace
 
 // 400,001 iterations: one kind of run alone, the bonus token without its odds, or odds taken once of twice are seen.
-TEST_CASE("tokens per iteration in runs agree with the long run of their definition") {
+TEST_CASE("tokens per iteration in runs agree with the long-run value of their definition") {
   for (const Runs& runs : examples) {
     for (const std::int64_t gamma : {1, 2, 5}) {
       const Tally tally = run_once(iterations_of(runs, gamma, 400'001, Path::fast));

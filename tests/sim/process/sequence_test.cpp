@@ -40,7 +40,7 @@ Estimate iterations_per_sequence(const Tally& tally) {
 
 // 20,000 sequences see the mean number of iterations to 0.6 % at length 40 and 2 % at length 3 (a last iteration left
 // out or counted twice: 5 % or more).
-TEST_CASE("iterations per sequence follow the recursion over what is left of the text") {
+TEST_CASE("iterations per sequence follow the recursion over the rest of the text") {
   for (const Path path : {Path::reference, Path::fast}) {
     for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
       for (const std::int64_t length : {1, 3, 7, 40}) {
@@ -81,7 +81,7 @@ TEST_CASE("drafts after the end of the text are drafted and never tested") {
 }
 
 // Mean length to 2.5 %, its standard deviation to 3.5 %: a hazard off by one token (L + 1 for L, 5 %) is seen.
-TEST_CASE("geometric lengths have the hazard they should at every token") {
+TEST_CASE("geometric lengths have the right hazard at every token") {
   constexpr double mean = 20.0;
   constexpr std::int64_t sequences = 40'000;
   const Tally tally = run_once(sequences_of(Iid{0.6}, 0, {mean, true}, sequences, Path::fast));
@@ -108,7 +108,7 @@ TEST_CASE("geometric lengths give the mean iterations of their mixture of fixed 
                         expected);
 }
 
-TEST_CASE("a mean length of one token is one token always") {
+TEST_CASE("a mean length of one token is always one token") {
   const Tally tally = run_once(sequences_of(Iid{0.9}, 3, {1.0, true}, 500, Path::reference));
   CHECK(tally.tokens_count == std::vector<std::uint64_t>{500, 0, 0, 0});
 }

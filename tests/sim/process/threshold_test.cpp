@@ -24,7 +24,7 @@ TEST_CASE("a threshold is the probability itself in units of 2^-80") {
   CHECK(threshold_of(1.0 - 0x1p-53, 0x1p-53) == Threshold{65535, 0xfffffffff8000000});
 }
 
-TEST_CASE("a probability within 1e-15 of one keeps all digits of what is missing") {
+TEST_CASE("a probability within 1e-15 of one keeps all digits of its complement") {
   const double complement = 1.0 - (1.0 - 1e-15);  // exact: 9 * 2^-53
   CHECK(complement == 9 * 0x1p-53);
   CHECK(missing(threshold_of(1.0 - 1e-15, complement)) == Uint128{9} << 27U);

@@ -24,7 +24,7 @@ TreeSimulation simulation_of(std::vector<std::vector<double>> accuracies, std::u
 }  // namespace
 
 // 300,000 iterations see a cell off by 0.5 % of all iterations, which is any accuracy off by 0.02.
-TEST_CASE("an iteration goes down the tree along the candidates that the target agrees with") {
+TEST_CASE("an iteration descends the tree along the candidates that the target agrees with") {
   constexpr std::uint64_t iterations = 300'000;
   const Tally tally = run(*make_tree_simulator(simulation_of({{0.4, 0.3, 0.2}, {0.5, 0.25}, {0.6}}, iterations)),
                           {.seed = 3, .point = 0}, 1);
@@ -60,7 +60,7 @@ TEST_CASE("blocks of a tree simulation read different numbers and add up to the 
   CHECK(one.units.sum(iterations) == 150'000);
 }
 
-TEST_CASE("trees and accuracies that do not fit each other are rejected by the simulator") {
+TEST_CASE("the simulator rejects trees and accuracies that do not fit each other") {
   CHECK_THROWS_WITH(make_tree_simulator(simulation_of({{0.5}, {0.5}}, 1)),
                     "invalid rows of accuracies=2 (must be at least 3)");
   CHECK_THROWS_WITH(make_tree_simulator(simulation_of({{0.5}, {0.7, 0.4}, {0.5}}, 1)),

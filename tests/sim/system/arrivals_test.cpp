@@ -35,7 +35,7 @@ TEST_CASE("intervals of a Poisson process have the mean and the second moment of
   CHECK(std::abs(squares / count - 2.0) <= tests::standard_errors * std::sqrt((24.0 - 4.0) / count));
 }
 
-TEST_CASE("a copied stream gives the same times, another block gives others") {
+TEST_CASE("a copied stream gives the same times, another block different ones") {
   const Arrivals distribution{.kind = ArrivalKind::poisson, .rate_per_s = 1.0};
   ArrivalStream stream(distribution, arrivals_key, 0);
   ArrivalStream copy = stream;

@@ -16,7 +16,7 @@ RandomStream length_stream() { return {8, {.purpose = Purpose::test, .point = 0,
 }  // namespace
 
 // 70,000 draws see a length that is 12 % too frequent.
-TEST_CASE("lengths with a spread are uniform on both sides of the middle, ends included") {
+TEST_CASE("lengths with a spread are uniform on both sides of the middle, limits included") {
   RandomStream random = length_stream();
   std::vector<std::int64_t> observed(7, 0);
   for (int i = 0; i < 70'000; ++i) {

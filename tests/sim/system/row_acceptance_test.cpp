@@ -34,7 +34,7 @@ Trace trace_of(const Recording& recording) { return {.recording = std::make_shar
 
 }  // namespace
 
-TEST_CASE("an answer replays its recorded sequence as a trace does, whatever else runs") {
+TEST_CASE("an answer replays its recorded sequence like a trace, whatever else runs") {
   const Recording recording{.sequences = {{1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 1, 1, 1}}};
   const Trace trace = trace_of(recording);
   const Simulation replay{.scenario = {.fidelity = ProcessFidelity{.acceptance = trace}, .gamma = 3}, .plan = {}};
@@ -44,7 +44,7 @@ TEST_CASE("an answer replays its recorded sequence as a trace does, whatever els
   }
 }
 
-TEST_CASE("a longer answer begins its recording again") {
+TEST_CASE("an answer longer than its recording restarts it") {
   // 1 1 0 repeated: from the start, drafts 1 1 0 yield three tokens, every time.
   const Trace trace = trace_of({.sequences = {{1, 1, 0, 1, 1, 0}}});
   CHECK(tokens_of(serving(trace, 1, 30.0)) == Approx(3.0).epsilon(1e-12));
@@ -54,7 +54,7 @@ TEST_CASE("a longer answer begins its recording again") {
   CHECK(tokens_of(serving(counts, 1, 32.0)) == Approx(32.0 / 11.0).epsilon(1e-12));
 }
 
-TEST_CASE("every recorded sequence is replayed, each by as many answers within noise") {
+TEST_CASE("every recorded sequence is replayed equally often, within noise") {
   const Trace trace = trace_of({.sequences = {}, .accepted_from = {{0}, {3}}});
   Simulation simulation = serving(trace, 4, 4.0);
   simulation.plan.requests = 4000;
@@ -63,7 +63,7 @@ TEST_CASE("every recorded sequence is replayed, each by as many answers within n
   CHECK(tokens_of(simulation) == Approx(8.0 / 5.0).epsilon(0.03));
 }
 
-TEST_CASE("runs go on within an answer and never into another one") {
+TEST_CASE("runs continue within an answer and never into another one") {
   const Runs never_ends{.a = 1.0 - 1e-12, .b = 0.0};
   // Nothing begins a run, so that no answer accepts anything.
   CHECK(tokens_of(serving(never_ends, 4, 12.0)) == 1.0);

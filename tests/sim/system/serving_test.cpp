@@ -71,7 +71,7 @@ TEST_CASE("autoregressive decoding takes one step per token, and nothing else ta
   CHECK_NOTHROW(check_conservation(tally));
 }
 
-TEST_CASE("the passes of a request: its prompt, then drafts and verifications over a growing cache") {
+TEST_CASE("the passes of a request: its prompt, then drafts and verifications over a growing KV cache") {
   std::vector<ForwardPass> target;
   std::vector<ForwardPass> drafter;
   Simulation simulation = one_client();
@@ -109,7 +109,7 @@ TEST_CASE("a block drafter is charged one pass of gamma tokens, and no_bonus ver
   CHECK(target == std::vector<ForwardPass>{{1, 4, 0.0}, {1, 4, 4.0}});
 }
 
-TEST_CASE("a static batch is computed in full until its slowest row is done, a continuous one is filled up") {
+TEST_CASE("a static batch is computed in full until its slowest sequence is done, a continuous one is refilled") {
   std::vector<ForwardPass> target;
   Simulation simulation = one_client();
   simulation.server().max_batch = 3;
@@ -130,7 +130,7 @@ TEST_CASE("a static batch is computed in full until its slowest row is done, a c
   }
 }
 
-TEST_CASE("no request joins a running static batch, and the next one takes all that wait, as far as there is room") {
+TEST_CASE("no request joins a running static batch, and the next one takes all that wait, up to its capacity") {
   std::vector<ForwardPass> target;
   Simulation simulation = one_client();
   simulation.server().batching = Batching::ragged;
@@ -143,7 +143,7 @@ TEST_CASE("no request joins a running static batch, and the next one takes all t
   for (std::size_t i = 0; i < target.size(); ++i) CHECK(std::get<0>(target[i]) == (i < 5 ? 1 : 4));
 }
 
-TEST_CASE("finished sequences in lockstep hold no others back") {
+TEST_CASE("finished sequences in lockstep do not hold back others") {
   Simulation simulation = one_client();
   simulation.scenario.gamma = 3;
   simulation.server().max_batch = 4;
@@ -176,7 +176,7 @@ TEST_CASE("unfinished sequences in lockstep advance by their minimum of accepted
   CHECK(std::abs(acceptance(lockstep).per_token.mean - 0.6) < 0.05);
 }
 
-TEST_CASE("the batch decides gamma") {
+TEST_CASE("the batch size sets gamma") {
   std::vector<ForwardPass> target;
   Simulation simulation = one_client();
   simulation.server().gamma_schedule = {{1, 2, 3}, {3, 4, 1}, {5, 8, 0}};
@@ -195,7 +195,7 @@ TEST_CASE("the batch decides gamma") {
   CHECK(seen == verified);
 }
 
-TEST_CASE("regular arrivals below the rate of service never wait, above it each waits longer than the one before") {
+TEST_CASE("regular arrivals below the service rate never wait, above it each waits longer than the one before") {
   Simulation simulation = one_client();
   simulation.server().arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 1000.0};
   simulation.plan.warmup_requests = 4;
@@ -252,7 +252,7 @@ TEST_CASE("prompts that join are read together, padded to the longest, while the
 // Prompts and steps of 100 us, requests at 50, 100, 150, ... us, room for three. In us:
 //   one   50 prompt of the 1st, 150 its step, 250 prompts of the 2nd and 3rd, 350 a step of all, 450
 //   all   50 prompt of the 1st, 150 prompts of the 2nd and 3rd, 250 a step of all, 350 another, 450
-TEST_CASE("one prompt pass between two steps, or as many as it takes until no request waits") {
+TEST_CASE("one prompt pass between two steps, or as many as needed until no request waits") {
   std::vector<ForwardPass> target;
   Simulation simulation = one_client();
   simulation.server().max_batch = 3;
@@ -274,7 +274,7 @@ TEST_CASE("one prompt pass between two steps, or as many as it takes until no re
   CHECK(values_of(all)[latency_ns] == (400 + 350 + 300) * 1000);
 }
 
-TEST_CASE("a static batch is closed once it was taken, whatever the admission") {
+TEST_CASE("a static batch is closed once it was taken, under any admission") {
   Simulation simulation = one_client();
   simulation.server().batching = Batching::ragged;
   simulation.server().max_batch = 3;
@@ -285,7 +285,7 @@ TEST_CASE("a static batch is closed once it was taken, whatever the admission") 
   CHECK(serve(simulation) == one);
 }
 
-TEST_CASE("an iteration that drafts is charged its overhead once, a decode step and a prompt none") {
+TEST_CASE("a drafting iteration is charged its overhead once, a decode step and a prompt none") {
   Simulation simulation = one_client();
   simulation.server().prompt.tokens = 10;
   simulation.server().overhead_us = 30.0;
@@ -357,7 +357,7 @@ TEST_CASE("replicas differ, and the same seed gives the same counts for any numb
   CHECK(serve(simulation, 7) == one);
 }
 
-TEST_CASE("a step time that is no time is rejected where it is met") {
+TEST_CASE("an impossible step time is rejected when it is used") {
   Simulation simulation = one_client();
   for (const double broken : {-1.0, std::nan(""), HUGE_VAL}) {
     simulation.scenario.cost = tests::timed([broken](const StepShape& /*shape*/) { return broken; });

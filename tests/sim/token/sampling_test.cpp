@@ -67,7 +67,7 @@ TEST_CASE("truncation keeps the most probable tokens, first by rank, then by the
   CHECK(drawn_from(row, {.temperature = 0.5, .truncation = {.top_p = 0.5}}) == std::vector<double>{0.0, 1.0, 0.0, 0.0});
 }
 
-TEST_CASE("temperature and truncation of either model are those of its written rows, given or synthetic") {
+TEST_CASE("temperature and truncation of either model match its written rows, given or synthetic") {
   const std::vector<Models> all{tests::given(tests::three_contexts()), tests::small_pair()};
   for (const Models& models : all) {
     for (const TokenFidelity& token : samplings(models)) {
@@ -123,7 +123,7 @@ TEST_CASE("an argmax draft is accepted with the target's probability of it, and 
   CHECK(lossiness({.fidelity = token, .gamma = 1}).acceptance.mean == Approx(0.5).epsilon(tests::few_ulp));
 }
 
-TEST_CASE("temperatures and truncations are checked, and are not for rules worked out for rows or for text") {
+TEST_CASE("temperatures and truncations are checked, and rejected for rules given as rows and for text") {
   using Change = std::function<void(TokenFidelity&)>;
   const auto message = [](const Change& change) {
     TokenFidelity token{.models = tests::given(tests::three_contexts())};

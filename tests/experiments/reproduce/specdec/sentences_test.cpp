@@ -27,7 +27,7 @@ constexpr double always = 800.0;  // a logit whose probability is 1
 
 }  // namespace
 
-TEST_CASE("sure acceptance fills every iteration, and none yields a token each") {
+TEST_CASE("certain acceptance fills every iteration, and zero acceptance yields one token each") {
   for (const Sentence& sentence : simulate_sentences(population(always, 0.0), 1)) {
     CHECK(sentence.iterations == (sentence.tokens + 5) / 6);
   }
@@ -56,7 +56,7 @@ TEST_CASE("lengths have the mean and the spread of an Erlang distribution of thr
   CHECK(variance == Approx(deviation * deviation).epsilon(standard_errors * std::sqrt(4.0 / 5000.0)));
 }
 
-TEST_CASE("better drafting never costs a sentence an iteration, and changes no length") {
+TEST_CASE("better drafting never adds an iteration to a sentence, and changes no length") {
   for (const double spread : {0.0, 1.0}) {
     const auto worse = simulate_sentences(population(0.5, spread), 3);
     const auto better = simulate_sentences(population(1.5, spread), 3);

@@ -26,7 +26,7 @@ TEST_CASE("the shares of a speedup distribution add up for both populations, and
   }
 }
 
-TEST_CASE("the quality figure has our speed for SpecDec and its drafter alone") {
+TEST_CASE("the quality figure has our speed for SpecDec and only its drafter") {
   int predicted = 0;
   const auto lines = tests::data_lines(tests::reproduced("iclr-figure2"));
   for (const auto& line : lines) predicted += line.at(4).empty() ? 0 : 1;

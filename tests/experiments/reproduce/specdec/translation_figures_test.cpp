@@ -41,7 +41,7 @@ TEST_CASE("program times give the printed speedups back at batch 1") {
   CHECK(static_cast<double>(translation_tokens()) / own_pace_iterations(translation_alpha(8.23), 1) == Approx(8.23));
 }
 
-TEST_CASE("batches of sentences served one after the other take what the closed forms of both paces say") {
+TEST_CASE("batches of sentences served one after the other take the time of the closed forms of both paces") {
   int simulated = 0;
   for (const auto& line : tests::data_lines(batch_latencies())) {
     if (line.at(5).empty()) continue;
@@ -69,7 +69,8 @@ TEST_CASE("a step of the target on a P100 reads the decoder's weights and the vo
 }
 
 TEST_CASE(
-    "SpecDec's gain vanishes with the batch: soon on the device alone, later with the program, at once in lockstep") {
+    "SpecDec's gain vanishes with the batch: early on the device alone, later with the program, immediately in "
+    "lockstep") {
   const auto own = [](const std::string& clock, std::int64_t batch) {
     return row_value(batch_latencies(), clock + ", SpecDec, own pace", at_batch(batch));
   };

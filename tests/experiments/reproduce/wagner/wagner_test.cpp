@@ -121,7 +121,7 @@ TEST_CASE("the sigmoid variant accepts nearly everything and gives up most of wh
   CHECK(losses[4].distribution.total_variation.mean == Approx(0.2).margin(0.01));
 }
 
-TEST_CASE("a verification call holds the most rows that a ledger of its tensors shows") {
+TEST_CASE("the peak rows of a verification call match a ledger of its tensors") {
   // Statement by statement: rows allocated, less those that are given back.
   const auto peak_of = [](std::int64_t given, std::initializer_list<std::int64_t> steps) {
     std::int64_t held = given;
@@ -219,7 +219,7 @@ TEST_CASE(
   CHECK(std::count(separated->content.begin(), separated->content.end(), '\n') == 1 + 2 * 16);
 }
 
-TEST_CASE("the table of the scales shows what they lose on a pair whose distributions are known") {
+TEST_CASE("the table of the scales shows their loss for a pair with known distributions") {
   const ExperimentResult result = tests::reproduced("wagner-table5");
   CHECK(result.rows.size() == 30 + 24);
   CHECK(result.artifacts.size() == 6);

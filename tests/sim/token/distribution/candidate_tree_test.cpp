@@ -191,8 +191,7 @@ TEST_CASE(
 }
 
 // 100,000 iterations over 50 tokens see a token off by a part in ten of its probability where that is 0.03.
-TEST_CASE(
-    "a tree that is drawn before it is verified emits the target's tokens, and reaches the depths of its closed form") {
+TEST_CASE("a tree drawn before verification emits the target's tokens, and reaches the depths of its closed form") {
   constexpr std::size_t vocabulary = 50;
   constexpr int iterations = 100'000;
   const BigramPair pair = random_pair(vocabulary, 2);

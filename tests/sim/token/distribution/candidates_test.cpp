@@ -71,7 +71,7 @@ TEST_CASE("recursive rejection emits p for every q, any number of candidates and
   }
 }
 
-TEST_CASE("candidate acceptance is the mass that the enumeration accepts, and one candidate accepts sum min(p, q)") {
+TEST_CASE("candidate acceptance equals the enumerated mass, and one candidate accepts sum min(p, q)") {
   for (const DistributionPair& pair : small_distributions()) {
     CHECK(candidate_acceptance(pair.distributions(), {}) == Approx(overlap(pair.p, pair.q)).margin(tests::few_ulp));
     for (const CandidateDraws draws : both_draws) {
@@ -92,7 +92,7 @@ TEST_CASE("two candidates for P = (1, 0), Q = (1/2, 1/2): 3/4 with replacement, 
   CHECK(candidate_acceptance(pair.distributions(), {.count = 2, .draws = CandidateDraws::without_replacement}) == 1.0);
 }
 
-TEST_CASE("three tokens by hand: residual and what is left of q") {
+TEST_CASE("three tokens by hand: residual and remaining q") {
   // p = (.5, .3, .2), q = (.2, .2, .6). Token 2 is accepted with 1/3; after its rejection r = (.75, .25, 0) and,
   // without replacement, d = (.5, .5, 0): token 1 is accepted with 1/2; after that r = (1, 0, 0).
   const DistributionPair pair{{0.5, 0.3, 0.2}, {0.2, 0.2, 0.6}};
@@ -112,7 +112,7 @@ TEST_CASE("three tokens by hand: residual and what is left of q") {
   CHECK(replacing.acceptance(1) == 1.0);  // r / q = .25 / .2 there
 }
 
-TEST_CASE("a drafter that is used up leaves candidates uniform over the tokens not rejected") {
+TEST_CASE("an exhausted drafter leaves candidates uniform over the tokens not rejected") {
   const DistributionPair pair{{0.0, 0.5, 0.5, 0.0}, {1.0, 0.0, 0.0, 0.0}};
   RecursiveRejection state(pair.distributions(), CandidateDraws::without_replacement);
   state.reject(0);
@@ -123,7 +123,7 @@ TEST_CASE("a drafter that is used up leaves candidates uniform over the tokens n
   CHECK(state.acceptance(1) == 1.0);
 }
 
-TEST_CASE("as many different candidates as tokens always hold one to accept, and every further one helps") {
+TEST_CASE("as many distinct candidates as tokens always include an accepted one, and every further one helps") {
   for (const DistributionPair& pair : small_distributions()) {
     const auto vocabulary = std::ssize(pair.p);
     CHECK(candidate_acceptance(pair.distributions(),
@@ -155,7 +155,7 @@ TEST_CASE("an enumeration of too many sequences has no answer, two candidates of
         Approx(1.0 - m).epsilon(1e-3));  // leaving out one token of 2,000 changes little
 }
 
-TEST_CASE("the residual mass is the sum it stands for, at every bend and between, down to its last digits") {
+TEST_CASE("the residual mass equals its sum, at every kink and between, to the last digits") {
   for (const DistributionPair& pair : small_distributions()) {
     const ResidualMass mass(pair.distributions());
     CHECK(mass(0.0) == Approx(1.0).epsilon(tests::few_ulp));
@@ -245,8 +245,7 @@ TEST_CASE("the optimum of two candidates is the largest flow from the pairs of c
   }
 }
 
-TEST_CASE(
-    "recursive rejection and k_seq accept no more than the optimum, k_seq its guaranteed share, and one draft less") {
+TEST_CASE("recursive rejection and k_seq accept at most the optimum, k_seq its guaranteed share, and one draft less") {
   double gap = 0.0;
   for (const DistributionPair& pair : small_distributions()) {
     for (const std::int64_t count : {1, 2, 3, 5, 16}) {
@@ -344,7 +343,7 @@ TEST_CASE("simulated candidates are accepted as often as the closed form says, d
 
 // 40,000 iterations: a standard error of about 0.002. Behind the first candidate 0.02 of q is left, which is still
 // worth drawing from, after the second 0.01 or nothing.
-TEST_CASE("where q is nearly used up, what was rejected before is not forgotten") {
+TEST_CASE("where q is nearly exhausted, earlier rejections are not forgotten") {
   const GivenDistributions table{.target = {{0.0, 0.0, 0.5, 0.5}}, .draft = {{0.98, 0.01, 0.01, 0.0}}};
   const auto simulator = tests::simulator_of(candidates_of(tests::given(table), 3.0, 0.0, 40'000), 5);
   tests::check_estimate(acceptance(run(*simulator, {.seed = 3, .point = 4}, 1)).per_token,
@@ -367,7 +366,7 @@ TEST_CASE("pooled and fresh contexts accept several candidates alike") {
 
 // 60,000 positions: where a second candidate is drawn with chance 1/2 or 1/4, a q that is 0.1 % off in what decides on
 // it would be seen 30 times and more, where 0 is right.
-TEST_CASE("a second candidate that is certain is always accepted, one that the target does not miss never") {
+TEST_CASE("a certain second candidate is always accepted, one with p - q = 0 never") {
   const auto accepted_of = [](const GivenDistributions& table, double candidates, double replacement) {
     const Tally tally =
         run(*tests::simulator_of(candidates_of(tests::given(table), candidates, replacement, 20'000), 5),

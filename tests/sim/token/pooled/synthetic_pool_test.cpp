@@ -80,7 +80,7 @@ TEST_CASE("alpha 1 makes the draft the target, bit for bit") {
   }
 }
 
-TEST_CASE("an alpha that no strength reaches is rejected with the range that can be reached") {
+TEST_CASE("an unreachable alpha is rejected with the range that can be reached") {
   // A draft hotter than the target cannot fall below the overlap with the uniform distribution, a mixture not below the
   // overlap with another context.
   const auto draft = GENERATE(DraftDistribution::temperature, DraftDistribution::mixing);
@@ -91,7 +91,7 @@ TEST_CASE("an alpha that no strength reaches is rejected with the range that can
   CHECK_THROWS_WITH(SyntheticPool(single, 11), Catch::Contains("must lie in [1, 1]"));
 }
 
-TEST_CASE("the context of a pool depends on the seed and on nothing else") {
+TEST_CASE("the context of a pool depends only on the seed") {
   const SyntheticModels pair = pair_of(TargetDistribution::dirichlet, DraftDistribution::noise, 0.7);
   SyntheticModels larger = pair;
   larger.pool = 41;
@@ -106,7 +106,7 @@ TEST_CASE("the context of a pool depends on the seed and on nothing else") {
   CHECK(a != b);
 }
 
-TEST_CASE("zipf contexts hold p(rank) proportional to rank^-s, in an order of their own") {
+TEST_CASE("zipf contexts hold p(rank) proportional to rank^-s, each in its own order") {
   std::vector<double> row = target_row(TargetDistribution::zipf, 1.3, 500, 2);
   CHECK(row != target_row(TargetDistribution::zipf, 1.3, 500, 3));
   CHECK_FALSE(std::is_sorted(row.rbegin(), row.rend()));
@@ -156,7 +156,7 @@ TEST_CASE("dirichlet contexts have Beta marginals, above and below concentration
         tests::level_of_one(3));
 }
 
-TEST_CASE("a tiny concentration neither underflows nor leaves a row without mass") {
+TEST_CASE("a tiny concentration does not underflow and leaves no row without mass") {
   const std::vector<double> row = target_row(TargetDistribution::dirichlet, 1e-4, 1000, 0);
   CHECK(std::abs(row_sum(row) - 1.0) < tests::few_ulp);
   CHECK(*std::max_element(row.begin(), row.end()) > 0.99);

@@ -104,7 +104,7 @@ TEST_CASE("a word picks slot and share as its position in the range of slots") {
   CHECK(slot_draw(std::uint64_t{1} << 63U, 5).share == std::uint64_t{1} << (share_bits - 1));
 }
 
-TEST_CASE("a slot keeps a draw below its share alone, and one without a share keeps none") {
+TEST_CASE("a slot keeps a draw only below its share, and one without a share keeps none") {
   const std::vector<AliasSlot> table = alias_table(std::vector<double>{0.0, 1.0, 0.0, 0.0});
   for (const std::size_t x : {0U, 2U, 3U}) {
     CHECK_FALSE(keeps_own(table[x], 0));  // a token of probability 0 is never drawn

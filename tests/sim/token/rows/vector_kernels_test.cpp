@@ -151,7 +151,7 @@ TEST_CASE("softmax weights are exponentials of the distance to the largest logit
   CHECK(sums[0] == Approx(sum).epsilon(tests::few_ulp));
 }
 
-TEST_CASE("softmax weights at the ends: the largest is 1, -infinity is 0, extreme temperatures do not overflow") {
+TEST_CASE("softmax weights at the limits: the largest is 1, -infinity is 0, extreme temperatures do not overflow") {
   std::vector<float> logits(row_granule, -std::numeric_limits<float>::infinity());
   logits[3] = 1e30F;
   logits[7] = -1e30F;

@@ -51,7 +51,7 @@ TokenFidelity& token_of(Scenario& scenario) { return std::get<TokenFidelity>(sce
 
 }  // namespace
 
-TEST_CASE("a rule given as rows emits the tokens of the rule that the rows were written out from") {
+TEST_CASE("a rule given as rows emits the tokens of the rule that the rows were written from") {
   for (const tests::RuleCase& entry : tests::rule_cases()) {
     CAPTURE(entry.label());
     const auto rule = entry.make();
@@ -63,7 +63,7 @@ TEST_CASE("a rule given as rows emits the tokens of the rule that the rows were 
   }
 }
 
-TEST_CASE("the loss of a rule given as rows is that of the rule they were written out from") {
+TEST_CASE("the loss of a rule given as rows equals that of the rule they were written from") {
   for (const tests::RuleCase& entry : tests::rule_cases()) {
     CAPTURE(entry.label());
     const auto rule = entry.make();
@@ -105,7 +105,7 @@ TEST_CASE("the loss of a synthetic pair is that of its pool") {
   CHECK(lossiness(scenario, 8).total_variation.mean != lossiness(written).total_variation.mean);
 }
 
-TEST_CASE("what is no distribution, no rule, or has no contexts is rejected") {
+TEST_CASE("invalid distributions, invalid rules and an empty set of contexts are rejected") {
   const auto rejected = [](const Scenario& scenario, const std::string& message) {
     CHECK_THROWS_WITH(simulate(scenario, {.iterations = 10}), Catch::Contains(message));
     CHECK_THROWS_WITH(lossiness(scenario), Catch::Contains(message));

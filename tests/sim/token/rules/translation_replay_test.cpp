@@ -71,8 +71,7 @@ TEST_CASE("a replayed translation takes four iterations by exact verification an
   CHECK(three.tokens_count.at(8) == 1);  // the iteration that no longer stops at the synonym
 }
 
-TEST_CASE(
-    "the replayed translation needs a wider gap and a wider rank for the next draft, and short blocks cost more") {
+TEST_CASE("the replayed translation needs a wider gap and rank for the next draft, and short blocks cost more") {
   const auto sentence = replayed_sentence();
   const auto iterations_with = [&](double top_beta, double tolerance, std::int64_t block) {
     const auto rule = tests::make_named_rule("top_beta", {{"top_beta", top_beta}, {"tolerance", tolerance}});

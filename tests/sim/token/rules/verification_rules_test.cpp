@@ -229,7 +229,7 @@ void check_emits_target(const tests::RuleCase& entry, std::int64_t gamma, std::u
 
 }  // namespace
 
-TEST_CASE("at defaults and ends of its parameters every rule has probabilities, and distributions that sum to one") {
+TEST_CASE("at defaults and limits of its parameters every rule has probabilities, and distributions that sum to one") {
   const auto is_distribution = [](const std::vector<double>& distribution) {
     return std::ranges::all_of(distribution, [](double entry) { return entry >= 0.0; }) &&
            std::abs(std::accumulate(distribution.begin(), distribution.end(), 0.0) - 1.0) <= tests::second_route;
@@ -274,7 +274,7 @@ TEST_CASE("every lossless rule emits p itself, at tested positions and after acc
   }
 }
 
-TEST_CASE("the limit cases reach both ends of every parameter of every rule") {
+TEST_CASE("the limit cases reach both limits of every parameter of every rule") {
   const std::vector<tests::RuleCase> cases = tests::limit_cases();
   for (const scenario::RuleMember& entry : scenario::rules()) {
     for (const tests::RuleParameter& parameter : entry.parameters) {
@@ -294,7 +294,7 @@ TEST_CASE("the limit cases reach both ends of every parameter of every rule") {
 }
 
 // 60,000 iterations: 5 %, as below. The candidates after the first are not in emitted_distribution().
-TEST_CASE("at the ends of its parameters every lossless rule's first two emitted tokens are draws of the target alone",
+TEST_CASE("at its parameters' limits every lossless rule's first two emitted tokens are draws of the target",
           "[long]") {
   std::vector<tests::RuleCase> cases = tests::limit_cases();
   std::erase_if(cases, [](const tests::RuleCase& entry) { return !entry.lossless; });
@@ -325,7 +325,7 @@ TEST_CASE("for every rule the first two emitted tokens follow the distribution t
 
 // 15,000 iterations: sees a relative deviation of 10 % (root mean square over the cells). A word used twice changes
 // whole cells: a rejection and the replacement after it would both be large.
-TEST_CASE("for every rule a single iteration uses no random word for two things", "[long]") {
+TEST_CASE("no rule uses a random word for two things in an iteration", "[long]") {
   const std::int64_t gamma = GENERATE(1, 2);
   constexpr std::int64_t iterations = 15'000;
   for (const tests::RuleCase& entry : tests::rule_cases()) {
@@ -341,7 +341,7 @@ TEST_CASE("for every rule a single iteration uses no random word for two things"
 }
 
 // As many pairs as above, so the same 2 %.
-TEST_CASE("under every lossless rule the first two emitted tokens are two draws of the target alone") {
+TEST_CASE("under every lossless rule the first two emitted tokens are two draws of the target") {
   const std::int64_t gamma = GENERATE(1, 3);
   const double level = tests::level_of_one(2 * tests::rule_cases().size());
   for (const tests::RuleCase& entry : tests::rule_cases()) {
@@ -363,7 +363,7 @@ TEST_CASE("by hand: rejection_sampling accepts with min(1, p/q) and replaces fro
   CHECK(residual[2] == Approx(0.5).epsilon(tests::few_ulp));
 }
 
-TEST_CASE("greedy_match emits the target's most probable token, the lowest index on ties, whatever is drafted") {
+TEST_CASE("greedy_match emits the target's most probable token, the lowest index on ties, for any draft") {
   const auto rule = tests::make_named_rule("greedy_match", {});
   for (const auto& [p, q] : awkward_rows()) {
     const std::vector<double> emitted = emitted_distribution(*rule, {.target = p, .draft = q});
