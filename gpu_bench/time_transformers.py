@@ -4,8 +4,7 @@
 
 Usage: time_transformers.py OUT.csv [--seconds S]
 
-One call is one request: the library verifies batch 1 only. Wall time is what a caller waits, device time what lies between
-two events around the call; both as medians with distribution-free 95 % intervals. Needs torch and transformers with their
+One call is one request, because the library verifies only batch 1. Wall time is the caller's, device time is between two events around the call; both are medians with distribution-free 95 % intervals. Needs torch and transformers with their
 own CUDA libraries; without them it says so, writes nothing and exits 0, for the rest of a run does not depend on it.
 """
 import argparse

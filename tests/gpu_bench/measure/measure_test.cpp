@@ -57,7 +57,7 @@ constexpr latency::Protocol default_protocol{.budget_s = 1e9};
 
 }  // namespace
 
-TEST_CASE("a series ends when its median is known well enough, a noisy one later than a quiet one") {
+TEST_CASE("an arm ends when its median is known well enough, a noisy one later than a quiet one") {
   Bench bench(1);
   const auto measured =
       measure({bench.arm("quiet", 50.0, 0.001), bench.arm("noisy", 80.0, 0.2)}, default_protocol, bench.clock());
@@ -74,7 +74,7 @@ TEST_CASE("a series ends when its median is known well enough, a noisy one later
   CHECK(measured[1].summary.median_ci95_us.high >= 80.0);
 }
 
-TEST_CASE("the interval of a series that stopped by itself covers the true median as often as stated") {
+TEST_CASE("the interval of an arm that stopped by itself covers the true median as often as stated") {
   constexpr int repetitions = 1000;
   constexpr double tail = 0.02;  // of an exponential tail on a floor, of the floor: about 65 samples until it is known
   const double median = 100.0 * (1.0 + tail * std::log(2.0));
@@ -95,7 +95,7 @@ TEST_CASE("the interval of a series that stopped by itself covers the true media
   CHECK(static_cast<double>(covered) / repetitions > 0.95 - tests::standard_errors * standard_error);
 }
 
-TEST_CASE("a drift common to all series cancels in their ratio, which it would not in sequence") {
+TEST_CASE("a drift common to all arms cancels in their ratio, which it would not in sequence") {
   constexpr std::int64_t samples = 400;
   const auto run = [](bool interleaved) {
     Bench bench(2);
@@ -211,7 +211,7 @@ TEST_CASE("warm-up calls do not count") {
   CHECK(*std::max_element(arm.samples_us.begin(), arm.samples_us.end()) < 11.0);
 }
 
-TEST_CASE("the order of the series follows the seed and puts each first equally often") {
+TEST_CASE("the order of the arms follows the seed and puts each first equally often") {
   const auto order = [](std::uint64_t seed) {
     Bench bench(10);
     latency::Protocol protocol = exactly(1000);
@@ -232,7 +232,7 @@ TEST_CASE("the order of the series follows the seed and puts each first equally 
   CHECK(std::abs(first - 500) < 80);
 }
 
-TEST_CASE("a series with more weight has several samples a round") {
+TEST_CASE("an arm with more weight has several samples a round") {
   Bench bench(13);
   std::vector<Arm> arms{bench.arm("plain", 10.0, 0.1), bench.arm("verify", 10.0, 0.1)};
   arms[0].samples_a_round = 3;
@@ -250,7 +250,7 @@ TEST_CASE("a series with more weight has several samples a round") {
   CHECK_THROWS_WITH(measure(arms, protocol, bench.clock()), Catch::Contains("samples_a_round of verify"));
 }
 
-TEST_CASE("an exception of a series passes through, and impossible times are rejected by name") {
+TEST_CASE("an exception of an arm passes through, and impossible times are rejected by name") {
   Bench bench(11);
   const Arm lost{.name = "lost", .run = []() -> Sample { throw std::runtime_error("device lost"); }};
   CHECK_THROWS_WITH(measure({bench.arm("a", 10.0, 0.1), lost}, default_protocol, bench.clock()), "device lost");
@@ -262,7 +262,7 @@ TEST_CASE("an exception of a series passes through, and impossible times are rej
   CHECK_THROWS_AS(measure({bench.arm("a", 10.0, 0.1)}, protocol, bench.clock()), DomainError);
 }
 
-TEST_CASE("two measurements of the same series are valid, a tenth slower the second time not") {
+TEST_CASE("two measurements of the same arms are valid, a tenth slower the second time not") {
   Bench bench(12);
   const auto twice = [&bench](double slower) {
     std::vector<Arm> first;
@@ -283,7 +283,7 @@ TEST_CASE("two measurements of the same series are valid, a tenth slower the sec
   CHECK(slower.median_difference == Approx(0.1).margin(2.0 * default_protocol.relative_spread));
 }
 
-TEST_CASE("an A/A run without pairs gives no result, one of other series is rejected") {
+TEST_CASE("an A/A run without pairs gives no result, one of other arms is rejected") {
   CHECK_FALSE(aa_test({}, {}).valid());
   latency::Measurement timed{.name = "a", .summary = {.samples = 6, .median_us = 2.0}, .samples_us = {}};
   const latency::Measurement not_timed{.name = "a", .summary = {}, .samples_us = {}};
