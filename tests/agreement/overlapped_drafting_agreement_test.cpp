@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drafting while the target verifies: closed forms against passes that run in virtual time. 100,000 runs see a speedup
-// to about 1 % (five standard errors).
+// Drafting while the target verifies: closed forms against passes that run in virtual time. 100,000 runs resolve a
+// speedup to about 1 % (five standard errors).
 #include <catch2/catch.hpp>
 
 #include "analytic/cost/overlapped_drafting.hpp"

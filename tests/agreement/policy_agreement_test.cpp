@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gamma policies and drafters: simulation against closed form, which share no formula. 200,000 iterations see tokens
-// per iteration to about half a percent (five standard errors), and draft lengths likewise.
+// Gamma policies and drafters: simulation against closed form, which share no formula. 200,000 iterations resolve
+// tokens per iteration and draft lengths to about half a percent (five standard errors).
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The process fidelity against the closed forms: two routes that share no formula must agree within standard errors.
-// 400,000 iterations see tokens per iteration to 0.4 % (five standard errors), which is an acceptance of 0.8 off by
-// 0.2 % at gamma 5 and one of 0.35 off by 1 % at gamma 1.
+// 400,000 iterations resolve tokens per iteration to 0.4 % (five standard errors): an acceptance of 0.8 off by 0.2 % at
+// gamma 5, and one of 0.35 off by 1 % at gamma 1.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <vector>
@@ -38,8 +38,8 @@ tests::Simulation simulation_of(AcceptanceProcess process, std::int64_t gamma, C
 
 sim::Tally simulate(const tests::Simulation& simulation) { return sim::run(*tests::simulator_of(simulation), key, 1); }
 
-/// A proportion of `trials`, where enough of both outcomes are expected for the normal distribution to hold five
-/// standard errors out.
+/// A proportion of `trials`, with enough expected outcomes of both kinds for a normal approximation at five standard
+/// errors.
 void check_proportion(const Estimate& simulated, double trials, double expected) {
   constexpr double enough = 100.0;
   const double variance = trials * expected * (1.0 - expected);
@@ -188,7 +188,7 @@ TEST_CASE("acceptance in runs agrees, by position and at every draft length") {
       const sim::Tally tally = simulate(simulation_of(runs, gamma, Convention::bonus, Path::fast));
       check_derived(tally, analytic::tokens_per_iteration(runs, gamma), gamma, Convention::bonus,
                     Drafting::autoregressive);
-      // What an iteration accepts depends on the one before it: twice the error of independent ones bounds it.
+      // Iterations depend on the one before: twice the error of independent ones is a bound.
       const std::vector<double> shares = analytic::accepted_shares(runs, gamma);
       const sim::Acceptance seen = sim::acceptance(tally);
       for (std::size_t i = 0; i < shares.size(); ++i) {

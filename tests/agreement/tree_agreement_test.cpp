@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees: the sum over nodes against simulations that walk down them. 100,000 iterations see tokens per iteration to
+// Trees: the sum over nodes against simulations that walk down them. 100,000 iterations resolve tokens per iteration to
 // about 1 % (five standard errors).
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -23,8 +23,8 @@ using Rows = std::vector<std::vector<double>>;
 constexpr sim::RunKey tree_key{.seed = 2024, .point = 0};
 constexpr std::uint64_t tree_iterations = 100'000;
 
-/// Mean within five standard errors, and the whole distribution of the tokens. Round-off is all that may differ where
-/// nothing is random.
+/// Mean within five standard errors, and the whole distribution of the tokens. Without randomness only round-off may
+/// differ.
 void check_tree(const sim::Tally& tally, const analytic::TokenTree& tree, const analytic::HeadAccuracies& accuracies) {
   const Estimate seen = sim::tokens_per_iteration(tally);
   tests::check_estimate(seen, analytic::tokens_per_iteration(tree, accuracies));

@@ -148,7 +148,7 @@ TEST_CASE("a schedule turns speculation off above a load where it loses enough, 
   };
   CHECK(answers::schedule_json(choice(0.6).schedule).dump() == "[[1,8,3],[9,64,0]]");
   CHECK(choice(0.6).gamma == 0);
-  CHECK(choice(0.95).schedule.empty());  // vLLM gives up more by it
+  CHECK(choice(0.95).schedule.empty());  // it costs more in vLLM
   CHECK(choice(0.95).gamma == 3);
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("wide tails from few windows are not a gain of a schedule") {
 }
 
 TEST_CASE("beyond the logged loads the ratio of two settings is that at the nearest one") {
-  // K = 3 is a tenth faster than K = 1 where both were logged; at 64 requests K = 1 alone was.
+  // K = 3 is a tenth faster than K = 1 where both were logged; at 64 requests only K = 1 was.
   const Advice advice = advice_of({with_speedup(1, 8, 1.5, 10.0), with_speedup(3, 8, 1.65, 10.0), plain(8, 10.0),
                                    with_speedup(1, 64, 1.2, 20.0), plain(64, 20.0)});
   REQUIRE(advice.loads.size() == 2);
@@ -188,7 +188,7 @@ TEST_CASE("beyond the logged loads the ratio of two settings is that at the near
   CHECK(std::isnan(outside.p_best));
   CHECK(std::isnan(outside.expected_loss));
   CHECK_FALSE(outside.chosen);
-  // It is neither recommended nor scheduled, however fast it may be.
+  // It is neither recommended nor scheduled, even if fast.
   CHECK(choice_of(advice).gamma == 1);
   for (const GammaRange& range : choice_of(advice).schedule) CHECK((range.gamma != 3 || range.to_batch < 64));
 }
@@ -274,7 +274,7 @@ TEST_CASE("a run that does not keep up with its rate is judged by output tokens,
     one.times.output_tokens_per_s = tokens_per_s;
     return whole(one);
   };
-  // Half as long a token, and a fifth less served.
+  // Half the time per token, but a fifth fewer requests served.
   const std::vector runs{run(with_speedup(3, 8, 2.0, 10.0), 20.0, 800.0), run(plain(8, 10.0), 25.0, 1000.0)};
   const Advice advice = answers::advise({.logs = {log_as_is(runs)}});
   const answers::LoadAdvice& load = advice.loads.at(0);
@@ -299,7 +299,7 @@ TEST_CASE("no draft length gains more than its tokens, and no longer one more th
   const Advice loses = advice_of({with_speedup(2, 8, 0.7, 10.0, 0.05), plain(8, 10.0)});
   CHECK(loses.loads.at(0).at_most < 1.2);
   CHECK(loses.action.find("no K can gain more than") != std::string::npos);
-  // Of an engine that varies the draft length nothing is known.
+  // Nothing is known about an engine that varies the draft length.
   Observation adaptive = with_speedup(2, 8, 1.1, 10.0);
   adaptive.adaptive = true;
   CHECK(std::isnan(advice_of({adaptive, plain(8, 10.0)}).loads.at(0).at_most));
@@ -359,7 +359,7 @@ TEST_CASE("two logged times correct the slope of a prediction") {
   for (std::int64_t gamma = 1; gamma <= 12; ++gamma) {
     predicted.times.push_back({.batch = 8.0, .gamma = gamma, .plain = 10.0, .verification = 10.0, .iteration = 10.0});
   }
-  // In fact it takes a tenth more with each doubling of what is verified.
+  // In fact it takes a tenth more with each doubling of the verified tokens.
   const Advice advice =
       answers::advise({.logs = {log_of({speculative(1, 8, 10.0, 0.8), speculative(7, 8, 12.1, 0.8), plain(8, 10.0)})},
                        .predicted = predicted});

@@ -22,7 +22,7 @@ double tokens_at_three(double alpha) { return 1.0 + alpha + alpha * alpha + alph
 }  // namespace
 
 TEST_CASE("a load at which nothing was drafted gives no information about the drafter") {
-  // n-gram lookup: some drafts are short, so that no position is known; at 4 requests nothing was found to draft.
+  // n-gram lookup: some drafts are short, so that no position is known; at 4 requests no draft was found.
   logs::Observation drafted = speculative(3, 1, 50.0, 0.9, 100);
   drafted.acceptance->drafted_tokens = 250;
   drafted.acceptance->generated_tokens = 160 + *drafted.acceptance->accepted_tokens;
@@ -74,7 +74,7 @@ TEST_CASE("decode steps at two loads are compared at one draft length, which is 
   CHECK(advice.cause ==
         "at 64 requests verification is compute bound: an iteration of K = 1 costs 1.50 decode steps (1.10 at 1 "
         "request)");
-  // Nothing was logged at both: more decode steps of a longer draft say nothing of the load.
+  // No draft length was logged at both loads: more decode steps of a longer draft do not show an effect of the load.
   const Advice apart =
       advice_of({speculative(1, 1, 11.0, 0.6), plain(1, 10.0), speculative(3, 64, 30.0, 0.6), plain(64, 20.0)});
   CHECK_FALSE(names(apart, "verification"));

@@ -44,7 +44,7 @@ std::string problems_of(const std::string& text) {
   return whole_rejection([&] { return answers::parse_baseline(text, "base.json"); });
 }
 
-/// NaN, which stands for not known, equals itself.
+/// NaN, which means unknown, equals itself.
 bool are_equal(double one, double other) { return std::isnan(one) ? std::isnan(other) : one == Approx(other); }
 
 /// Every place of a document that holds a value, as a JSON pointer.

@@ -21,12 +21,12 @@ using answers::RequirementVerdict;
 
 constexpr std::int64_t written_gamma = 3;
 
-/// Which requests a written log holds and how they accept.
+/// The requests of a generated log and their acceptance.
 struct WrittenLog {
   std::uint64_t seed;
   std::size_t requests = 40;
   double easier = 0.0;      ///< added to the acceptance rate of each draft
-  std::uint64_t texts = 0;  ///< the same number: the same requests
+  std::uint64_t texts = 0;  ///< equal numbers mean the same requests
   bool named = true;
 };
 
@@ -87,8 +87,8 @@ Comparison compared(const std::vector<logs::Observation>& reference, const std::
 }  // namespace
 
 TEST_CASE("intervals of the acceptance length and of a difference hold their level", "[long]") {
-  // Intervals that miss are binomial(1000, 0.05): 5 standard errors are 34. Taking steps as independent misses a
-  // quarter: the acceptance rates of requests differ.
+  // Intervals that miss are binomial(1000, 0.05): 5 standard errors are 34. Intervals from independent steps would miss
+  // a quarter, because the acceptance rates of requests differ.
   constexpr int samples = 1000;
   constexpr double easier = 0.05;
   const double length = true_length(0.0);
@@ -149,7 +149,7 @@ TEST_CASE("a change of the smallest detectable size is detected in four of five 
     shown += difference(other, "acceptance_length").shown ? 1 : 0;
   }
   const double gain = true_length(easier) - true_length(0.0);
-  // The normal power of a gain of so many smallest detectable changes, 1 standard error being 1/2.8 of one.
+  // The normal power for a gain in units of the smallest detectable change, which is 2.8 standard errors.
   const double power = 0.5 * std::erfc((normal_quantile(0.95) - 2.8 * gain / smallest) / std::sqrt(2.0));
   CHECK(shown / static_cast<double>(samples) == Approx(power).margin(0.1));
 }

@@ -36,7 +36,7 @@ ProfileQuestion h100_pair() {
 
 const latency::Profile& h100() { return latency::find_device("h100")->profile; }
 
-/// What an engine of the terms above logs of windows of 10 s at these batches.
+/// The log of an engine with the terms above: windows of 10 s at these batches.
 logs::ObservedLog log_of(const std::string& file, const std::vector<std::int64_t>& batches, std::int64_t gamma,
                          double prompt_tokens_per_s = 0.0) {
   const ProfileQuestion pair = h100_pair();
@@ -104,7 +104,7 @@ TEST_CASE("an engine's logs return its terms, and the rest is that of the engine
   REQUIRE(calibration.terms.size() == 4);
   CHECK(calibration.terms[1].basis == "without speculation at 1, 8, 64 requests");
   CHECK(calibration.terms[3].basis == "with speculation at 8 requests");
-  // Its file is read back as the same.
+  // Its file is read back unchanged.
   const latency::Engine again = latency::parse_engines(latency::engine_toml(engine), "ours.toml").front();
   CHECK(again.step == engine.step);
   CHECK(again.host_us == engine.host_us);

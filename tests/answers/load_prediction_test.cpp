@@ -29,7 +29,7 @@ LoadQuestion llama_load(double requests_per_s) {
           .engine = latency::no_engine()};
 }
 
-/// The question as people ask it: so many users, whose requests are answered one after the other.
+/// A closed loop of this many users.
 LoadQuestion users(std::int64_t clients) {
   LoadQuestion question = llama_load(1.0);
   question.arrivals = {.kind = ArrivalKind::closed, .clients = clients};
@@ -50,7 +50,7 @@ const std::string of_operators =
 const std::string two_gpus =
     "predict --device h100 --target llama-3.3-70b --draft llama-3.2-1b --alpha 0.75 --target-tp 2 --draft-tp 2 ";
 
-/// Lines of the program's --json, as its schema says.
+/// The document of --json, which follows its schema.
 nlohmann::ordered_json load_document(const TemporaryFolder& folder, const std::string& arguments) {
   INFO(arguments);
   const auto schema =
@@ -78,11 +78,11 @@ TEST_CASE("at one rate fewer requests are in flight with speculation than withou
   const AtLoad& used = prediction.lengths[3];
   CHECK(used.equilibrium.batch < 0.8 * prediction.plain().equilibrium.batch);
   CHECK(used.served->mean_batch.mean < 0.8 * prediction.plain().served->mean_batch.mean);
-  // Little's law: the same rate, so that times are as the numbers in the system.
+  // Little's law: at the same rate, times are proportional to the numbers in the system.
   constexpr double noise = 0.1;
   const double in_system = prediction.plain().served->mean_in_system.mean / used.served->mean_in_system.mean;
   CHECK(used.speedup->request == Approx(in_system).epsilon(noise));
-  // The first token gains nothing: two models read the prompt.
+  // The first token is not faster: two models read the prompt.
   CHECK(used.speedup->request < used.speedup->decode);
   CHECK(used.served->first_token_ms.mean > prediction.plain().served->first_token_ms.mean);
   CHECK(used.tokens == Approx(1.0 + 0.75 + 0.75 * 0.75 + 0.75 * 0.75 * 0.75).epsilon(tests::second_route));
@@ -251,7 +251,7 @@ TEST_CASE("loads for figures ascend, and at the requested one the answer is the 
 }
 
 TEST_CASE("one budget of tokens gains where requests differ, and almost nothing where they are alike") {
-  LoadQuestion question = users(128);  // so many that every verified token takes time
+  LoadQuestion question = users(128);  // enough that every verified token takes time
   question.pair.gamma.reset();
   const double alike = predicted(question).adaptive_gain.value();
   CHECK(alike >= 1.0);

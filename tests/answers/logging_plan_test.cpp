@@ -52,7 +52,7 @@ TEST_CASE("a plan has a run without speculation and draft lengths on both sides 
     const auto own = std::ranges::find(gammas, current);
     REQUIRE(own != gammas.end());
     REQUIRE(own + 1 != gammas.end());
-    // Half a draft length away at least: closer ones do not tell what a token costs.
+    // At least half a draft length away: closer ones do not identify the cost of a token.
     CHECK(2 * (own[1] - current) >= current);
     if (current > 1) CHECK(2 * own[-1] <= current);
     CHECK((current == 1 || own[-1] > 0));

@@ -20,7 +20,7 @@ TEST_CASE("overlapped schedules are compared with sequential drafting and verifi
     CHECK(row.best_speedup >= row.speedup);
     CHECK(row.target_servers.has_value() == (row.drafting.schedule == Overlap::dsi && !row.drafting.shared));
   }
-  CHECK(rows[0].best_gamma == 6);   // as predict says
+  CHECK(rows[0].best_gamma == 6);   // as in predict
   CHECK(rows[1].best_gamma == 10);  // 1 / c: neither model waits
   CHECK(rows[3].target_servers == 3.0);
   CHECK(rows[4].speedup == rows[0].speedup);

@@ -22,7 +22,7 @@
 namespace foredraft::answers {
 namespace {
 
-/// Plain 10 ms, a draft 1 ms; at batch 1 verification is free, at batch 4 each token more costs 5 ms.
+/// A decode step takes 10 ms, a draft 1 ms; at batch 1 verification costs no more, at batch 4 5 ms per further token.
 const std::string steps_of_two =
     "# my engine\nmodel,role,batch,tokens,context,ms\n"
     "big,decoder_pass,1,1,100,10\nbig,decoder_pass,1,2,100,10\nbig,decoder_pass,1,3,100,10\n"
@@ -140,7 +140,7 @@ TEST_CASE("intervals include the spread of a measured profile, and those of unme
   question.batches = {8};
   question.contexts = {128};
   const AtBatch measured = predict(question, profile).cells.front();
-  const double spread = 0.005;  // half of what halves of the samples differ by
+  const double spread = 0.005;  // half of the difference between halves of the samples
   // One draft of batch 8 is a plain pass of the drafter: all three are points of the table.
   const AtDraftLength& one = measured.lengths.front();
   const double whole = one.times.drafting.time_us + one.times.verify.time_us;
@@ -200,7 +200,7 @@ TEST_CASE(
 }
 
 TEST_CASE("if memory bound, a verification costs one step, and the speedup is that of constant c") {
-  // Computing is free: what is left are weights, read once whatever the tokens, and a little of activations.
+  // Computing is free: what remains is reading the weights once for any number of tokens, and a few activations.
   const AtBatch at = predict(llama_pair(), sheet(1e12, 1e30)).cells.front();
   const AtDraftLength& four = at.lengths[3];
   // Activations of four tokens more: 44 MB against 13 GB of weights.
@@ -212,7 +212,7 @@ TEST_CASE("if memory bound, a verification costs one step, and the speedup is th
 }
 
 TEST_CASE("if compute bound, the speedup is the inverse of the operations factor, and no draft length gains") {
-  // Memory is free: a pass takes what it computes, and its operations are counted from the programs themselves.
+  // Memory is free: a pass takes the time of its operations, which are counted from the programs.
   const ProfileQuestion question = llama_pair();
   const auto flop = [](const std::string& model, std::int64_t tokens, std::int64_t context) {
     const auto& shape = latency::find_model(latency::model_registry(), model);
@@ -227,7 +227,7 @@ TEST_CASE("if compute bound, the speedup is the inverse of the operations factor
     for (std::int64_t draft = 0; draft < length.gamma; ++draft) operations += flop("sheared-llama-1.3b", 1, draft);
     const double factor = operations / (length.tokens * flop("llama-2-7b", 1, 0));
     CHECK(length.speedup * factor == Approx(1.0).epsilon(tests::solved_root));
-    // The same with an operations ratio for all drafts alike: attention over a few keys is what differs.
+    // The same with one operations ratio for all drafts: only attention over a few keys differs.
     const double ratio = flop("sheared-llama-1.3b", 1, 0) / flop("llama-2-7b", 1, 0);
     CHECK(length.speedup *
               analytic::operations_factor(length.tokens, static_cast<double>(length.gamma), ratio, Convention::bonus) ==

@@ -42,7 +42,7 @@ double relative_error(const analytic::ClusteredEstimate& estimate) {
   return analytic::uncertainty_of(estimate).standard_error / estimate.value;
 }
 
-/// A window of eight requests that took this long.
+/// A window of eight requests with this duration.
 Observation served(double seconds, double output_tokens_per_s) {
   Observation window = plain(8, 1.0);
   window.times = {.duration_s = seconds, .output_tokens_per_s = output_tokens_per_s};
@@ -56,7 +56,7 @@ RunEstimates timed(const std::vector<double>& tpot_ms) {
   return estimated(windows);
 }
 
-/// Requests by these names, each with a TPOT of its own, times `slower`.
+/// Requests with these names and different TPOTs, times `slower`.
 std::vector<Observation> requests(const std::vector<std::string>& names, double slower) {
   std::vector<Observation> all;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -69,7 +69,7 @@ std::vector<Observation> requests(const std::vector<std::string>& names, double 
   return all;
 }
 
-/// A whole run of 100 requests/s that serves so many.
+/// A whole run at 100 requests/s that serves this many.
 Observation at_rate(double served_per_s, double output_tokens_per_s, double tpot_ms) {
   Observation run = plain(8, tpot_ms);
   run.span = logs::Span::run;

@@ -55,7 +55,7 @@ TEST_CASE("a time is the client's, else the engine's iterations, else the throug
 TEST_CASE("windows without speculation are weighted by their tokens: a slow one counts less than a fast one") {
   Observation fast = window_of(1, 80.0);
   Observation slow = window_of(1, 20.0);
-  fast.times.iteration_ms = 12.5;  // as readers derive it from the throughput
+  fast.times.iteration_ms = 12.5;  // as derived from the throughput
   slow.times.iteration_ms = 50.0;
   const RunParts all = parts({fast, slow});
   double request_ms = 0.0;
@@ -102,10 +102,10 @@ TEST_CASE("windows in which the requests in flight changed lose their times and 
   CHECK_FALSE(all.parts.at(2).request_ms);
   CHECK(all.left_out.sum() == 1);
   CHECK(timed({window_of(8, 800.0), window_of(9, 820.0), window_of(8, 800.0)}) == std::vector<bool>{true, true, true});
-  // Before an idle window the requests ran for a part of the time.
+  // Before an idle window the requests ran only part of the time.
   CHECK(timed({window_of(8, 800.0), window_of(8, 300.0), window_of(0, 0.0), window_of(0, 0.0)}) ==
         std::vector<bool>{true, false, false, false});
-  // What an idle window generated came from the requests before it, which had run until there.
+  // The tokens of an idle window came from the requests before it, which ran until then.
   CHECK(timed({window_of(4, 40.0), window_of(4, 41.0), window_of(4, 36.0), window_of(0, 19.0)}) ==
         std::vector<bool>{true, true, true, false});
   // The first window began before its requests did.
@@ -122,7 +122,7 @@ TEST_CASE("windows with far fewer iterations than others were partly idle and lo
       parts({window_of(8, 800.0), window_of(8, 810.0), window_of(8, 400.0), window_of(8, 790.0), window_of(8, 800.0)});
   CHECK(all.left_out.partial == 1);
   CHECK_FALSE(all.parts.at(2).request_ms);
-  // Scatter of that size is no idleness, and three windows tell no usual rate.
+  // Scatter of that size is not idleness, and three windows do not determine the normal rate.
   CHECK(parts({window_of(8, 800.0), window_of(8, 600.0), window_of(8, 500.0), window_of(8, 900.0)}).left_out.partial ==
         0);
   CHECK(parts({window_of(8, 800.0), window_of(8, 800.0), window_of(8, 400.0)}).left_out.partial == 0);

@@ -37,7 +37,7 @@ std::vector<std::string> loads_of(const RunList& runs) {
   return loads;
 }
 
-/// Windows of a context whose iterations take this long.
+/// Windows of one context with this iteration time.
 std::vector<Observation> with_context(std::int64_t gamma, double context, double iteration_ms) {
   std::vector<Observation> windows;
   for (int i = 0; i < 3; ++i) {
@@ -98,7 +98,7 @@ TEST_CASE("ways of sampling are separate loads, a single one is none") {
   CHECK(runs.all[0].load.sampling == "temperature 0");
   CHECK(runs.all[1].load.sampling == "temperature 0.7");
   CHECK(runs_in({cold, cold}).all.at(0).load.sampling == std::nullopt);
-  // What plain runs sampled with alone divides nothing.
+  // Sampling settings of plain runs alone separate nothing.
   Observation plain_cold = plain(8, 10.0);
   plain_cold.stratum.temperature = 0.0;
   CHECK(runs_in({cold, plain_cold, plain(8, 10.0)}).all.size() == 2);
@@ -171,7 +171,7 @@ TEST_CASE("files that contradict each other are separate runs, files that agree 
     return runs_in({log_as_is({whole_run(one)}, "a"), log_as_is({whole_run(other)}, "b")});
   };
   CHECK(runs(0.7, 0.7).all.size() == 1);
-  CHECK(runs(0.7, 0.705).all.size() == 1);  // shown, and of no consequence
+  CHECK(runs(0.7, 0.705).all.size() == 1);  // significant but irrelevant
   const RunList apart = runs(0.7, 0.6);
   REQUIRE(apart.all.size() == 2);
   CHECK(apart.all[0].setting.file == "a:0");
@@ -179,7 +179,7 @@ TEST_CASE("files that contradict each other are separate runs, files that agree 
   CHECK(apart.all[1].files == std::set<std::string>{"b"});
   // Noise: 300 steps each.
   CHECK(runs_in({log_as_is({whole_run(0.7, 300)}, "a"), log_as_is({whole_run(0.6, 300)}, "b")}).all.size() == 1);
-  // Windows of one file are one kind of traffic however they differ.
+  // Windows of one file are one kind of traffic, even if they differ.
   CHECK(runs_in({speculative(3, 8, 12.0, 0.7, 20'000), speculative(3, 8, 12.0, 0.6, 20'000)}).all.size() == 1);
 }
 

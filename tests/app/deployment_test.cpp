@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What `foredraft predict` answers for a pair on a data sheet.
+/// The answer of `foredraft predict` for a pair on a data sheet.
 Json predicted(const tests::TemporaryFolder& folder, const std::string& arguments, int wanted_code = 0) {
   const tests::Outcome result = tests::foredraft(folder, "predict --alpha 0.8 --json " + arguments);
   CAPTURE(arguments, result.err);
@@ -27,7 +27,7 @@ Json predicted(const tests::TemporaryFolder& folder, const std::string& argument
 
 const std::string llama_on_h100 = "--device h100 --target llama-3.1-8b --draft llama-3.2-1b ";
 
-/// The keys that a checkpoint's config.json has, a quarter of Llama 3.1 8B.
+/// The keys of a checkpoint's config.json, with a quarter of the size of Llama 3.1 8B.
 const std::string small_config = R"({
   "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 2048, "intermediate_size": 8192,
   "num_hidden_layers": 16, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 64, "vocab_size": 128256,

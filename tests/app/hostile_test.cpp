@@ -11,7 +11,7 @@
 #include "tests/support/run_program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-/// The built program in surroundings that somebody else made: words, names, streams, the current directory, the PATH.
+/// The built program in a hostile environment: arguments, names, streams, the current directory, the PATH.
 namespace foredraft::tests {
 namespace {
 
@@ -142,7 +142,7 @@ TEST_CASE("a path that cannot be accessed is bad input, reported in a sentence")
              Catch::EndsWith(": cannot be read (File name too long)\n"));
   CHECK_THAT(foredraft(folder, "sweep s.toml --out " + longest).err,
              Catch::EndsWith(": cannot be created (File name too long)\n"));
-  // /proc takes no folder from anybody, root included.
+  // No folder can be created in /proc, even by root.
   CHECK_THAT(foredraft(folder, "sweep s.toml --out /proc/a").err, Catch::Contains("/proc/a: cannot be created"));
   for (const std::string& command :
        std::vector<std::string>{"sweep " + longest + " --out a",
@@ -277,12 +277,12 @@ TEST_CASE("closed standard streams change no file of results") {
   for (const char* closed : {"2>&-", "<&- 2>&-", "<&- 1>&- 2>&-", "1>&-"}) {
     CAPTURE(closed);
     fs::remove_all(folder / "a");
-    // The shell applies what stands in the arguments before our own redirections: those name files of their own.
+    // The shell applies redirections in the arguments before ours, which use other files.
     const std::string command = "cd " + folder.path() + " && " FOREDRAFT_PROGRAM " sweep s.toml --out a " + closed +
                                 (std::string(closed).find('1') == std::string::npos ? " > out" : "");
     const int status = std::system(command.c_str());
     REQUIRE(WIFEXITED(status));
-    // A result that nobody can receive is an error; the folder is whole all the same.
+    // A result that cannot be written is an error, but the folder is complete.
     CHECK(WEXITSTATUS(status) == (std::string(closed).find('1') == std::string::npos ? 0 : 1));
     CHECK(content_of(folder / "a/points.csv") == whole);
     CHECK(foredraft(folder, "check a").code == 0);

@@ -92,7 +92,7 @@ TEST_CASE("where speculation never gains the real-valued optimum is 0, and the s
     CAPTURE(c);
     const auto json = json_of(question(0.8, c, std::nullopt));
     CHECK(json["best_gamma"] == (c < 0.8 ? 1 : 0));
-    // Just above alpha a fraction of a draft would still pay.
+    // Just above alpha a fraction of a draft would still gain.
     if (c < 0.9) {
       CHECK((json["real_gamma"] > 0.0 && json["real_gamma"] < 1.0));
     } else {
@@ -117,7 +117,7 @@ TEST_CASE("an unbounded optimum is printed as a word, with the other fields at t
   CHECK(json["operations_factor"].is_null());  // grows without limit
   CHECK(json["real_gamma"].is_null());
 
-  acceptance_of(asked) = Iid{1.0};  // every draft accepted, at no cost: nothing is finite but the cost per token
+  acceptance_of(asked) = Iid{1.0};  // every draft accepted, at no cost: only the cost per token is finite
   json = json_of(asked);
   CHECK(json["best_gamma"] == "unbounded");
   CHECK(json["tokens_per_iteration"].is_null());
@@ -127,7 +127,7 @@ TEST_CASE("an unbounded optimum is printed as a word, with the other fields at t
   CHECK(json["operations_factor"] == 1.5);
   CHECK(json["memory_access_factor"] == 0.0);
 
-  asked.gamma = 3;  // asked for: finite although the optimum is not
+  asked.gamma = 3;  // given: finite although the optimum is not
   json = json_of(asked);
   CHECK(json["gamma"] == 3);
   CHECK(json["tokens_per_iteration"] == 4.0);
@@ -138,7 +138,7 @@ TEST_CASE("a vector limits gamma to its length and has neither real-valued optim
   answers::Question asked = question(0.0, 0.0, std::nullopt);
   acceptance_of(asked) = Positional{{0.5, 0.5, 0.5}};
   const auto json = json_of(asked);
-  CHECK(json["best_gamma"] == 3);  // c = 0: the longest there is
+  CHECK(json["best_gamma"] == 3);  // c = 0: the longest possible
   CHECK(json["tokens_per_iteration"] == 1.875);
   CHECK(json["real_gamma"].is_null());
   CHECK(json["oracle_speedup"].is_null());

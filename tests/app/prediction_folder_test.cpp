@@ -14,11 +14,12 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tolerances.hpp"
 
-/// What `predict --out` leaves, and the curves of verification that it shows.
+/// The files of `predict --out`, and their verification curves.
 namespace foredraft::app {
 namespace {
 
-/// Batch 1: verification is free; batch 2: each token more costs half a plain step. A draft is a tenth of one.
+/// Batch 1: verification costs no more than a decode step; batch 2: each further token costs half of one. A draft costs
+/// a tenth of one.
 constexpr std::string_view two_batches =
     "model,role,batch,tokens,context,ms\n"
     "t,decoder_pass,1,1,100,10\nt,decoder_pass,1,2,100,10\nt,decoder_pass,1,3,100,10\n"

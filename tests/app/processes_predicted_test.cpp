@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The questions of `predict` beside one alpha and one c.
+// Questions of `predict` other than one alpha and one c.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -8,7 +8,7 @@
 #include "tests/support/run_program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-/// What goes wrong, takes long or is interrupted while the built program runs.
+/// Failures, long runs and interrupts of the built program.
 namespace foredraft::tests {
 namespace {
 
@@ -133,8 +133,8 @@ TEST_CASE("a point that fails during the run is named with its key, and the rows
   }
 }
 
-// A signal is answered within a second. The bound here is ten: the machine may be busy with other tests, and what these
-// runs have in front of them takes an hour and more. `timeout` kills what is still there after it, which is code 137.
+// A signal is answered within a second. The bound here is ten, because the machine may be busy with other tests; the
+// runs themselves would take more than an hour. `timeout` kills a process that is still running then, with code 137.
 TEST_CASE("long commands show progress and end at an interrupt", "[long]") {
   const TemporaryFolder folder;
   write_text(folder / "drafts.toml",
@@ -176,7 +176,7 @@ TEST_CASE("long commands show progress and end at an interrupt", "[long]") {
     CAPTURE(reads);
     CHECK_THAT(foredraft(folder, reads, "sleep 2.5 |").err, Catch::StartsWith("  ...  MB: 2 s so far\n"));
   }
-  // As `timeout` without --foreground: to the program, and to its group.
+  // Like `timeout` without --foreground: to the program and to its group.
   const Outcome twice = foredraft(
       folder, "sweep drafts.toml --out twice",
       R"(timeout -k 10 60 bash -c '"$@" & sleep 3; kill -TERM $!; sleep 0.02; kill -TERM $!; wait $!' twice)");

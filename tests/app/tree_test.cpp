@@ -30,7 +30,7 @@ TreeQuestion tree_question(std::int64_t nodes) {
           .price = std::nullopt};
 }
 
-/// What the program prints; its exit code in `code`.
+/// The output of the program; its exit code in `code`.
 std::string output_of_tree(const std::string& arguments, int& code) {
   const std::string command = std::string(FOREDRAFT_PROGRAM) + " tree " + arguments + " 2>&1";
   FILE* pipe = ::popen(command.c_str(), "r");
@@ -84,7 +84,7 @@ TEST_CASE("the times of a device price trees by passes over their tokens and by 
   answers::ProfileQuestion pair{.target = "big", .draft = "small", .batches = {2}, .contexts = {100}, .models = {}};
   TreeQuestion question = tree_question(7);
   question.price = answers::price_from_profile(profile, pair, 7, 2);
-  // The tree of the test above, at the same prices: 2.125 tokens for 12 ms and two drafts of 1 ms.
+  // The tree of the test above, at the same costs: 2.125 tokens for 12 ms and two drafts of 1 ms.
   const TreeAnswer answer = best_tree(question);
   CHECK(answer.chosen.tree.size() == 5);
   CHECK(answer.chosen.speedup.value() == Approx(2.125 * 10.0 / 14.0).epsilon(tests::second_route));
@@ -280,7 +280,7 @@ TEST_CASE("the tree command prints one JSON document, writes its folder and reje
     CHECK_THAT(output_of_tree(arguments, code), Catch::Contains(why));
     CHECK(code == 2);
   };
-  // A method of the field is asked for by something else.
+  // A published method without a tree option.
   rejected(heads + " --nodes 4 --drafter blok", "--drafter: unknown drafter \"blok\" - did you mean block?");
   rejected(heads + " --nodes 4 --drafter pearl", "predict --overlap (docs/methods.md)");
   rejected(heads + " --nodes 4 --drafter layerskip", "skipped_layers is not modeled: ");
@@ -294,7 +294,7 @@ TEST_CASE("the tree command prints one JSON document, writes its folder and reje
   rejected(heads + " --nodes 4 --out " + folder.path(), "it has files but no manifest.json");
   CHECK_FALSE(std::filesystem::exists(folder / "tree.json"));
 
-  // Where no plots are found the data are there all the same, and the folder may be written again.
+  // Without plots the data are still written, and the folder may be written again.
   ::setenv("FOREDRAFT_PLOTS", folder.path().c_str(), 1);
   for (const char* nodes : {"4", "5"}) {
     static_cast<void>(output_of_tree(heads + " --nodes " + nodes + " --out " + (folder / "out"), code));

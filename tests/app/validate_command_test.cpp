@@ -13,7 +13,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tiny_profile.hpp"
 
-/// `foredraft validate` as a user meets it, where no loop of this program runs.
+/// `foredraft validate` as a user runs it, in cases without a loop of this program.
 namespace foredraft::tests {
 namespace {
 
@@ -126,12 +126,13 @@ TEST_CASE("validate rejects a CPU's profile that is not of this machine") {
 
 namespace {
 
-/// A foredraft-gpu on a device "made up" that answers with rows.csv of the folder, and the program that finds it.
+/// A fake foredraft-gpu with a device "made up" that answers with rows.csv of the folder, and the program that finds
+/// it.
 class GpuStandIn {
  public:
   explicit GpuStandIn(const TemporaryFolder& folder, const std::string& loop) : folder_(folder) {
     std::filesystem::create_directory(folder / "alone");
-    // Beside nothing, so that only the PATH counts.
+    // In an empty folder, so that only the PATH is searched.
     std::filesystem::copy_file(FOREDRAFT_PROGRAM, folder / "alone/foredraft");
     std::filesystem::create_directory(folder / "bin");
     write_text(folder / "bin/foredraft-gpu",

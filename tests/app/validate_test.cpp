@@ -21,7 +21,7 @@ answers::GridRequest tiny_request() {
   return {.pairs = gpu_bench::pairs_of(latency::model_registry(), {"tiny-target", "tiny-drafter"})};
 }
 
-/// A loop that takes what was predicted, times `slower`.
+/// A loop that takes the predicted time, multiplied by `slower`.
 gpu_bench::LoopRow row_as_predicted(const answers::CellPrediction& prediction, double slower) {
   const double iteration_us = slower * prediction.plain_us * prediction.tokens_per_iteration / prediction.speedup;
   return {.cell = prediction.cell,
@@ -51,7 +51,7 @@ TEST_CASE("the grid of validate has 24 cells and none of the passes that the pro
   CHECK(batches == std::set<std::int64_t>{2, 3});
   CHECK(contexts == std::set<std::int64_t>{256, 384});
 
-  // One batch is enough where contexts leave room, and the other way round.
+  // One batch is enough if there are several contexts, and vice versa.
   for (const gpu_bench::LoopCell& cell :
        answers::validation_cells(tiny_profile({1}, {128, 512}), tiny_request()).cells) {
     CHECK(cell.batch == 1);

@@ -36,7 +36,7 @@ def main():
 
 
 def pip_version(root, header):
-    """What scikit-build-core makes of the header."""
+    """The version that scikit-build-core reads from the header."""
     rule = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["scikit-build"]["metadata"]["version"]
     found = re.search(rule["regex"], header)
     return found and rule["result"].format(**found.groupdict())

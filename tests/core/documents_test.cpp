@@ -70,7 +70,7 @@ TEST_CASE("brackets and dots in strings and comments of TOML do not count, and t
 }
 
 TEST_CASE("quotes in a row are strings of three quotes before and five after, as fast in 4 MiB as in 80 bytes") {
-  // Per string a search to the end of the quotes: 10^12 steps, a quarter of an hour.
+  // A search to the end of the quotes for each string would be 10^12 steps, a quarter of an hour.
   const std::string brackets = repeated("[", 65);
   for (const char quote : {'"', '\''}) {
     for (const std::size_t strings : {std::size_t{10}, max_toml_bytes / 8 - 20}) {
@@ -110,7 +110,7 @@ TEST_CASE("a large document may have any number of keys, and its reading time gr
   const Json json = parse_large_json(text, problems);
   CHECK(problems.empty());
   CHECK(json.size() == keys + 1);
-  CHECK(json.at("z") == 2);  // of equal keys the last one
+  CHECK(json.at("z") == 2);  // the last of equal keys
   CHECK(parse_large_json("{\"a\": " + std::string(100, '['), problems).is_discarded());
   CHECK_THAT(problems.text(), Catch::Contains("nested deeper than 64 levels"));
 }

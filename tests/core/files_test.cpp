@@ -51,7 +51,7 @@ class Folder {
   fs::path path_;
 };
 
-/// No file of this process may grow beyond `bytes` as long as this lives: a full disk.
+/// Limits the size of this process's files to `bytes` during its lifetime, like a full disk.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -116,7 +116,7 @@ TEST_CASE("the target of a link in a results folder is neither written nor read"
   CHECK_THROWS_AS(read_result_file(folder / "link"), InputError);
   CHECK_THROWS_WITH(ResultReader(folder / "link"), (folder / "link") + ": cannot be read " + why);
   CHECK_THROWS_AS(ResultReader(folder / "link"), RunError);
-  CHECK(read_file(folder / "link") == "mine");  // the user's word
+  CHECK(read_file(folder / "link") == "mine");  // named by the user
 
   fs::create_hard_link(folder / "victim", folder / "second_name");
   CHECK_THROWS_WITH(AppendFile(folder / "second_name"), Catch::Contains("it has several hard links"));
@@ -178,7 +178,7 @@ TEST_CASE("lines come one by one, and the last reports whether it was terminated
   CHECK(lines_of("a") == "[a)");
   CHECK(lines_of("a\n\nb\n") == "[a][][b]");
   CHECK(lines_of("a\nb") == "[a][b)");
-  // Longer than what is read at once.
+  // Longer than one read.
   const std::string wide(300'000, 'w');
   CHECK(lines_of(wide + "\n" + wide) == "[" + wide + "][" + wide + ")");
 }
@@ -217,7 +217,7 @@ TEST_CASE("one writer has a folder at a time, and leaves no lock behind") {
     CHECK_NOTHROW(WriteLock::of_folder(folder / "a"));
     CHECK(names_in_folder(folder / "a/b").empty());
   }
-  CHECK(folder.count() == 0);  // the folders that nobody wrote into are gone too
+  CHECK(folder.count() == 0);  // unused folders are removed too
   {
     const WriteLock lock = WriteLock::of_folder(folder / "a/b");
     replace_file(folder / "a/b/file", "kept");
@@ -249,7 +249,7 @@ TEST_CASE("files of one folder are locked one by one") {
   const WriteLock lock = WriteLock::of_file(folder / "cpu.json");
   CHECK_THROWS_WITH(WriteLock::of_file(folder / "cpu.json"), Catch::Contains("another run is writing it"));
   CHECK_NOTHROW(WriteLock::of_file(folder / "gpu.json"));
-  // What killed processes left is removed with the next lock of the file, and nothing of another one.
+  // Leftovers of killed processes are removed with the next lock of the file, and nothing of another file.
   folder.put(".foredraft-tmp-0123456789abcdef-gpu.json", "half");
   folder.put(".foredraft-tmp-0123456789abcdef-my-gpu.json", "half");
   CHECK_NOTHROW(WriteLock::of_file(folder / "gpu.json"));

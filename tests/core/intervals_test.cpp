@@ -81,7 +81,7 @@ TEST_CASE("a ratio without a denominator or with one unit reports that it cannot
 
 TEST_CASE("the delta-method interval covers the true ratio of correlated quantities as often as stated") {
   // y uniform on 1..4, x = 3 y + noise on {-1, 1}: true ratio of means 3. 2,000 samples of 200 units; the number of
-  // intervals that miss is binomial(2000, 0.05). The smallest defect seen: a standard error off by about 15 %.
+  // intervals that miss is binomial(2000, 0.05). The smallest detected defect: a standard error off by about 15 %.
   constexpr int samples = 2000;
   int missed = 0;
   for (int s = 0; s < samples; ++s) {

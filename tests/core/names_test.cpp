@@ -16,7 +16,7 @@ TEST_CASE("the nearest word is found for a typing mistake and none for another w
   CHECK(nearest("convetnion", words) == "convention");
   CHECK(nearest("temperature", words).empty());
   CHECK(suggestion_for("temperature", words) == "known: alpha, gamma, convention, c");
-  // Nobody means the word that stands there, nor one that looks like it.
+  // Neither the word itself nor one that resembles it is meant.
   CHECK(nearest("alpha", words).empty());
   CHECK(suggestion_for("convention", words) == "known: alpha, gamma, convention, c");
   CHECK(suggestion_for("alpha ", words) == "remove the spaces around it");
@@ -33,7 +33,7 @@ TEST_CASE("a name with other numbers is a different name, not a typing mistake")
   CHECK(nearest("qwem3-8b", models) == "qwen3-8b");
   CHECK(nearest("wqen3-8b", models) == "qwen3-8b");
   CHECK(nearest("qwen3-8", models) == "qwen3-8b");
-  // Keys that stuck, were missed or swapped; of a short number the digits are another size.
+  // Repeated, missing or swapped keys; in a short number other digits mean another size.
   CHECK(nearest("h2000", std::vector<std::string>{"h200"}) == "h200");
   CHECK(nearest("h10", std::vector<std::string>{"h100"}) == "h100");
   CHECK(nearest("a100-08gb", std::vector<std::string>{"a100-80gb"}) == "a100-80gb");
@@ -57,7 +57,7 @@ TEST_CASE("for many names a message says how to list those of the word instead o
   names.emplace_back("model-11");
   CHECK(suggestion_for("DeepSeek_v4", names, "models") == "foredraft list models DeepSeek shows those of that word");
   CHECK(suggestion_for("olmo-7b", names, "models") == "foredraft list models shows all");
-  CHECK(suggestion_for("m99", names, "models") == "foredraft list models shows all");  // one letter is no word
+  CHECK(suggestion_for("m99", names, "models") == "foredraft list models shows all");  // one letter is not a word
   CHECK(suggestion_for("mdoel-7", names, "models") == "did you mean model-7?");
   CHECK(suggestion_for("olmo-7b", names).starts_with("known: "));
 }

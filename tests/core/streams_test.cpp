@@ -15,7 +15,7 @@
 namespace foredraft {
 namespace {
 
-/// The exit code of a child that runs `body`, in which no test may fail; -1 where a signal ended it.
+/// The exit code of a child that runs `body`, without test assertions in it; -1 if a signal ended it.
 int exit_code_of(const std::function<int()>& body) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(body());
@@ -33,7 +33,7 @@ bool throws_run_error(const std::function<void()>& body) {
   return false;
 }
 
-/// What a terminal shows of a result and an error that a child prints, with these variables.
+/// The terminal output of a child that prints a result and an error, with these variables.
 std::string shown_on_a_terminal(const char* term, const char* no_color) {
   const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
   REQUIRE((terminal >= 0 && ::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0));
@@ -49,7 +49,7 @@ std::string shown_on_a_terminal(const char* term, const char* no_color) {
   });
   REQUIRE(code == 0);
   ::close(inside);
-  // A terminal may hand out what was written in pieces; without a writer it ends after the last one.
+  // A terminal may return the output in pieces; without a writer it ends after the last one.
   std::string text;
   std::array<char, 200> bytes{};
   for (ssize_t count = 0; (count = ::read(terminal, bytes.data(), bytes.size())) > 0;) {

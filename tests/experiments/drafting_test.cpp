@@ -147,7 +147,7 @@ TEST_CASE(
                Catch::Contains("fixed.gamma: invalid gamma=17"));
     CHECK_THAT(tests::problem_of("[fixed]\ngamma = 4\n\"drafter.decay\" = 0.9\ndrafter = \"" + drafter + "\"\n" + text),
                Catch::Contains("fixed.drafter.decay: not used"));
-    // The same drafter in process fidelity needs none of it.
+    // The same drafter in process fidelity needs no text.
     CHECK(tests::problem_of("[fixed]\nalpha = 0.8\ngamma = 17\ndrafter = \"" + drafter + "\"\n").empty());
   }
   CHECK_THAT(tests::problem_of("[fixed]\ngamma = 4\ndrafter = \"mlp_speculator\"\n" + text),
@@ -283,7 +283,7 @@ TEST_CASE("a drafter whose drafts get worse has an optimum if they cost time, an
   CHECK(to_json(answers::Answered{question, block})["best_gamma"] == "unbounded");
   question.scenario.drafter = MlpSpeculator{.decay = 0.9, .recovery = 0.0};
   const analytic::Prediction paid = analytic::predict(question.scenario, question.gamma);
-  // By comparing all lengths.
+  // By exhaustive search.
   double best = 0.0;
   for (std::int64_t gamma = 0; gamma <= 30; ++gamma) {
     const double tokens = analytic::tokens_per_iteration(block.marginal, gamma, Convention::bonus);

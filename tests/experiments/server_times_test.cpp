@@ -23,14 +23,14 @@ namespace {
 constexpr std::int64_t served_batch = 4;
 constexpr std::int64_t served_gamma = 3;
 
-/// Every draft accepted, every place taken, all requests alike: nothing is left to chance.
+/// Every draft accepted, every place taken, all requests equal: nothing is random.
 std::string certain_server(const std::string& more, const std::string& times) {
   return "[fixed]\nfidelity = \"system\"\nalpha = 1.0\nmax_batch = 4\narrivals = \"closed\"\n"
          "\"arrivals.clients\" = 4\n" +
          more + times + "[simulation]\nrequests = 40\nreplicas = 2\nwarmup_requests = 0\nseed = 1\n";
 }
 
-// Nothing beside the passes: what engines take there has a test of its own (surface_cost_test.cpp).
+// Only the passes: the overhead of engines is tested in surface_cost_test.cpp.
 const std::string of_a_sheet =
     "cost = \"roofline\"\n\"cost.device\" = \"a100-80gb\"\n\"cost.target\" = \"llama-2-7b\"\n"
     "\"cost.iteration_us\" = 0\n";
@@ -56,7 +56,7 @@ latency::PairSurface a100(const std::string& drafter, latency::Role drafting) {
           drafting,     latency::SheetPair{.attainable = latency::attainable_of(sheet)}};
 }
 
-/// Of which every time is known, for caches of `shortest` to `shortest` + 896 tokens.
+/// With known times for context lengths of `shortest` to `shortest` + 896 tokens.
 latency::Profile served_profile(std::int64_t shortest) {
   constexpr std::int64_t modelled_shortest = 128;
   latency::Profile profile =
@@ -122,8 +122,8 @@ TEST_CASE("a server on a measured profile charges sampling and verification of t
   const auto paid_us = [&](const std::string& lengths) {
     return latency_us(certain_server(lengths, all)) - latency_us(certain_server(lengths, passes));
   };
-  // Of two answers of at most ten passes each (a prompt's two, twice three drafts and a target's), rounded to
-  // nanoseconds.
+  // Rounding to nanoseconds in two answers of at most ten passes each (two for the prompt, twice three drafts and a
+  // target pass).
   constexpr double rounding_us = 2 * 10 * 0.5e-3;
   CHECK(paid_us("gamma = 0\noutput_tokens = 6\n") == Approx(6.0 * sampling_us(0)).margin(rounding_us));
   CHECK(paid_us("gamma = 3\noutput_tokens = 8\n") == Approx(2.0 * sampling_us(3)).margin(rounding_us));
@@ -150,14 +150,14 @@ TEST_CASE("a server with unknown times is rejected before it runs") {
   std::string elsewhere = certain_server(some, one_by_one);
   elsewhere.replace(elsewhere.find("a100-80gb"), 9, "a100-08gb");
   CHECK_THAT(rejected_server(elsewhere), Catch::Contains("did you mean one of a100-40gb, a100-80gb,"));
-  // A cache begins empty: a profile that knows no context of 0 tokens cannot time a server.
+  // A KV cache begins empty: a profile without a context of 0 tokens cannot time a server.
   const tests::TemporaryFolder folder;
   const std::string unknown = "cost: llama-2-7b decoder_pass fp16: no time for batch 1, 4 tokens and context ";
   CHECK_THAT(rejected_server(certain_server(some, of_profile(folder / "long.json", served_profile(128)))),
              Catch::Contains(unknown + "0"));
   const std::string known = of_profile(folder / "short.json", served_profile(0));
   CHECK(rejected_server(certain_server(some, known)) == "");
-  // The last tokens of an answer meet the longest cache.
+  // The last tokens of an answer have the longest context.
   CHECK_THAT(rejected_server(certain_server("gamma = 3\noutput_tokens = 3000\n", known)),
              Catch::Contains(unknown + "3000"));
 }

@@ -182,7 +182,7 @@ TEST_CASE("a sweep over batches of a roofline simulates its closed form, and gam
     const Simulated simulated = sim::estimates_of(scenario, sim::run(*simulator, {1, index}, 1));
     const auto deviation = deviation_in_se(closed_form, simulated, *scenario::find_metric("speedup"));
     REQUIRE(deviation);
-    // One standard error is 0.2 %: a batch or an overhead forgotten on one side would be 5 % and more.
+    // One standard error is 0.2 %: a batch or an overhead forgotten on one side would be 5 % or more.
     CHECK(std::abs(*deviation) < tests::standard_errors);
   }
 }

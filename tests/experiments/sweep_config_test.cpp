@@ -121,7 +121,7 @@ TEST_CASE("a figure must not share a name with a file of a results folder, nor b
   for (const std::string& id : {std::string("../up"), std::string("a b"), std::string("a.b"), std::string(101, 'a')}) {
     CHECK(problems_with_id(id) == "e.toml:6: figure.id: invalid id \"" + id + "\"");
   }
-  // plots/ draws whatever has a name of its own.
+  // plots/ draws all other names.
   int drawn = 0;
   for (const auto& script : std::filesystem::directory_iterator(FOREDRAFT_SOURCE "/plots")) {
     std::ifstream lines(script.path());
@@ -202,7 +202,7 @@ TEST_CASE("an unknown schema, a missing one and broken syntax are rejected") {
 }
 
 TEST_CASE("all errors of a file are reported at once, in the order of its lines") {
-  // [axes] is read before [fixed]: the order is that of the lines, not of the reading.
+  // [axes] is read before [fixed], but errors are in the order of the lines.
   CHECK(problems_of("[fixed]\nc = -1\ngamma = \"five\"\n[axes]\nalpha = [1.5]\ngama = [1]\n") ==
         "e.toml:3: fixed.c: invalid c=-1\n"
         "e.toml:4: fixed.gamma: wrong type\n"

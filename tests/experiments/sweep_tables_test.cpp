@@ -7,7 +7,7 @@
 #include "tests/experiments/config_testing.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-/// What the tables of a sweep, and its points.csv, show of unusual answers.
+/// Unusual answers in the tables of a sweep and in its points.csv.
 namespace foredraft::experiments {
 namespace {
 
@@ -79,7 +79,8 @@ TEST_CASE("an unbounded best gamma is inf in points.csv") {
 
 TEST_CASE("of draft lengths that are equally fast the table of a sweep names the shortest") {
   const tests::TemporaryFolder folder;
-  // Nothing is accepted and drafts are free, or all is accepted and a draft costs what a token does: 1 for any gamma.
+  // Nothing is accepted and drafts are free, or all is accepted and a draft costs as much as a token: speedup 1 for any
+  // gamma.
   for (const std::string gammas : {"1, 2, 3", "3, 1, 2"}) {
     write_tables(tests::config_of("[axes]\nalpha = [0, 1]\ngamma = [" + gammas + "]\nc = [0, 1]\n"), folder / gammas);
     const std::string page = tests::content_of(folder / (gammas + "/summary.md"));

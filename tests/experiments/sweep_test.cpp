@@ -37,7 +37,7 @@ std::string run(const SweepConfig& config, const std::string& folder, unsigned t
   return tests::content_of(points_path(folder));
 }
 
-/// A finished folder cut back to the first `bytes` bytes of its points.csv, as an interruption leaves it.
+/// A finished folder whose points.csv is truncated to its first `bytes` bytes, as after an interruption.
 void cut(const std::string& whole, const std::string& folder, std::size_t bytes) {
   fs::remove_all(folder);
   fs::create_directory(folder);
@@ -95,7 +95,7 @@ TEST_CASE("a row shows the inputs that its point uses and leaves the others empt
   const std::string whole = run(config, folder / "whole", 1);
   cut(folder / "whole", folder / "cut", whole.find("\n5,") + 3);
   CHECK(run(config, folder / "cut", 1) == whole);
-  // A figure gives every point a place.
+  // A figure must show every point.
   CHECK_THAT(tests::content_of(folder / "whole/f.csv"),
              Catch::Contains("\niid,0.6,0.5,") && Catch::Contains("\niid,0.9,0.8,"));
 }
@@ -166,7 +166,7 @@ TEST_CASE("resuming computes only what is missing") {
     const SweepOutcome outcome = run_sweep(config, folder / "cut", {.threads = 2});
     CHECK(outcome.result.resumed == 3);
     CHECK_FALSE(outcome.result.already_complete);
-    // As long as the outcome lives, nobody else has the folder.
+    // While the outcome exists, no other run has the folder.
     CHECK_THROWS_WITH(run_sweep(config, folder / "cut", {.threads = 2}), Catch::Contains("another run is writing it"));
   }
   CHECK(tests::content_of(points_path(folder / "cut")) == whole);
@@ -416,7 +416,7 @@ TEST_CASE("the agreement bound is Sidak's: 4.03 for 180 deviations, 2.58 for one
 }
 
 // 1e6 iterations: 5 standard errors are about 0.4 % of tokens per iteration, so a dropped bonus token, alpha squared or
-// one draft too few at any of these points shows.
+// one draft too few at any of these points is detected.
 TEST_CASE("closed form and simulation agree over a sweep of every process") {
   const std::string plan = "[simulation]\niterations = 1000000\nseed = 5\n";
   for (const std::string& sweep :

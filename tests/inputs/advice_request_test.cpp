@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advice asked for without a command line.
+// Requests for advice without a command line.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <optional>

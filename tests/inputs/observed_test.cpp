@@ -29,7 +29,7 @@ std::string windows(std::int64_t gamma, int count = 10, double steps = 1e5) {
   return text + "\n";
 }
 
-/// A request that accepted these of three drafts in its steps.
+/// A request whose steps accepted these numbers of three drafts.
 std::string request(const std::vector<int>& accepted) {
   int sum = 0;
   json drafted = json::array();
@@ -67,7 +67,7 @@ TEST_CASE("predict takes the acceptance of a log, with the interval at every dra
   const TemporaryFolder folder;
   write_text(folder / "a.csv", windows(3));
   const json document = answer(folder, "predict" + at_five);
-  // From three positions the prior of rho of an unknown drafter is all that is wrong.
+  // From three positions only the prior of rho of an unknown drafter causes an error.
   constexpr double unknown_drafter = 0.03;
   CHECK(document.at("tokens_per_iteration").get<double>() ==
         Approx(analytic::tokens_per_iteration(truth, 5)).epsilon(unknown_drafter));
@@ -196,7 +196,7 @@ TEST_CASE("rates of few digits widen the intervals by their rounding") {
              "acceptance at token 0: 0.70\nacceptance at token 1: 0.48\nacceptance at token 2: 0.32\n");
   const json table =
       answer(folder, "predict --acceptance a.log --c 0.05 --json").at("acceptance").at("tokens_per_iteration_by_gamma");
-  // Three rates that are known to 0.005 each; without the digits the counts tell it to 0.007.
+  // Three rates that are known to 0.005 each; exact counts would give it to 0.007.
   CHECK(table[2].at("high").get<double>() - table[2].at("value").get<double>() == Approx(0.017).margin(0.005));
 }
 

@@ -11,7 +11,7 @@
 #include "tests/support/errors.hpp"
 #include "tests/support/run_program.hpp"
 
-/// Operators of engines, without the package that has them: documents as its script writes them.
+/// Operators of engines, without the package: documents in the format of its script.
 namespace foredraft::tests {
 namespace {
 

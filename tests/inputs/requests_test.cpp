@@ -136,7 +136,7 @@ TEST_CASE("a server gets the requests and the engine that its configuration name
   CHECK(server.engine.host_us == 70.0);
   CHECK(server.engine_name.empty());
   CHECK(inputs.files().size() == 2);
-  // Steps that are given say nothing of operators.
+  // Given step times have no operators.
   REQUIRE(inputs.notes().size() == 1);
   CHECK_THAT(*inputs.notes().begin(), Catch::Contains("number of the target's operators"));
   scenario.fidelity = Server{.arrivals = {.kind = ArrivalKind::closed, .clients = 1}, .engine_name = "vlm"};

@@ -25,7 +25,7 @@ TEST_CASE("outcomes are read from CSV and JSONL, a sequence each") {
 }
 
 TEST_CASE("accepted counts become outcomes at the gamma of the recording") {
-  // 2 of 3 accepted: 1 1 0. All 3 accepted: 1 1 1 and the bonus position, which no draft was tested at.
+  // 2 of 3 accepted: 1 1 0. All 3 accepted: 1 1 1 and the bonus position, at which no draft was tested.
   const Sequences wanted{{1, 1, 0, 1, 1, 1, -1}, {0}};
   CHECK(parse("sequence,accepted\na,2\na,3\nb,0\n", 3) == wanted);
   CHECK(parse("{\"accepted\": [2, 3]}\n{\"accepted\": [0]}\n", 3) == wanted);

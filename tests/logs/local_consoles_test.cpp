@@ -23,7 +23,7 @@ TEST_CASE("Ollama and KTransformers: an answer by its lines, the prompt's rate i
   CHECK(answers[0].stratum.output_tokens == 250.0);
   CHECK(answers[0].stratum.context_tokens == 26.0 + 125.0);
   CHECK(answers[1].times.tpot_ms == Approx(50.0));
-  // The lines that people keep of ten answers.
+  // The lines kept from ten answers.
   const std::string speeds = "prompt eval rate:     1354.84 tokens/s\neval rate:            88.77 tokens/s\n";
   const auto kept = posted_runs("- eval rate: 7.93 tokens/s\n" + speeds + speeds, "ollama");
   REQUIRE(kept.size() == 3);

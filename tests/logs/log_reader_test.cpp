@@ -28,7 +28,7 @@ void note(LogContents& contents, std::int64_t line, std::string what) {
   contents.observations.push_back({.line = line, .stratum = {.category = std::move(what)}});
 }
 
-/// As another library holds it.
+/// As a type of another library.
 nlohmann::ordered_json written(const logs::JsonValue& value) {
   if (value.is_null()) return nullptr;
   if (value.is_boolean()) return value.is_true();
@@ -247,7 +247,7 @@ TEST_CASE("poolable observations do not grow with the log") {
   class Windows final : public logs::LineReader {
    public:
     bool line(std::string_view /*text*/, std::int64_t number, LogContents& contents) override {
-      // Two engines by turns.
+      // Two engines alternate.
       contents.observations.push_back(
           {.line = number, .acceptance = logs::AcceptanceCounts{.steps = 3}, .requests = number % 2 == 0 ? 1.0 : 4.0});
       return true;

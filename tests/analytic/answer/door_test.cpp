@@ -19,7 +19,7 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double unlimited_value = std::numeric_limits<double>::infinity();
 
-/// A legal question, but for what a case changes.
+/// A valid scenario, except for the change of a case.
 Scenario scenario_of(AcceptanceProcess acceptance, std::int64_t gamma, Convention convention = Convention::bonus) {
   return {.fidelity = ProcessFidelity{.acceptance = std::move(acceptance)},
           .gamma = gamma,
@@ -46,7 +46,7 @@ Scenario costing(Cost cost) {
 }
 
 struct Rejected {
-  std::string name;  ///< what the message names
+  std::string name;  ///< the name in the message
   Scenario scenario;
 };
 

@@ -60,7 +60,7 @@ std::vector<double> hard_alphas() {
   return alphas;
 }
 
-/// From the ends of both arguments to where the vectors end and beyond.
+/// From the limits of both arguments to the end of the vectorized range and beyond.
 Points hard_points() {
   Points points;
   const std::vector<double> gammas{1,          2,     5,   14,   15,   16,     17,      18,      31,
@@ -73,7 +73,7 @@ Points hard_points() {
   for (int i = 0; i < 100'000; ++i) {
     const double decades = uniform(-17.0, 0.0);
     const double alpha = i % 2 == 0 ? uniform(0.0, 1.0) : 1.0 - std::pow(10.0, decades);
-    // As long as the drafts that such an alpha pays for, so that alpha^n is neither 0 nor 1.
+    // As long as drafts that gain at such an alpha, so that alpha^n is neither 0 nor 1.
     const double length = i % 4 == 1 ? std::pow(10.0, uniform(-1.0, 1.0) - decades) : std::pow(10.0, uniform(0.0, 3.0));
     points.add(alpha, std::clamp(std::floor(length), 1.0, 1e15), uniform(0.0, 2.0));
   }
@@ -109,7 +109,7 @@ Points hard_settings() {
     for (const double c : {0.0, 5e-324, 1e-300, 1e-17, 1e-6, 0.01, 0.1, 0.25, 0.5, 0.75, 1.0, 2.0, 1e10, 1e300}) {
       points.add(alpha, 1.0, c);
     }
-    points.add(alpha, 1.0, alpha);  // a draft that just does not pay
+    points.add(alpha, 1.0, alpha);  // a draft that just does not gain
     points.add(alpha, 1.0, std::nextafter(alpha, 0.0));
   }
   // Costs at which two draft lengths tie to the last bit: c = m / (tokens - gamma m), m = alpha^n.
@@ -154,11 +154,11 @@ TEST_CASE("arrays are within 4 ulp of single points") {
       }
       largest = std::max(largest, distance);
     }
-    CHECK(largest > 0);  // the long ones are not the function for one point
+    CHECK(largest > 0);  // long arrays do not use the function for one point
   }
 }
 
-// Against the sum in 700 digits: sees an error of the vectors that the function for one point shares.
+// Against the sum in 700 digits: detects an error that the vectors and the function for one point share.
 TEST_CASE("tokens of arrays are within 3 ulp of the sum") {
   constexpr double unit = 2.3e-16;
   Points points;

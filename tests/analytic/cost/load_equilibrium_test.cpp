@@ -17,19 +17,19 @@ namespace {
 
 using tests::second_route;
 
-/// What is left out of the sums of a batch without a bound.
+/// The truncation error of sums over an unbounded batch.
 constexpr double cut_tail = 1e-12;
 
 constexpr double iteration_us = 2000.0;
 
-/// Nothing but verification.
+/// Only verification takes time.
 IterationTime verification(std::function<double(std::int64_t)> us) {
   return [us = std::move(us)](std::int64_t batch, double /*prompt_tokens*/) {
     return IterationParts{.verification = us(batch)};
   };
 }
 
-/// Of 50 iterations a request in the mean, exponential.
+/// Requests of 50 iterations on average, exponentially distributed.
 ServedLoad load_of(double requests_per_s, std::int64_t max_batch) {
   return {.requests_per_s = requests_per_s,
           .iterations = [](std::int64_t) { return RequestIterations{.mean = 50.0, .variation = 1.0}; },
@@ -53,7 +53,7 @@ TEST_CASE("iterations of constant time serve as many requests as arrive while on
 TEST_CASE("a batch of bounded size makes requests wait like parallel servers do") {
   constexpr std::int64_t servers = 3;
   const double offered = 24.0 * 50.0 * iteration_us * 1e-6;  // 2.4 of 3
-  // Erlang's formula for those who wait.
+  // Erlang's formula for waiting requests.
   const double ratio = offered / servers;
   const double all_busy = std::pow(offered, servers) / 6.0 / (1.0 - ratio);
   const double waits = all_busy / (1.0 + offered + offered * offered / 2.0 + all_busy);
@@ -78,7 +78,8 @@ TEST_CASE("prompts take their share of the time from decoding, and arrive in clu
   const LoadEquilibrium found = load_equilibrium(load);
   constexpr double solved = 1e-7;  // of rare batches of prompts
   // The prompts of an iteration are Poisson given the time since the last ones were read: their mean is rate T / (1 -
-  // s), s the share of prompts, their variance that over 1 - s^2. While a prompt is read, s E[N^2] / E[N] others come.
+  // s), s the share of prompts, their variance that over 1 - s^2. While a prompt is read, s E[N^2] / E[N] others
+  // arrive.
   const double share = 0.2;
   const double mean = 10.0 * iteration_us * 1e-6 / (1.0 - share);
   const double come = share * (1.0 / (1.0 - share * share) + mean);
@@ -97,7 +98,7 @@ TEST_CASE("prompts that are read together cost one pass") {
   const double after_some = -std::expm1(-1e-4 * 5000.0);
   const double read = after_none / (1.0 - after_some + after_none);
   const double cycle_us = 2000.0 + 3000.0 * read;
-  // A request decodes from the end of prompts on: 3,000 us of others that come wait for it, not those of a cycle.
+  // A request decodes from the end of its prompts on: the arrivals of 3,000 us wait for it, not those of a cycle.
   const double decode_us = 50.0 * cycle_us + 3000.0 * read / 2000.0 * (3000.0 - cycle_us);
   constexpr double solved = 1e-7;
   CHECK(load_equilibrium(load).decode_us == Approx(decode_us).epsilon(solved));
@@ -190,7 +191,7 @@ TEST_CASE("prompts that fill every pass bound the rate for any number of clients
     // Each request needs 3,000 tokens of passes of 2,048 - 4 B: B = 50 / (3000 / (2048 - 4 B)).
     const double batch = 50.0 * 2048.0 / (3000.0 + 50.0 * 4.0);
     const double pass_us = 1000.0 + 100.0 * batch + 2048.0 - 4.0 * batch;
-    constexpr double nearly = 0.01;  // not quite every pass is full
+    constexpr double nearly = 0.01;  // not every pass is full
     CAPTURE(variation);
     CHECK(full.batch == Approx(batch).epsilon(nearly));
     CHECK(full.requests_per_s == Approx(1e6 * batch / 50.0 / pass_us).epsilon(nearly));

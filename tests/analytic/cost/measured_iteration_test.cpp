@@ -37,7 +37,7 @@ TEST_CASE("sampling is part of an iteration and of a decode step, not of the gro
   CHECK(speedup(2.0, iteration) == Approx(9.0 / 7.0).epsilon(tests::few_ulp));
   CHECK(break_even_tokens(iteration) == Approx(7.0 / 4.5).epsilon(tests::few_ulp));
   CHECK(verification_growth(iteration) == Approx(4.2 / 4.0).epsilon(tests::few_ulp));
-  // A draft pass at the break-even c pays exactly, sampling included.
+  // A draft pass at the break-even c gives speedup 1, sampling included.
   const double c = break_even_c(iteration, 2.5, 3).value();
   iteration.drafting.time = 3.0 * c * 4.5;
   CHECK(speedup(2.5, iteration) == Approx(1.0).epsilon(tests::second_route));

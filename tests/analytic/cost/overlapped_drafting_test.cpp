@@ -34,7 +34,7 @@ double summed_dsi(double alpha, std::int64_t gamma, double c) {
   return tokens / time;
 }
 
-/// PEARL: the two kinds of stage followed for a long time.
+/// PEARL: a long-run average over the two kinds of stage.
 double iterated_pearl(double alpha, std::int64_t gamma, double stage) {
   double first = 1.0;  // probability that a stage follows a rejection
   double tokens = 0.0;
@@ -95,7 +95,7 @@ TEST_CASE("DSI is never slower than speculation, autoregressive decoding or PEAR
         CHECK(dsi >= speedup_of(Overlap::none, alpha, gamma, c));
         CHECK(dsi >= speedup_of(Overlap::pearl, alpha, gamma, c));
         CHECK(dsi >= 1.0);
-        // The authors' simulator waits for the chunk of a rejected draft, the first of a run excepted.
+        // The authors' simulator waits for the chunk of a rejected draft, except for the first of a run.
         const double chunks = 1.0 / (1.0 - std::pow(alpha, static_cast<double>(gamma))) - (1.0 - alpha);
         if (alpha < 1.0) CHECK(dsi * (1.0 - alpha) * (1.0 + static_cast<double>(gamma) * c * chunks) >= 1.0);
         CHECK(dsi <= (1.0 + 4.0 * second_route) / std::max(c, 1.0 - alpha));

@@ -11,7 +11,7 @@ namespace foredraft::analytic {
 
 using tests::few_ulp;
 
-// M/M/1 has a chain of its own: wait = load / (rate of service - rate of arrivals).
+// M/M/1 has a separate formula: wait = load / (rate of service - rate of arrivals).
 TEST_CASE("the mean wait is that of the birth-death chain for exponential service, half of it for constant service") {
   for (const double rate : {0.1, 1.0, 1.9}) {
     const double chain = rate / 2.0 / (2.0 - rate);

@@ -148,7 +148,7 @@ TEST_CASE("the optimum is unbounded, with its limit, where a longer draft always
     check_unbounded(block(0.75, 0.25, convention), 3.2);
     check_unbounded(block(0.75, 0.0, convention), 4.0);
   }
-  // Without a bonus speculation cannot be declined, and a loss is least with the longest draft.
+  // Without a bonus token speculation cannot be declined, and the loss is smallest with the longest draft.
   check_unbounded(autoregressive(1.0, 4.0, Convention::no_bonus), 0.25);
   check_unbounded(block(0.5, 4.0, Convention::no_bonus), 0.4);
   CHECK(best_gamma(autoregressive(1.0, 4.0, Convention::bonus)).gamma == 0);
@@ -165,7 +165,7 @@ TEST_CASE("a block drafter gains where its limit 1 / ((1 - alpha) (1 + c)) excee
       const bool pays = (1.0 - alpha) * (1.0 + c) < 1.0;
       CHECK(best.gamma.has_value() != pays);
       if (!pays) CHECK((best.gamma == 0 && best.speedup == 1.0));
-      // The definition at a long draft, on the side of 1 that the rule says: (63/64)^2000 = 2e-14 short of the limit.
+      // The definition at a long draft, on the side of 1 that the rule gives: (63/64)^2000 = 2e-14 short of the limit.
       const double far = speedup(tokens_per_iteration({alpha, 2000, Convention::bonus}), 2000, c, Drafting::block);
       if (pays) CHECK(far == Approx(best.speedup).epsilon(tests::second_route));
       if (!pays) CHECK(far <= 1.0 + few_ulp);

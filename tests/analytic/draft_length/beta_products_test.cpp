@@ -67,7 +67,8 @@ TEST_CASE("the logarithm of a product of powers of uniforms has a Gamma distribu
 }
 
 TEST_CASE("equally likely tokens reach their power, and the limits of the budget are exact") {
-  // 0.8^3 = 0.512: three tokens of a concentration of 1e9 survive a least probability just below, and not one above.
+  // 0.8^3 = 0.512: three tokens with a concentration of 1e9 pass a minimum probability just below it, and none passes
+  // one above.
   CHECK(product_survival(8e8, 2e8, -std::log(0.511), 3)[3] == Approx(1.0).epsilon(tests::solved_root));
   CHECK(product_survival(8e8, 2e8, -std::log(0.513), 3)[3] == Approx(0.0).margin(tests::solved_root));
   CHECK(product_survival(1.6, 0.4, 0.0, 2) == std::vector<double>{1.0, 0.0, 0.0});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stopping at low confidence: Beta tails against direct quadrature of the Beta density, and the token distribution
-// against an enumeration of what each token of a draft can do.
+// against an enumeration of all outcomes of each token.
 #include "analytic/draft_length/draft_length_rules.hpp"
 
 #include <boost/math/quadrature/tanh_sinh.hpp>
@@ -23,8 +23,8 @@ ConfidentDrafter policy_of(double alpha, double concentration, double threshold,
   return {.alpha = alpha, .concentration = concentration, .threshold = threshold, .bias = bias, .gamma = gamma};
 }
 
-/// Tokens and drafts of an iteration, by going through every way a draft can go: each token is one of four kinds
-/// (confident or not, accepted or not).
+/// Tokens and drafts of an iteration, by enumerating all outcomes: each token is one of four kinds (confident or not,
+/// accepted or not).
 struct Enumerated {
   double tokens = 0.0;
   double drafted = 0.0;
@@ -109,12 +109,12 @@ TEST_CASE("a threshold of 0 always drafts gamma tokens, one of 1 drafts one") {
 TEST_CASE("certain acceptance, certain rejection and distributions near one or two points reach their limits") {
   CHECK(confidence_threshold(policy_of(1.0, 5.0, 0.9, 1.0, 6), Convention::bonus).tokens == 7.0);
   CHECK(confidence_threshold(policy_of(0.0, 5.0, 0.9, 1.0, 6), Convention::bonus).mean_gamma == 1.0);
-  // All tokens alike: confident ones always, or never.
+  // All tokens equal: always confident, or never.
   const VaryingYield alike = confidence_threshold(policy_of(0.8, 1e9, 0.7, 1.0, 6), Convention::bonus);
   CHECK(alike.mean_gamma == Approx(6.0).epsilon(tests::solved_root));
   CHECK(confidence_threshold(policy_of(0.8, 1e9, 0.9, 1.0, 6), Convention::bonus).mean_gamma ==
         Approx(1.0).epsilon(tests::solved_root));
-  // Each token sure: the drafter stops right after the first one that will be rejected; nothing is wasted but it.
+  // Each token certain: the drafter stops right after the first one that will be rejected; only that one is wasted.
   const VaryingYield sure = confidence_threshold(policy_of(0.8, 1e-6, 0.5, 1.0, 400), Convention::bonus);
   CHECK(sure.mean_gamma == Approx(5.0).epsilon(1e-4));
   CHECK(sure.tokens == Approx(5.0).epsilon(1e-4));

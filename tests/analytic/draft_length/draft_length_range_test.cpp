@@ -102,7 +102,7 @@ TEST_CASE("an unbounded near-best range is reported, and there is none around an
   CHECK_FALSE(near_best_gamma({0.8, 0.0, Convention::bonus, Drafting::autoregressive}, 0.01).has_value());
   CHECK_FALSE(near_best_gamma({0.8, 0.1, Convention::bonus, Drafting::block}, 0.01).has_value());
 
-  // A block drafter that does not pay: S(0) = 1, S(1) = 1.2/1.5 = 0.8, rising from there to 0.833.
+  // A block drafter that does not gain: S(0) = 1, S(1) = 1.2/1.5 = 0.8, rising from there to 0.833.
   const auto only_none = near_best_gamma({0.2, 0.5, Convention::bonus, Drafting::block}, 0.1);
   CHECK((only_none->first == 0 && only_none->last == 0));
   const auto also_long = near_best_gamma({0.2, 0.5, Convention::bonus, Drafting::block}, 0.21);

@@ -88,7 +88,7 @@ TEST_CASE("a verification that grows with its tokens adds a cost to each draft")
   CHECK(one.near_best->last == other.near_best->last);
   CHECK(*one.break_even_alpha == Approx(*other.break_even_alpha).epsilon(1e-12));
   CHECK(*one.break_even_c + 0.03 == Approx(*other.break_even_c).epsilon(1e-12));
-  // Without: gamma tokens, so that the first draft is verified at the price of a plain step.
+  // Without: gamma tokens, so that the first draft is verified at the cost of a decode step.
   const Scenario without = scenario_of(Iid{0.8}, 0.05, 2.0, Convention::no_bonus);
   CHECK(*predict(without, 3).asked.speedup == Approx((1.0 + 0.8 + 0.64) / (1.0 + 2.0 * 2.0 + 3 * 0.05)));
   CHECK(predict(without, std::nullopt).best.gamma == 1);

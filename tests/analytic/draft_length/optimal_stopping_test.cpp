@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimal stopping against every policy there is, on random instances small enough to go through them all.
+// Optimal stopping against all policies, on random instances small enough to enumerate.
 #include "analytic/draft_length/draft_length_rules.hpp"
 
 #include <boost/math/quadrature/tanh_sinh.hpp>
@@ -67,7 +67,7 @@ TEST_CASE("no choice of draft lengths beats optimal stopping on 400 random insta
     CAPTURE(instance, c);
     const StoppingPlan plan = optimal_stopping(scenarios, c, convention);
     CHECK(plan.speedup == Approx(best_of_all(scenarios, c, convention)).epsilon(second_route));
-    // What the plan says of itself is what its lengths come to.
+    // The stated yield of the plan is that of its lengths.
     double tokens = 0.0;
     for (std::size_t i = 0; i < scenarios.size(); ++i) {
       tokens += scenarios[i].probability * tokens_of(scenarios[i].conditional, plan.gamma[i], convention);

@@ -14,7 +14,7 @@
 namespace foredraft::analytic {
 namespace {
 
-/// Passes in tiles of four tokens, beyond eight twice as dear.
+/// Passes in tiles of four tokens, twice as expensive beyond eight.
 double tiled(std::int64_t tokens) {
   const double tiles = std::ceil(static_cast<double>(tokens) / 4.0);
   return 3.0 + tiles + std::max(tiles - 2.0, 0.0);
@@ -22,7 +22,7 @@ double tiled(std::int64_t tokens) {
 double smooth(std::int64_t tokens) { return 10.0 + static_cast<double>(tokens); }
 double free_tokens(std::int64_t /*tokens*/) { return 5.0; }
 
-/// Each of `requests` with up to `longest` drafts; some have none, some chances are equal or 0.
+/// Each of `requests` with up to `longest` drafts; some have none, some probabilities are equal or 0.
 Survival random_survival(std::size_t requests, std::size_t longest, RandomStream& random) {
   Survival survival(requests);
   for (auto& request : survival) {
@@ -47,7 +47,7 @@ double rate_of(const Survival& survival, const std::vector<std::int64_t>& verifi
   return tokens / time(positions);
 }
 
-/// Of every choice of drafts for each request.
+/// The best over all choices of drafts for each request.
 double best_of_all(const Survival& survival, const BudgetTime& time) {
   std::vector<std::int64_t> verified(survival.size());
   double best = 0.0;

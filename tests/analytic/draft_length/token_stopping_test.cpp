@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stops on confidence and the optimum they are measured by: against quadrature and the Gamma distribution where
-// acceptances are powers of uniforms, and against each other on random instances.
+// Stopping by confidence, and the optimum: against quadrature and the Gamma distribution where acceptances are powers
+// of uniforms, and against each other on random instances.
 #include <boost/math/special_functions/gamma.hpp>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -113,8 +113,8 @@ TEST_CASE("no policy beats optimal stopping, and it never beats the oracle, on 1
 }
 
 TEST_CASE("a rejection probability equal to the cost of a draft is the best policy that sees only drafted tokens") {
-  // The next draft pays if its token is emitted with a probability above c S, that is if alpha times the product of the
-  // calibrated confidences so far is: h = 1 - c S / alpha [Huang2024, Thm. 3.1].
+  // The next draft gains if its token is emitted with a probability above c S, that is if alpha times the product of
+  // the calibrated confidences so far exceeds c S: h = 1 - c S / alpha [Huang2024, Thm. 3.1].
   for (const double alpha : {0.6, 0.8, 0.95}) {
     for (const double concentration : {0.5, 2.0, 20.0}) {
       CAPTURE(alpha, concentration);

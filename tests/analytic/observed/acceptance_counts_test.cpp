@@ -105,7 +105,7 @@ TEST_CASE("correlated neighboring windows widen the variance by their correlatio
 
 TEST_CASE("intervals from a few windows hold their level and stay useful") {
   // Windows of 100 steps whose acceptance of one draft varies: the variance of a window is that of its steps times a
-  // factor. The level is 95 %; six of 100 less is what the prior costs where its factor is exceeded.
+  // factor. The level is 95 %; where the factor exceeds the prior's, the coverage is six points lower.
   struct Case {
     std::size_t windows;
     double factor, least_held, most_useless;

@@ -10,13 +10,13 @@
 namespace foredraft::analytic {
 namespace {
 
-/// The prior of the spread pulls a chain without any away from 0: seen to move tokens by up to 0.2 % from two drafts
-/// of which nothing is known.
+/// The prior of the spread moves a chain without spread away from 0: tokens change by up to 0.2 %, from two drafts with
+/// an unknown drafter.
 constexpr double pull_of_the_prior = 2e-3;
-/// From two drafts the spread is the prior's, and a chain without spread is missed by it.
+/// From two drafts the spread is the prior's, which is wrong for a chain without spread.
 constexpr double unknown_spread = 1.2e-2;
 
-/// Counts as a process is expected to give them.
+/// The expected counts of a process.
 AcceptanceCluster expected_counts(const Runs& acceptance, std::int64_t gamma, double steps) {
   AcceptanceCluster counts{.gamma = gamma, .steps = steps, .accepted_at = accepted_shares(acceptance, gamma)};
   for (double& share : counts.accepted_at) share *= steps;
@@ -96,7 +96,7 @@ TEST_CASE("the estimate at the logged gamma is the count") {
   const TokensAtGamma tokens = tokens_at(fit_of({counts_of({600, 300, 90}, 1000)}), 3);
   CHECK(tokens.source == TokensAtGamma::Source::observed);
   CHECK(tokens.value == Approx(1.99).epsilon(tests::few_ulp));
-  // 0 to 3 accepted with 0.4, 0.3, 0.21, 0.09: a variance of 0.9699, and one step's worth of doubt.
+  // 0 to 3 accepted with 0.4, 0.3, 0.21, 0.09: a variance of 0.9699, plus the weight of one step.
   const double half_width = 1.959964 * std::sqrt((0.9699 + 1e-3) / 1000.0);
   CHECK(tokens.high - tokens.value == Approx(half_width).epsilon(1e-6));
   CHECK(tokens.value - tokens.low == Approx(half_width).epsilon(1e-6));
@@ -138,7 +138,7 @@ TEST_CASE("the model error grows beyond 1.5 times the logged gamma, and is twice
   const std::vector counts{expected_counts({.a = 0.7, .b = 0.4, .spread = 0.6}, 4, 1e6)};
   for (const DrafterClass drafter : {DrafterClass::text, DrafterClass::feature_head}) {
     AcceptanceFit fit = fit_of(counts, drafter);
-    fit.covariance = {};  // nothing but the model's own error is left
+    fit.covariance = {};  // only the model's own error remains
     for (const auto& [gamma, error] :
          {std::pair<std::int64_t, double>{3, 0.002}, {5, 0.002}, {6, 0.002}, {12, 0.002 + 0.006 * std::log(2.0)}}) {
       const TokensAtGamma tokens = tokens_at(fit, gamma);
@@ -169,7 +169,7 @@ TEST_CASE("no draft yields one token, and beyond 1.5 times the logged gamma is e
 }
 
 TEST_CASE("where acceptance falls with depth beyond noise, the counts override the model") {
-  // A drafter that was trained for two drafts: the third is nearly always wrong, at whatever gamma.
+  // A drafter that was trained for two drafts: the third is nearly always wrong, at any gamma.
   const AcceptanceFit fit = fit_of({counts_of({60'000, 40'000, 2'000, 100, 0}, 100'000)});
   CHECK(tokens_at(fit, 2).value > 1.95);
   CHECK(tokens_at(fit, 12).value < 2.1);
@@ -296,7 +296,7 @@ TEST_CASE("acceptance that collapses at the first draft is reported as a fault o
   CHECK_FALSE(fit_of({expected_counts({.a = 0.7, .b = 0.1, .spread = 0.6}, 5, 1e5)}).collapsed_position);
   CHECK(fit_of({counts_of({7000, 5000, 500, 350}, 10'000)}).collapsed_position == 3);
   CHECK(fit_of({counts_of({7000, 0, 0, 0}, 10'000)}).collapsed_position == 2);
-  // Too few to be sure.
+  // Too few for certainty.
   CHECK_FALSE(fit_of({counts_of({20, 0, 0}, 300)}).collapsed_position);
 }
 

@@ -17,8 +17,8 @@ namespace {
 using tests::few_ulp;
 using tests::second_route;
 
-/// Shares of accepted drafts as a chain over iterations, whose state is what the iteration starts from: a rejection, or
-/// the middle of a run of either kind. Solved by powers of the chain, without sums over whole runs.
+/// Shares of accepted drafts from a chain over iterations. Its state is the start of the iteration: after a rejection,
+/// or inside a run of either kind. Solved by powers of the chain, without sums over whole runs.
 std::vector<double> shares_by_iterations(const Runs& acceptance, int gamma) {
   constexpr int many_iterations = 4000;
   const double odds = acceptance.a / (1 - acceptance.a);

@@ -120,7 +120,7 @@ TEST_CASE("autocorrelated windows widen the error by their correlation, requests
   const Uncertainty by_window = uncertainty_of(ratio(tops, bottoms, windows));
   CHECK(by_window.standard_error == Approx(0.5 / std::sqrt(11.0) * std::sqrt(5.0 / 3.0)).epsilon(second_route));
   CHECK(by_window.degrees == Approx(6.2).epsilon(second_route));
-  // Windows that do not contribute stand between no two.
+  // Windows without a contribution do not separate neighbors.
   tops.insert(tops.begin() + 1, {0.0, 0.0});
   std::vector<double> gaps(bottoms);
   gaps.insert(gaps.begin() + 1, {0.0, 0.0});
@@ -144,7 +144,7 @@ TEST_CASE("intervals of autocorrelated windows hold their level, and those of in
     int windows;
     double min_level, max_level, max_width;
   };
-  // Levels within five standard errors of 2,000 repetitions; widths in those of the known error.
+  // Levels within five standard errors of 2,000 repetitions; widths relative to the known error.
   for (const Case& one :
        {Case{0.0, 0.0, 6, 0.95, 0.99, 2.0}, Case{0.0, 0.0, 12, 0.94, 0.99, 1.4}, Case{0.0, 0.0, 100, 0.94, 0.99, 1.35},
         Case{0.5, 0.0, 12, 0.89, 0.97, 2.5}, Case{0.5, 0.0, 40, 0.92, 0.98, 1.5}, Case{0.9, 0.0, 12, 0.79, 0.95, 2.0},

@@ -24,7 +24,7 @@ struct KnownTerms {
   }
 };
 
-/// Passes of a card on which batches of 64 take a third longer than one request.
+/// Passes of a GPU on which batches of 64 take a third longer than one request.
 double passes_at(double batch, bool drafts) {
   return (drafts ? 9000.0 : 6000.0) + (drafts ? 60.0 : 20.0) * batch + (batch > 32.0 ? 900.0 : 0.0);
 }

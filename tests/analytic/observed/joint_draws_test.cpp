@@ -60,12 +60,13 @@ std::vector<double> wave(std::size_t clusters, double height, std::size_t length
 
 TEST_CASE("draws reproduce the interval of each estimate for any degrees of freedom") {
   const ClusteredEstimate plain = of_clusters(wave(300, 0.02, 1), 4);
-  const ClusteredEstimate whole[] = {of_clusters({2.0, 2.02}, 0),              // 1 degree
-                                     of_clusters({2.0, 2.1, 2.3, 1.9}, 1),     // 3
-                                     of_clusters(wave(40, 0.02, 5), 2, true),  // fewer than windows: they go together
-                                     of_clusters({2.0}, 3),                    // assumed
-                                     plain,
-                                     combined(6.0, std::vector<Term>{{plain, 2.0}})};
+  const ClusteredEstimate whole[] = {
+      of_clusters({2.0, 2.02}, 0),              // 1 degree
+      of_clusters({2.0, 2.1, 2.3, 1.9}, 1),     // 3
+      of_clusters(wave(40, 0.02, 5), 2, true),  // fewer than windows: they are correlated
+      of_clusters({2.0}, 3),                    // assumed
+      plain,
+      combined(6.0, std::vector<Term>{{plain, 2.0}})};
   const auto draws = joint_draws(whole);
   REQUIRE(draws.size() == std::size(whole));
   for (std::size_t i = 0; i < draws.size(); ++i) {

@@ -82,7 +82,7 @@ TEST_CASE("the standard error of the speedup is that of its three parts") {
 }
 
 TEST_CASE("the standard error of a factor counts a time in both numerator and denominator once") {
-  // V / (V + D): V and D move it by the share of drafting alone, 0.2.
+  // V / (V + D): V and D change it only by the share of drafting, 0.2.
   const SpeedupChain chain = speedup_chain(all_known());
   CHECK(chain.links[1].standard_error == Approx(0.8 * 0.2 * std::hypot(0.01, 0.005)).epsilon(few_ulp));
   // (V + D) / T_s: 0.2 of the drafts' error, 0.8 of verification's.

@@ -19,7 +19,7 @@ TEST_CASE("alpha is recovered from the acceptance length") {
   CAPTURE(alpha, gamma);
   // The length is rounded to 1.1e-16, and its relative error becomes that of alpha times at most gamma = 200.
   constexpr double share_rounding = 2e-14;
-  // A length of one and a little holds a small alpha only to its own last place, 2.2e-16.
+  // A length just above one holds a small alpha only to the length's last place, 2.2e-16.
   constexpr double length_rounding = 4e-16;
   const double with_bonus = tokens_per_iteration({alpha, gamma, Convention::bonus});
   const double recovered = alpha_from_acceptance_length(with_bonus, gamma, Convention::bonus);

@@ -18,8 +18,8 @@ using tests::few_ulp;
 using tests::Real;
 using tests::relative_error;
 
-/// Long-run tokens per iteration of a Markov process, as a chain over iterations whose state is whether the last
-/// position passed was one the drafter gets right. Draft by draft, without the run-length argument of the closed form.
+/// Long-run tokens per iteration of a Markov process, as a chain over iterations whose state is whether the drafter was
+/// right at the last position. Computed draft by draft, without the run-length argument of the closed form.
 Real markov_by_iterations(const Markov& chain, std::int64_t gamma, Convention convention) {
   Real mean[2];
   Real to_accepted[2];
@@ -40,7 +40,7 @@ Real markov_by_iterations(const Markov& chain, std::int64_t gamma, Convention co
   return accepted_share * mean[1] + (1 - accepted_share) * mean[0];
 }
 
-/// Tokens and iterations of one period of the cycle that iterations over a periodic accept/reject pattern end in.
+/// Tokens and iterations of one period of the cycle that iterations over a periodic accept/reject pattern reach.
 struct Replay {
   std::int64_t tokens;
   std::int64_t iterations;
@@ -91,7 +91,7 @@ TEST_CASE("a Markov chain without memory is i.i.d., and its limits are certain, 
   CHECK(tokens_per_iteration(Markov{0.0, 1.0}, 1, Convention::no_bonus) == 1.0);
   CHECK(tokens_per_iteration(Markov{0.7, 0.0}, 4, Convention::bonus) == 1.0);
   CHECK(tokens_per_iteration(Markov{0.7, 0.4}, 0, Convention::bonus) == 1.0);
-  // Two closed states: the long run depends on the start.
+  // Two absorbing states: the long run depends on the start.
   CHECK(std::isnan(tokens_per_iteration(Markov{1.0, 0.0}, 4, Convention::bonus)));
 }
 

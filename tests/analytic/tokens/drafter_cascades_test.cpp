@@ -113,7 +113,7 @@ TEST_CASE("staged drafting has the limits of one drafter") {
     for (const double alpha : {0.25, 0.9, 1.0 - 1e-14, 1.0}) {
       CAPTURE(alpha, to_string(convention));
       const double flat = tokens_per_iteration({alpha, 12, convention});
-      // Inner drafts are all accepted, or there are none and each round is a draft step.
+      // All inner drafts are accepted, or there are none and each round is a draft step.
       CHECK(staged_tokens({3, 1.0, 0.1}, alpha, 12, convention).tokens == Approx(flat).epsilon(second_route));
       CHECK(staged_tokens({0, 0.0, 0.1}, alpha, 12, convention).tokens == Approx(flat).epsilon(second_route));
       CHECK(staged_tokens({3, 1.0, 0.1}, alpha, 12, convention).mean_gamma == Approx(12.0));
@@ -170,7 +170,7 @@ TEST_CASE("drafts that cost nothing have no best length, for any drafter") {
     const BestDraftLength free = best_draft_length(scenario_of(drafter, Iid{0.7}, 4, 0.0));
     CHECK_FALSE(free.gamma.has_value());
     CHECK(free.speedup == Approx(predict(scenario_of(drafter, Iid{0.7}, 500, 0.0)).speedup).epsilon(second_route));
-    // Drafts that are never accepted are not worth one.
+    // Drafts that are never accepted are not worth drafting.
     CHECK(best_draft_length(scenario_of(drafter, Iid{0.0}, 4, 0.0)).gamma == 0);
   }
   for (const Drafter& drafter : {drafters[0], drafters[2], drafters[3]}) {
@@ -212,7 +212,7 @@ TEST_CASE("a horizontal cascade costs the sum of its parts, and its best length 
     CHECK(answer.speedup == Approx(tokens / steps).epsilon(second_route));
   }
   const auto found = best_draft_length(scenario_of(HorizontalCascade{costs}, Positional{conditional}, 1, 0.3));
-  CHECK(found.gamma == 2);  // the fourth draft pays, the third does not pay for it
+  CHECK(found.gamma == 2);  // the fourth draft would gain, but not with the cost of the third
   CHECK(found.speedup == Approx(best).epsilon(second_route));
 }
 

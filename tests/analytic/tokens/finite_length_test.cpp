@@ -110,8 +110,7 @@ TEST_CASE("one token takes one iteration, no token none, and a fixed number of t
 }
 
 TEST_CASE("tokens per iteration measured on short sequences stay below the long-run mean") {
-  // Sentences of 27 tokens at gamma 24: what alpha 0.91 yields there, 27/E[N], the long-run formula would take for
-  // 0.88.
+  // Sentences of 27 tokens at gamma 24: the yield of alpha 0.91, 27/E[N], is that of 0.88 in the long-run formula.
   const std::vector<double> pmf = iid_pmf(0.91, 24);
   const double measured = 27.0 / expected_iterations(pmf, 27);
   const auto long_run = [](double alpha) { return tokens_per_iteration({alpha, 24, Convention::bonus}); };
@@ -147,7 +146,7 @@ TEST_CASE("very long geometric sequences keep their precision") {
   CHECK(correction == Approx(ordered_pairs / (2.0 * 3.68928 * 3.68928)).epsilon(next_order));
 }
 
-// Many seconds of work: a recursion that did not look at the flag would come to its end. No time is asserted.
+// Many seconds of work: a recursion that ignored the flag would finish. No time is asserted.
 TEST_CASE("a long recursion stops on request, and a stop token does not change the bits") {
   std::atomic<bool> asked{false};
   const auto pmf = iid_pmf(0.9, 5);

@@ -15,7 +15,7 @@ namespace {
 
 using tests::second_route;
 
-/// Calls for a text whose token k is an edit where bit k of `edits` is set (edits count only where copying meets them).
+/// Passes for a text whose token k is an edit if bit k of `edits` is set (edits count only where copying reaches them).
 std::int64_t calls_of(std::uint64_t edits, std::int64_t length, std::int64_t n, std::int64_t realign) {
   std::int64_t calls = 0;
   for (std::int64_t place = 0; place < length;) {
@@ -64,7 +64,7 @@ TEST_CASE("the rate of infinite text is the limit of long texts, under both conv
     for (const double rate : {0.02, 0.3, 0.9}) {
       for (const std::int64_t realign : {0, 2}) {
         const InputCopy copy{rate, realign};
-        // The difference of two long texts is free of what their ends cost.
+        // In the difference of two long texts the cost of their ends cancels.
         const double calls =
             input_copy_iterations(copy, 9, convention, 40'000) - input_copy_iterations(copy, 9, convention, 20'000);
         CAPTURE(rate, realign, to_string(convention));

@@ -19,7 +19,7 @@ using tests::few_ulp;
 using tests::Real;
 using tests::relative_error;
 
-// Every position differs from every other, so an index off by one shows.
+// Every position differs from every other, so an index off by one is detected.
 const std::vector<double> conditional{0.9, 0.75, 0.6, 0.85, 0.4};
 
 /// P(X = k) at index k - 1 from the conditionals, by all 2^gamma accept/reject patterns.

@@ -79,7 +79,7 @@ TEST_CASE("the bound of a dynamic tree takes the best nodes of all contexts, wor
   CHECK(dynamic_tree_bound(pure_contexts(), {.nodes = 2, .depth = 1, .width = 2}) ==
         Approx(1.0 + 0.25 + 0.75 * 0.5).epsilon(1e-3));
   CHECK(dynamic_tree_bound(pure_contexts(), {.nodes = 1, .depth = 2, .width = 2}) == 1.0);
-  // Room for everything: every depth is reached with the sum of its accuracies.
+  // With an unlimited budget every depth is reached with the sum of its accuracies.
   CHECK(dynamic_tree_bound(pure_contexts(), {.nodes = 100, .depth = 2, .width = 2}) ==
         Approx(1.0 + 0.75 + 0.75 * 0.75).epsilon(1e-3));
 }

@@ -78,7 +78,7 @@ TEST_CASE("accuracies that are no probabilities or add up to more than one are r
   CHECK(rows_of({{0.2, 0.3}}).at(1, 1) == 0.3);
   CHECK(rows_of({{0.2, 0.3}}).at(1, 2) == 0.0);
   CHECK_THROWS_AS(HeadAccuracies({{0.8, 0.3}}), DomainError);
-  // Ten tenths add up to 1 - 1.1e-16 or 1 + 2.2e-16 by the order of adding: both are one.
+  // Ten tenths add up to 1 - 1.1e-16 or 1 + 2.2e-16, depending on the order: both count as one.
   const HeadAccuracies tenths = rows_of({std::vector<double>(10, 0.1)});
   CHECK(tenths.top(1, 10) == Approx(1.0).epsilon(few_ulp));
   CHECK(tenths.top(1, 10) <= 1.0);

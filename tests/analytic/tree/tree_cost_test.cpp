@@ -24,7 +24,7 @@ TEST_CASE("the tree with the best speedup matches a dynamic program for every si
   RandomStream random(12, {Purpose::test, 0, 0});
   for (int round = 0; round < 12; ++round) {
     const HeadAccuracies accuracies(tests::random_rows(random, 4, 4, round % 2 == 0));
-    // Verification by steps: free up to some positions, then a jump, as tiles of a matrix product have it.
+    // Verification in steps: free up to some positions, then a jump, as with tiles of a matrix product.
     std::vector<double> verification;
     for (int n = 1; n <= 24; ++n) verification.push_back(3.0 + (n > 8 ? 1.0 : 0.0) + 0.2 * round * (n / 5));
     for (const double c : {0.0, 0.05, 0.3}) {

@@ -92,7 +92,7 @@ TEST_CASE("the dynamic program is the best of all gapless trees where accuracies
       }
     }
   }
-  CHECK(better_than_falling_order > 50);  // the trees do reach beyond a rank of lower accuracy
+  CHECK(better_than_falling_order > 50);  // the trees do extend beyond a rank of lower accuracy
   CHECK_THROWS_WITH(greedy_tree(HeadAccuracies({{0.1, 0.5}}), {3, 1}),
                     Catch::StartsWith("invalid accuracies (must not rise with the rank"));
 }
@@ -118,7 +118,7 @@ TEST_CASE("greedy and dynamic program agree on trees of some hundred nodes, shal
 TEST_CASE("nodes join in order of falling probability, ties shallow first, and every prefix is the tree of its size") {
   const HeadAccuracies accuracies({{0.5, 0.25, 0.25}, {0.5, 0.5}});
   const std::vector<GrownNode> grown = grow_greedily(accuracies, {100, 2});
-  REQUIRE(grown.size() == 9);  // all there are
+  REQUIRE(grown.size() == 9);  // all nodes
   std::vector<TreePath> order;
   for (std::size_t i = 0; i < grown.size(); ++i) {
     CHECK((i == 0 || grown[i].probability <= grown[i - 1].probability));

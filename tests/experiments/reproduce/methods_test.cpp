@@ -97,7 +97,7 @@ TEST_CASE("DSI's example counts the tokens of its latencies, and its worst case 
     CHECK(row.verdict == Verdict::finding);
     CHECK(row.ours.value() == row.published->value - 1.0);
   }
-  // Between two late times of the example tokens come as fast as the closed form says.
+  // Between two late times of the example the rate of tokens is that of the closed form.
   const double rate = (tests::row_of(result, "best case DSI t4", "tokens").ours.value() -
                        tests::row_of(result, "best case DSI t2", "tokens").ours.value()) /
                       (64.0 - 32.0);

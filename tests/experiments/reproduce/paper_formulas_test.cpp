@@ -105,7 +105,7 @@ TEST_CASE("fewer calls save time that no kernel saved, as a timeline of spans ad
       CAPTURE(calls, gain);
       CHECK(total_gain(gain, calls / 400.0) == Approx(of_kernel).margin(second_route));
       CHECK(implied_call_ratio(of_kernel, gain) == Approx(calls / 400.0).margin(second_route));
-      // An iteration that does not run saves its drafting and target step as well: the same law one level up.
+      // A skipped iteration saves its drafting and target step as well: the same formula one level up.
       CHECK(total_gain(before.kernel / 7.0 * gain, calls / 400.0) ==
             Approx(saved(before.whole(), after.whole())).margin(second_route));
     }

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A machine of text files.
+/// A machine described by text files.
 class MadeUpMachine {
  public:
   MadeUpMachine() : root_((fs::temp_directory_path() / ("foredraft_facts" + std::to_string(::getpid()))).string()) {}
@@ -58,7 +58,7 @@ TEST_CASE("the system's facts of a processor are read, without instruction cache
   CHECK(facts.max_clock_mhz == 3500.0);
   CHECK_FALSE(facts.base_clock_mhz);
 
-  CHECK_FALSE(memory_is_plenty(machine.root()));  // nothing is said of what is available
+  CHECK_FALSE(memory_is_plenty(machine.root()));  // the available memory is unknown
   machine.put("/proc/meminfo", "MemTotal:       16000000 kB\nMemAvailable:  8000001 kB");
   CHECK(memory_is_plenty(machine.root()));
   machine.put("/proc/meminfo", "MemTotal:       16000000 kB\nMemAvailable:  8000000 kB");

@@ -27,7 +27,7 @@ LoopResult run_on_cpu(
     const std::vector<LoopCell>& cells, unsigned threads, double budget_s,
     const std::function<void()>& before_step = [] {}) {
   CpuLoop loop(latency::model_registry(), threads, before_step);
-  // A clock of looks, so that a slow machine leaves no cell out.
+  // A clock that counts its readings, so that a slow machine omits no cell.
   const auto now_s = [looks = 0.0]() mutable { return 5e-4 * ++looks; };
   const LoopDevice device{.side_of = [&](const LoopCell& cell) { return loop.side_of(cell); }, .now_s = now_s};
   return run_loop(
@@ -37,7 +37,7 @@ LoopResult run_on_cpu(
 }  // namespace
 
 TEST_CASE("a loop on the CPU drafts, verifies and emits its forced tokens, for every way of drafting") {
-  // run_loop rejects anything but the accepted drafts and one token: what comes through is right.
+  // run_loop rejects anything except the accepted drafts and one token, so its results are correct.
   std::vector<LoopCell> cells;
   for (const latency::Role drafting :
        {latency::Role::autoregressive_drafting, latency::Role::block_drafting, latency::Role::head_drafting}) {

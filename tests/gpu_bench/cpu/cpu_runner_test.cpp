@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint64_t seed = 20231118;
 
-/// What the passes of the other backends leave out: layers on hidden states of a target, products that add to what is
-/// there, queries that see each other, all activations, one key head for all, sizes below any vector.
+/// Features that the test passes of other backends lack: layers on hidden states of a target, accumulating products,
+/// queries that see each other, all activations, one key head for all, sizes below any vector.
 std::vector<TestProgram> further_programs() {
   latency::ModelShape head;
   head.name = "head";
@@ -86,7 +86,7 @@ TEST_CASE("passes on the CPU agree with the reference on every instruction set, 
         runner.run();
         const std::vector<double> got = runner.read(tested.program.output);
         if (tested.picks_tokens) {
-          // No two logits of these passes are as close as rounding could turn.
+          // No two logits of these passes are so close that rounding could swap them.
           CHECK(got == want);
         } else {
           CHECK(relative_error(got, want) <= allowed_error(latency::DataType::fp32));

@@ -15,7 +15,8 @@ Emitted verified_on_cpu(const Batch<float>& batch, unsigned threads) {
   });
 }
 
-/// By one thread and by three, which must agree; returns how many requests differ from the reference within rounding.
+/// With one thread and with three, which must agree; returns the number of requests that differ from the reference
+/// within rounding.
 unsigned check_on_cpu(const Batch<float>& batch) {
   const Emitted emitted = verified_on_cpu(batch, 1);
   CHECK(verified_on_cpu(batch, 3) == emitted);
@@ -33,7 +34,7 @@ TEST_CASE("verification on the CPU emits the reference's tokens on every instruc
   on_every_instruction_set([&batches] {
     unsigned different = 0;
     for (const Batch<float>& batch : batches) different += check_on_cpu(batch);
-    CHECK(different <= 1);  // a request in tens of thousands has a margin so small
+    CHECK(different <= 1);  // one request in tens of thousands has such a small margin
   });
 }
 
@@ -59,7 +60,7 @@ TEST_CASE("verification on the CPU ends a request's drafts at padding and reads 
   auto batch = random_batch<float>(4, 3, 50, 43);
   batch.draft_counts[0] = 0;
   batch.draft(1, 0) = no_token;
-  batch.draft(2, 1) = 50;  // after it drafts go on, but they are not reached
+  batch.draft(2, 1) = 50;  // later drafts are not reached
   batch.draft(3, 2) = std::numeric_limits<std::int32_t>::max();
   for (const auto& [request, position] : {std::array{0U, 1U}, std::array{1U, 1U}, std::array{2U, 2U}}) {
     for (unsigned i = position; i <= batch.gamma; ++i) {

@@ -17,7 +17,7 @@ std::atomic<int> threads_to_start{1'000'000};
 
 }  // namespace
 
-/// Takes the place of the C library's in this program, so that a test runs out of threads without a system that has.
+/// Replaces the C library's function in this program, to simulate a system without free threads.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*work)(void*),
                               void* argument) noexcept {
   if (threads_to_start.fetch_sub(1) <= 0) return EAGAIN;

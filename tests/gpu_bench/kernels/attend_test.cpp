@@ -111,7 +111,7 @@ constexpr Case cases[] = {
     {2, 1, 37, 41, 3, 3, 24, true},  // decoding
     {1, 5, 37, 50, 4, 2, 17, true},  // verification with grouped heads, odd head size
     {2, 3, 9, 9, 2, 1, 64, false},   // every query sees all
-    {1, 9, 9, 9, 1, 1, 40, true},    // from nothing: the first query sees one key
+    {1, 9, 9, 9, 1, 1, 40, true},    // no context: the first query sees one key
 };
 
 }  // namespace

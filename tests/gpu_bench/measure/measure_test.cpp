@@ -15,7 +15,7 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-/// A device and a clock that exist on paper alone: nothing waits, and what disturbs the timings is known.
+/// A simulated device and clock: nothing waits, and the disturbances of the timings are known.
 class Bench {
  public:
   explicit Bench(std::uint64_t block) : random_(7, {.purpose = Purpose::test, .point = 1, .block = block}) {}
@@ -48,7 +48,7 @@ class Bench {
   double now_s_ = 5.0;
 };
 
-/// Enough time, and no end before most_samples.
+/// Enough time, so that only the maximum number of samples ends the measurement.
 latency::Protocol exactly(std::int64_t samples) {
   return {.relative_spread = 1e-12, .fewest_samples = samples, .most_samples = samples, .budget_s = 1e9};
 }
@@ -76,7 +76,8 @@ TEST_CASE("an arm ends when its median is known well enough, a noisy one later t
 
 TEST_CASE("the interval of an arm that stopped by itself covers the true median as often as stated") {
   constexpr int repetitions = 1000;
-  constexpr double tail = 0.02;  // of an exponential tail on a floor, of the floor: about 65 samples until it is known
+  constexpr double tail =
+      0.02;  // exponential tail relative to the minimum time: about 65 samples until the median is known
   const double median = 100.0 * (1.0 + tail * std::log(2.0));
   int covered = 0;
   for (int repetition = 0; repetition < repetitions; ++repetition) {
@@ -90,7 +91,7 @@ TEST_CASE("the interval of an arm that stopped by itself covers the true median 
     const Interval interval = arm.summary.median_ci95_us;
     covered += interval.low <= median && median <= interval.high ? 1 : 0;
   }
-  // Stopping at a narrow interval could favour wrong ones. Sees a coverage below 0.91.
+  // Stopping at a narrow interval could favor wrong ones. Detects a coverage below 0.91.
   const double standard_error = std::sqrt(0.95 * 0.05 / repetitions);
   CHECK(static_cast<double>(covered) / repetitions > 0.95 - tests::standard_errors * standard_error);
 }
@@ -99,7 +100,7 @@ TEST_CASE("a drift common to all arms cancels in their ratio, which it would not
   constexpr std::int64_t samples = 400;
   const auto run = [](bool interleaved) {
     Bench bench(2);
-    // Half as fast again at the end: the whole takes 2 * 400 * 150 us.
+    // The time grows by half until the end: the whole takes 2 * 400 * 150 us.
     const auto slower_by_time = [&bench](double us, std::int64_t /*call*/) {
       return Sample{.us = us * (1.0 + 0.5 * (bench.now_s() - 5.0) / 0.12), .clock_mhz = 0.0};
     };
@@ -182,7 +183,7 @@ TEST_CASE("the time limit ends the measurement and is reported") {
   CHECK(measured[0].stopped == latency::Stopped::out_of_time);
   CHECK(measured[1].stopped == latency::Stopped::out_of_time);
   CHECK(measured[0].summary.samples > 0);
-  CHECK(bench.now_s() <= 5.0 + protocol.budget_s + 450e-6);  // at most the call that was under way
+  CHECK(bench.now_s() <= 5.0 + protocol.budget_s + 450e-6);  // at most the call in progress
   protocol.budget_s = 1e-7;
   const auto late = measure({bench.arm("late", 100.0, 0.0), bench.arm("later", 100.0, 0.0)}, protocol, bench.clock());
   for (const latency::Measurement& arm : late) {
@@ -241,7 +242,7 @@ TEST_CASE("an arm with more weight has several samples a round") {
   const std::vector<latency::Measurement> measured = measure(arms, protocol, bench.clock());
   const auto samples = [&measured](std::size_t arm) { return measured[arm].summary.samples; };
   CHECK(samples(1) >= 5);
-  CHECK(std::abs(samples(0) - 3 * samples(1)) <= 3);  // the last round is not finished
+  CHECK(std::abs(samples(0) - 3 * samples(1)) <= 3);  // the last round is incomplete
   const auto counted = bench.called.begin() + 2 * protocol.warm_up;
   for (std::int64_t round = 0; round + 1 < samples(1); ++round) {
     CHECK(std::count(counted + 4 * round, counted + 4 * (round + 1), "plain") == 3);

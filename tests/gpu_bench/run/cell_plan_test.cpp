@@ -56,7 +56,7 @@ bool is_default(const latency::Cell& cell) {
          cell.cache == latency::Cache::cold && cell.launch == latency::Launch::graph && cell.dtype == "fp16";
 }
 
-/// A group costs its cells' times; a model's cells all take the same.
+/// A group takes the sum of its cells' times; all cells of a model take the same time.
 double seconds(const CellGroup& group, const std::map<std::string, double>& cell_s) {
   double sum = 0.0;
   for (const latency::Cell& cell : group.cells) sum += cell_s.at(cell.model);

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder name that nobody uses yet; what is made there goes with the test.
+/// An unused folder name; its contents are removed with the test.
 class Scratch {
  public:
   explicit Scratch(const std::string& name)

@@ -21,13 +21,13 @@ latency::Cell cell_of(std::int64_t tokens) {
           .launch = latency::Launch::eager};
 }
 
-/// A device whose passes take ten microseconds a token, an encoder's ten, on a clock that stands still but for 10 s a
+/// A device whose passes take ten microseconds a token, and encoders ten, on a clock that advances only by 10 s per
 /// group.
 struct CountedDevice {
   double now_s = 0.0;
-  std::vector<double> slower = {};  ///< what a cell takes longer by when it comes for the n-th time; 1 after
+  std::vector<double> slower = {};  ///< factor on the time of a cell's n-th visit; 1 after
   int visits = 2;
-  std::int64_t interrupt_at = -1;  ///< tokens of a cell that the user does not wait for
+  std::int64_t interrupt_at = -1;  ///< tokens of the cell at which the user interrupts
   std::vector<std::int64_t> measured = {};
   std::vector<latency::Profile> written = {};
   std::vector<std::string> said = {};
@@ -119,7 +119,7 @@ TEST_CASE("a run measures its groups in order, repeats some, and saves after eve
   CHECK(device.written[1].steps.size() == 2);
   REQUIRE(device.kept_samples.size() == 7);
   CHECK(device.kept_samples[4] == to_text(cell_of(1)) + " visit 2");
-  CHECK_FALSE(device.written[3].complete());  // the comparison is still to be made
+  CHECK_FALSE(device.written[3].complete());  // the comparison is still missing
 }
 
 TEST_CASE("rows that differ when they are measured again make a profile that is not valid") {
@@ -205,7 +205,7 @@ TEST_CASE("a run with all rows but no comparison makes the comparison") {
   CountedDevice device;
   latency::Profile profile = empty_profile();
   CHECK(device.run(profile, {three_groups[0]}, 9.0) == MeasureEnd::done);
-  CHECK(device.measured == std::vector<std::int64_t>{1, 2});  // 10 s of 9 were gone
+  CHECK(device.measured == std::vector<std::int64_t>{1, 2});  // 10 s of 9 have passed
   CHECK_FALSE(profile.complete());
   CHECK(profile.missing.front().why == "no time left");
 

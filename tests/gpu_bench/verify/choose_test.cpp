@@ -10,7 +10,7 @@ Choice choice_of(const std::vector<float>& weights, double threshold) {
   return choose(static_cast<unsigned>(weights.size()), threshold, [&](unsigned i) { return weights[i]; });
 }
 
-/// What choose_in_chunk() gives every thread of a block, and the chunk's sum.
+/// The result of choose_in_chunk() in every thread of a block, and the chunk's sum.
 struct InChunk {
   unsigned token;
   float sum;

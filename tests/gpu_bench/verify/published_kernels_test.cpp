@@ -4,7 +4,7 @@
 namespace foredraft::gpu_bench::tests {
 namespace {
 
-/// Elements that a call moves, in rows of the vocabulary's length a request, and what it launches and waits for.
+/// Elements that a call moves, in rows of the vocabulary's length per request, and its launches and waits.
 struct CountedCall {
   double rows;
   unsigned launches;
@@ -26,7 +26,7 @@ CountedCall counted(Published verifier, unsigned gamma, unsigned batch) {
           .read_backs = launcher.cost.read_backs};
 }
 
-/// What is no row: small tensors, and two passes over sums of 256 tokens in fp32.
+/// Traffic besides rows: small tensors, and two passes over sums of 256 tokens in fp32.
 constexpr double small_tensors_in_rows = 0.03;
 
 }  // namespace
@@ -37,7 +37,7 @@ TEST_CASE(
     for (const unsigned gamma : {1U, 5U, 20U}) {
       INFO("gamma " << gamma << ", batch " << batch);
       const double second_reads = 2.0 * gamma + 1.0;  // of a softmax, from a cache
-      const double draw = 4.0;                        // what exponential noise moves more than an inverted sum
+      const double draw = 4.0;  // additional traffic of exponential noise compared with inverse sampling
       const CountedCall library = counted(Published::hf_reference, gamma, batch);
       CHECK(library.rows == Approx(4.0 * gamma + 18.0 + second_reads - draw).margin(small_tensors_in_rows));
       CHECK(library.launches == 29 * batch);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu_bench/verify/published_support.hpp"
 
-// Its decisions are held to the simulator's rule in tests/agreement/sigmoid_kernel_agreement_test.cpp.
+// Its decisions are compared with the simulator's rule in tests/agreement/sigmoid_kernel_agreement_test.cpp.
 namespace foredraft::gpu_bench::tests {
 
 TEST_CASE("the sigmoid verifier draws the token after accepted drafts from sigmas, not from raw logits") {
-  // Of raw logits clamped at a small number, token 0 has nearly all weight; of sigmas each has as much as any other.
+  // With raw logits clamped at a small number, token 0 has nearly all weight; with sigmas all tokens have equal weight.
   auto batch = random_batch<float>(32, 1, 8, 30);
   for (unsigned request = 0; request < batch.batch; ++request) {
     fill_row(batch.target_row(request, 0), 0.0F);

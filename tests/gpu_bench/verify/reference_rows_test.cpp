@@ -64,7 +64,7 @@ TEST_CASE("the typical-acceptance reference compares with exp(-entropy) below ep
 }
 
 TEST_CASE("a tree's reference follows the first child that holds the token, and no further than there are children") {
-  // Rows say 2, then at node 1 token 0, at node 2 token 1; both children of the root hold 2.
+  // The rows select 2, then token 0 at node 1 and token 1 at node 2; both children of the root hold 2.
   const std::vector<std::int32_t> parents{0, 0};
   const auto walked = [&parents](const Tokens& tokens) {
     return reference_tree_greedy({.target_logits = three_rows,

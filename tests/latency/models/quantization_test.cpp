@@ -36,7 +36,7 @@ std::string text_of(const std::string& members, const std::string& quantization)
   return to_text(formats_of(members, quantization));
 }
 
-/// compressed-tensors with the groups and the words that it leaves out.
+/// compressed-tensors with groups and excluded words.
 std::string compressed(const std::string& groups, const std::string& ignore) {
   return fmt::format(R"("quant_method": "compressed-tensors", "config_groups": {{{}}}, "ignore": [{}])", groups,
                      ignore);
@@ -91,7 +91,7 @@ TEST_CASE("modules of a mixture are those of its layers") {
   CHECK(text_of(mixture, compressed(int4_g32, R"("lm_head", "re:.*self_attn.*", "re:.*shared_experts.*",
                                               "re:.*mlp\\.(gate|up|gate_up|down)_proj.*")")) ==
         "int4 of 4.5 bits; attention bf16, feed-forward bf16, shared experts bf16");
-  // A layer that is left out is the dense one.
+  // The excluded layer is the dense one.
   CHECK(text_of(mixture, compressed(int4_g32, "\"model.layers.0*\", \"self_attn\"")) ==
         "int4 of 4.5 bits; attention bf16, feed-forward bf16");
   CHECK(text_of(mixture, "\"quant_method\": \"mxfp4\"") ==
@@ -120,7 +120,7 @@ TEST_CASE("groups with targets and layers that are listed each have their format
   CHECK(formats.of(ModelPart::vocabulary) == WeightFormat{NumberFormat::int4, 4.25});
   CHECK(formats.of(ModelPart::embedding).bits == 16.0);
 
-  // As DeepSeek-V4: fp8 but for experts; one that is quantized further leaves the rest in fp8.
+  // Like DeepSeek-V4: fp8 except for experts; quantizing them further leaves the rest in fp8.
   CHECK(text_of(mixture + ", \"expert_dtype\": \"fp4\"", R"("quant_method": "fp8", "weight_block_size": [128, 128])") ==
         "mxfp4; attention fp8, feed-forward fp8, shared experts fp8");
   CHECK(text_of(mixture + ", \"expert_dtype\": \"fp4\"",

@@ -13,7 +13,7 @@
 namespace foredraft::latency {
 namespace {
 
-constexpr BufferId some = 0;  // counts look at no buffer
+constexpr BufferId some = 0;  // counts do not read buffers
 
 /// Elements of the weights of both passes of a model, each buffer once, by name.
 std::map<std::string, std::int64_t> weight_elements(const ModelShape& shape, bool encoder) {
@@ -84,7 +84,7 @@ TEST_CASE("parameters and step weights of tiny models, counted by hand") {
   // keys and values 8 x 16 + 16. Norm 16 for each stack, 16 positions, one table of 80.
   CHECK(parameters(tests::tiny_encoder_decoder()) == 2 * (532 + 160 + 144) + 16 + 532 + 16 + 128 + 80);
   CHECK(step_parameters(tests::tiny_encoder_decoder()) == 2 * (532 + 160) + 16 + 80);
-  // Two inputs of 8 x 8, a layer, a norm; the target's vocabulary is read, and not its own.
+  // Two inputs of 8 x 8, a layer, a norm; it reads the target's vocabulary and has none itself.
   CHECK(parameters(tests::tiny_head()) == 128 + 496 + 8);
   CHECK(step_parameters(tests::tiny_head()) == 128 + 496 + 8 + 80);
 }
@@ -205,7 +205,7 @@ TEST_CASE("published counts of other conventions are matched within their roundi
   // GLM-4.5 (arXiv:2508.06471, Table 1): with the MTP layer, without the tables of tokens.
   CHECK(parameters(shape("glm-4.5")) + parameters(shape("mtp-glm-4.5")) - tables("glm-4.5") ==
         Approx(355e9).margin(0.5e9));
-  // DeepSeek-V3's README_WEIGHTS prints 11.5 B for the MTP module: all but its input projection.
+  // DeepSeek-V3's README_WEIGHTS prints 11.5 B for the MTP module: all except its input projection.
   CHECK(parameters(shape("mtp-deepseek-v3")) - 2.0 * 7168 * 7168 == Approx(11.5e9).margin(0.05e9));
 }
 
@@ -238,8 +238,7 @@ TEST_CASE("step weights are the weights of the decoder pass, without tables that
 }
 
 TEST_CASE("step weights agree with an earlier table, to its printed digits") {
-  // GB of fp16 and half a unit of the last digit. The table counts matrices alone, so that norms and biases come on
-  // top.
+  // GB of fp16 and half a unit of the last digit. The table counts only matrices, so norms and biases are added.
   struct Row {
     const char* model;
     double gb;

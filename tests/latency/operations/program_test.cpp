@@ -20,7 +20,7 @@ Program sound_program() {
 
 Project& first_project(Program& program) { return std::get<Project>(program.operations.front()); }
 
-/// The first operation of this kind in a pass of the tiny decoder, to be broken.
+/// The first operation of this kind in a pass of the tiny decoder, which tests then make invalid.
 template <typename Kind>
 Kind& first_of(Program& program) {
   for (Operation& operation : program.operations) {

@@ -47,7 +47,7 @@ std::vector<double> row_of(const std::vector<double>& values, std::int64_t row, 
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
   REQUIRE(a.size() == b.size());
   double largest = 0.0;
-  // Written so that a NaN counts as the largest difference there is.
+  // Written so that a NaN counts as the largest difference.
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (!(std::abs(a[i] - b[i]) <= largest)) largest = std::abs(a[i] - b[i]);
   }
@@ -179,7 +179,7 @@ TEST_CASE("rotary positions keep norms, and scores depend on the distance alone"
   CHECK(turned(1)[0][1] == Approx(-2.0 * std::cos(0.01) - 3.0 * std::sin(0.01)).epsilon(few_ulp));
   CHECK(score(5, 3) == Approx(score(2, 0)).epsilon(second_route));
   CHECK(std::abs(score(5, 3) - score(5, 2)) > 0.1);
-  // Values are never turned, and nothing but the one entry is written.
+  // Values are never rotated, and only the one entry is written.
   CHECK(std::vector<double>(later[2].begin() + 20, later[2].end()) == std::vector<double>{1, 2, 3, 4});
   CHECK(std::count(later[1].begin(), later[1].begin() + 20, 0.0) == 20);
 }
@@ -227,7 +227,7 @@ TEST_CASE("tokens decoded one by one through the KV cache give the logits of one
     const Program all = decoder_pass(shape, {.tokens = tokens, .batch = batch, .context = context});
     const BufferContents expected = run(all);
     const BufferContents initial = initial_contents(all, DataType::fp32, seed);
-    // Caches of both have the capacity of the whole, so that entries lie alike.
+    // Both caches have the capacity of the whole, so that entries have equal positions.
     BufferContents previous = initial;
     Program previous_program = all;
     for (std::int64_t step = 0; step < tokens; ++step) {
@@ -351,7 +351,7 @@ TEST_CASE("autoregressive drafting feeds each pass the token that the last one p
       const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
       CHECK(static_cast<double>(best) == steps[row % 3 + 1][row / 3]);
     }
-    // Few tokens make a pick that is right by luck likely; the logits after the last one leave nothing to luck.
+    // With few tokens a pick may be right by chance; the logits after the last one may not.
     for (std::int64_t sequence = 0; sequence < 2; ++sequence) {
       CHECK(largest_difference(row_of(contents_named(drafting, drafted, "logits"), sequence, shape.vocabulary),
                                row_of(output_of(all, contents), sequence * 3 + 2, shape.vocabulary)) < second_route);

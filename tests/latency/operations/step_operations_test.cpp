@@ -58,7 +58,7 @@ std::vector<StepOperator> step_operations(const ModelShape& shape, const Deploym
   return ForwardPassOperations(shape, Role::decoder_pass, deployment).operators(point);
 }
 
-/// The operator of that name; all zeros where there is none.
+/// The operator with this name; all zeros if there is none.
 StepOperator named(const std::vector<StepOperator>& operators, std::string_view name) {
   for (const StepOperator& one : operators) {
     if (one.name == name) return one;
@@ -217,7 +217,7 @@ TEST_CASE("a head fills a block in one pass: verified tokens as keys and values,
   CHECK_NOTHROW(block({1, 7, 0}));
   CHECK_THROWS_MATCHES(block({1, 8, 0}), DomainError, Says("drafts at most 7 tokens, not 8"));
 
-  // Where the position of the known token drafts too, there is one query fewer; corrections are read draft by draft.
+  // If the position of the known token also drafts, there is one query fewer; corrections are read for each draft.
   shape.head.anchor_drafts = true;
   shape.head.correction_parameters = 30;
   CHECK(named(block({2, 4, 10}), "qkv").flop == 2.0 * 2 * 4 * 8 * 16);
@@ -226,7 +226,7 @@ TEST_CASE("a head fills a block in one pass: verified tokens as keys and values,
   CHECK(named(block({2, 4, 10}), "choose token").count == 4.0);
   CHECK_NOTHROW(block({1, 8, 0}));
 
-  // Prompts: keys and values alone.
+  // Prompts: only keys and values.
   const auto prompt = ForwardPassOperations(shape, Role::decoder_pass, {}).operators({1, 100, 0});
   CHECK(named(prompt, "keys and values of hidden states").flop == 2.0 * 100 * 8 * 8);
   CHECK(named(prompt, "vocabulary").count == 0.0);
@@ -287,7 +287,7 @@ TEST_CASE("experts read: those of a token at one row or when all share them, eve
     }
     CHECK(experts_read(experts, 1000.0, 1.0) == used);
   }
-  // Two tokens that draw 2 of 8 each: the second finds 6 of 8 of its own unread.
+  // Two tokens that draw 2 of 8 experts each: for the second, 6 of 8 are not yet read.
   CHECK(experts_read({.count = 8, .per_token = 2}, 2.0, 0.0) == Approx(2 + 2 * 6 / 8.0).epsilon(few_ulp));
   CHECK_THROWS_AS(experts_read({.count = 8, .per_token = 2}, 0.5, 0.0), DomainError);
   CHECK_THROWS_AS(experts_read({.count = 8, .per_token = 2}, 2.0, 1.5), DomainError);
@@ -309,7 +309,7 @@ TEST_CASE("a mixture of experts, counted by hand") {
   CHECK(named(operators, "experts down").bytes == Approx(2.0 * (read * 48 + 3 * 2 * (6 + 8))).epsilon(few_ulp));
   CHECK(named(operators, "shared experts down").flop == 2.0 * 3 * 40);
   CHECK(named(operators, "gate and up").count == 1.0);
-  // Shared by all tokens, they read no more than one does.
+  // If all tokens share experts, they read no more than one token.
   const auto shared = step_operations(shape, {.weights = NumberFormat::fp16, .expert_skew = 1.0}, {3, 1, 0});
   CHECK(named(shared, "experts down").bytes == 2.0 * (2 * 48 + 3 * 2 * (6 + 8)));
 }
@@ -360,7 +360,7 @@ TEST_CASE("a tensor-parallel pass halves the sharded parts and nothing else") {
   CHECK(named(half, "gather logits").bytes == 2.0 * 6 * 10);
   CHECK(named(whole, "all-reduce").count == 0.0);
   CHECK(named(whole, "gather logits").count == 0.0);
-  // All weights but norms and router are halved.
+  // All weights except norms and router are halved.
   const double copied = 2.0 * (5 * 8 + 32);
   CHECK(weight_bytes_per_device(shape, two_devices) == (weight_bytes(shape, one_device) - copied) / 2 + copied);
   CHECK(weight_bytes(shape, two_devices) == weight_bytes(shape, one_device));
@@ -410,7 +410,7 @@ TEST_CASE("latent attention in its absorbed form, counted by hand") {
     const StepOperator one = named(operators, name);
     const StepOperator two =
         named(step_operations(shape, {.weights = NumberFormat::fp8}, {.batch = 4, .tokens = 1, .context = 99}), name);
-    read += 2.0 * one.bytes - two.bytes;  // what does not grow with rows
+    read += 2.0 * one.bytes - two.bytes;  // the part that does not grow with rows
   }
   CHECK(read == matrices);
 }

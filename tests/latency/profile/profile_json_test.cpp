@@ -160,7 +160,7 @@ TEST_CASE("other schemas and text that is not JSON are rejected") {
   CHECK(problem(document) ==
         "p.json: schema: \"foredraft.profile/3\", this program reads \"foredraft.profile/1\" and "
         "\"foredraft.profile/2\"");
-  document["schema"] = "foredraft.profile/2";  // says what 1 can say
+  document["schema"] = "foredraft.profile/2";  // schema 1 could express it
   CHECK(problem(document) == "p.json: /schema: \"foredraft.profile/2\" is inconsistent with the other values");
   document.erase("schema");
   CHECK(problem(document) ==
@@ -278,7 +278,7 @@ TEST_CASE("the table of steps has the columns that readers rely on, and every ce
   CHECK(lines[1].starts_with("model-a,decoder_pass,fp16,1,1,512,0,cold,graph,1250,"));
   CHECK(lines[1].find(",21,2,stable,1234,900000000,100000000,2000000000,0.00") != std::string::npos);
   CHECK(lines[1].ends_with(",1000,0.8,measured"));
-  // 1250 us and a thousandth more or less for each of ten samples on both sides; the interval: ranks 5 and 15.
+  // 1250 us, and ten samples on each side in steps of a thousandth; the interval: ranks 5 and 15.
   std::istringstream cells(lines[1].substr(lines[1].find("1250,")));
   for (const double expected : {1250.0, 1243.75, 1256.25, 1238.75, 1243.75, 1256.25, 1261.25, 1237.5, 1250.0, 6.25}) {
     std::string cell;

@@ -21,8 +21,8 @@ RandomStream uniforms(std::uint64_t block) {
   return {20261121, {.purpose = Purpose::test, .point = 0, .block = block}};
 }
 
-/// Chance that the median lies from the low-th to the high-th order statistic of n: the number of samples below it is
-/// Bin(n, 1/2), summed row by row of Pascal's triangle.
+/// Probability that the median lies between the low-th and the high-th order statistic of n: the number of samples
+/// below it is Bin(n, 1/2), summed row by row of Pascal's triangle.
 double exact_coverage(std::int64_t n, const Ranks& ranks) {
   std::vector<double> row{1.0};
   for (std::int64_t level = 0; level < n; ++level) {
@@ -99,7 +99,7 @@ TEST_CASE("the interval of the median covers the true one as often as stated, fo
       const Interval interval = summarise(samples).median_ci95_us;
       covered += interval.low <= median && median <= interval.high ? 1 : 0;
     }
-    // Sees a coverage off by 0.007.
+    // Detects a coverage off by 0.007.
     const double standard_error = std::sqrt(coverage * (1.0 - coverage) / static_cast<double>(repetitions));
     CHECK(std::abs(static_cast<double>(covered) / static_cast<double>(repetitions) - coverage) <
           foredraft::tests::standard_errors * standard_error);

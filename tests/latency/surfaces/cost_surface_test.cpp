@@ -32,7 +32,7 @@ TEST_CASE("a time comes from the table, from between its points, or from the fit
   const Latency exact = measured.at({8, 4, 128});
   CHECK(exact.origin == Origin::measured);
   CHECK(exact.inside);
-  // That of the median is 0.4 %; halves of the samples differ by 1 %.
+  // The spread of the median is 0.4 %; halves of the samples differ by 1 %.
   CHECK(exact.spread.value() == Approx(0.005).epsilon(foredraft::tests::second_route));
   Profile disturbed = profile;
   for (StepRow& row : disturbed.steps) row.timing.summary.median_ci95_us.high *= 1.05;
@@ -49,7 +49,7 @@ TEST_CASE("a time comes from the table, from between its points, or from the fit
   const Latency tall = measured.at({20, 64, 128});
   CHECK(tall.origin == Origin::fitted);
   CHECK(tall.inside);
-  // A model that was not measured: its products lie among those of the others, or do not.
+  // A model that was not measured: its products are inside the range of the others, or outside.
   const Latency other = surface(profile, "sheared-llama-1.3b").at({4, 3, 300});
   CHECK(other.origin == Origin::fitted);
   CHECK(other.inside);
@@ -60,7 +60,7 @@ TEST_CASE("a time comes from the table, from between its points, or from the fit
 }
 
 TEST_CASE("between its points a table has the shape of the model, however far measured times exceed it") {
-  // Batches of 1, 8 and 64: straight lines between them cut the corner at which arithmetic takes over.
+  // Batches of 1, 8 and 64: linear interpolation would miss the corner where passes become compute bound.
   Profile profile = device();
   for (StepRow& row : profile.steps) {
     const double factor = 1.1;
@@ -137,7 +137,7 @@ TEST_CASE("a user's steps count like measured ones, even of unknown models, with
   CHECK_THROWS_WITH(surface(profile, "your model"), Catch::Contains("steps.csv, which has my model, nor"));
   CHECK_THROWS_WITH(surface(profile, "llama-2-7b").at({1, 1, 100}),
                     Catch::EndsWith("ask within my model decoder_pass (batch 1; tokens 1, 4; context 100)"));
-  // Steps of an engine, and sums of operators, of a shipped model too: its shape fills no gaps.
+  // Steps of an engine, and sums of operators: even for a shipped model its shape fills no gaps.
   for (StepRow& row : profile.steps) row.cell.model = "llama-2-7b";
   for (const Source source : {Source::engine, Source::operators}) {
     profile.source = source;

@@ -54,7 +54,7 @@ TEST_CASE("a range holds the results without one of the times, and too few times
   CHECK_FALSE(computing_us_per_token(std::vector<PassTime>{{1, 0, 6000.0}, {2, 0, 6700.0}, {4, 64, 8200.0}}));
   CHECK_FALSE(computing_us_per_token(std::vector<PassTime>{{1, 0, 60.0}, {2, 0, 50.0}, {4, 0, 40.0}}));
   CHECK_FALSE(kv_reread(noisy));
-  // 1 % of a decode step is no context that could be seen.
+  // A context that adds 1 % of a decode step is too short to be resolved.
   CHECK_FALSE(kv_reread(std::vector<PassTime>{{1, 0, 100.0}, {2, 0, 120.0}, {1, 64, 101.0}, {2, 64, 122.0}}));
 }
 

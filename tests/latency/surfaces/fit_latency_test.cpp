@@ -16,9 +16,9 @@ const Setting default_setting{.dtype = "fp16"};
 const std::vector<std::string> fitted_models{"qwen1.5-0.5b", "sheared-llama-1.3b", "llama-2-7b", "t5-small",
                                              "gemma-2b"};
 
-/// What least squares over some hundred rows leaves where every time follows from the model: its own stopping rule.
+/// Error of least squares over some hundred rows if every time follows from the model: that of its stopping rule.
 constexpr double stopped = 1e-4;
-/// The fit's target of GPU practice: held-out shapes to 5 % in the median.
+/// Goal of the fit: held-out shapes to 5 % in the median.
 constexpr double held_out_target = 0.05;
 
 }  // namespace
@@ -70,7 +70,7 @@ TEST_CASE("the error of a model is that of a fit without it") {
     row.timing.summary.median_us *= 0.5;
     row.timing.summary.median_ci95_us.low *= 0.5;
   }
-  // The two others tell of twice the time; a fit that had seen it would be drawn towards it.
+  // The two others take twice the time; a fit that included this shape would be biased toward it.
   CHECK(fit_latency(profile, model_registry(), default_setting, 0)->held_out.max == Approx(1.0).epsilon(1e-3));
 }
 

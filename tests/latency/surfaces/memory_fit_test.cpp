@@ -129,7 +129,7 @@ TEST_CASE("a limit counts the verified tokens, in the fit and in the largest bat
                                      .target_deployment = {},
                                      .draft_deployment = {}},
                           .capacity_bytes = 1e9};
-  // The context is short beside the tokens, so that they decide.
+  // The context is short compared with the tokens, so that they decide.
   const std::int64_t batch = limit.max_batch(64, 1);
   REQUIRE(batch > 1);
   CHECK(limit.fits(batch, 64, 1));

@@ -29,7 +29,7 @@ double modelled(const std::string& model, Role role, std::int64_t batch, std::in
       {.model = model, .role = role, .dtype = "fp16", .batch = batch, .tokens = tokens, .context = context});
 }
 
-/// One sequence of no context.
+/// One sequence without context.
 void add_step(Profile& profile, const std::string& model, Role role, std::int64_t tokens, double us) {
   profile.steps.push_back(
       {{.model = model, .role = role, .dtype = "fp16", .tokens = tokens, .context = 0},
@@ -131,7 +131,7 @@ TEST_CASE("unstated routing and vector units widen the growth of a data sheet's 
   const Interval vector_units = range("llama-3.1-8b", {.weights = weight_formats("q4_k_m").value()}, 5);
   CHECK(vector_units.low < 0.98);
   CHECK(vector_units.high > 1.02);
-  // As was measured, unless it is stated.
+  // As measured, unless stated.
   const auto verify = [&](std::optional<double> skew) {
     const SheetPair pair{.target = {.weights = NumberFormat::mxfp4, .expert_skew = skew},
                          .attainable = attainable_of(sheet)};
@@ -155,11 +155,11 @@ TEST_CASE("memory holds the models in the formats of their passes") {
   CHECK(limit(Role::autoregressive_drafting)->capacity_bytes == 40e9);
   CHECK(limit(Role::autoregressive_drafting)->models.draft->name == "sheared-llama-1.3b");
   CHECK(limit(Role::autoregressive_drafting)->models.target_deployment == fp16);
-  CHECK_FALSE(limit(Role::head_drafting)->models.draft);  // heads whose weights are not known
+  CHECK_FALSE(limit(Role::head_drafting)->models.draft);  // heads with unknown weights
   profile.source = Source::datasheet;
   CHECK(limit(Role::autoregressive_drafting)->models.target_deployment == models.sheet.target);
   CHECK(limit(Role::autoregressive_drafting)->models.draft_deployment == models.sheet.draft);
-  profile.source = Source::engine;  // which does not say how its models ran
+  profile.source = Source::engine;  // which does not state how its models ran
   CHECK_FALSE(limit(Role::autoregressive_drafting));
   profile.deployments = {{.model = "llama-2-7b", .weights = "fp8", .kv_cache = "bf16", .tensor_parallel = 2},
                          {.model = "sheared-llama-1.3b", .weights = "bf16", .kv_cache = "bf16", .tensor_parallel = 1}};
@@ -219,7 +219,7 @@ TEST_CASE("a head that fills a block takes one pass a draft, and prompts as keys
   CHECK_THROWS_WITH(PairSurface(sheet, models, Role::autoregressive_drafting),
                     Catch::Contains("set the drafter to block"));
 
-  // A scenario that names no drafter is charged the same pass, but a server must say that drafts take one.
+  // A scenario without a drafter is charged the same pass, but a server must state that drafts take one.
   LookedUpTimes asked;
   const auto times = [&](const Drafter& drafter) { return surface_times(sheet, "sheet", models, drafter); };
   const DecodingCost charged = times(AutoregressiveDrafter{})->cost(asked, 4, Convention::bonus).value();
@@ -321,7 +321,7 @@ TEST_CASE("a pass over only prompts is prefill, and a chunk of one token is almo
         us({.batch = 1, .tokens = 2000, .context = 300.0, .prompt = true}));
   const double mixed = us({.batch = 31, .tokens = 1, .context = 900.0, .chunk = 1, .chunk_context = 900.0});
   CHECK(mixed == Approx(us({.batch = 32, .tokens = 1, .context = 900.0})).epsilon(2e-3));
-  // What a chunk was not given is not looked at.
+  // Members that a chunk does not use are ignored.
   CHECK(us({.batch = 8, .tokens = 1, .context = 100.0, .chunk = 0, .chunk_context = 5000.0}) ==
         us({.batch = 8, .tokens = 1, .context = 100.0}));
 }

@@ -34,7 +34,7 @@ std::vector<StepOperator> decoder_operators(const ModelShape& shape, const Deplo
   return ForwardPassOperations(shape, Role::decoder_pass, deployment).operators(point);
 }
 
-/// Of one pass: the sum that pass_us() is to be, operator by operator.
+/// The expected pass_us() of one pass, summed operator by operator.
 double step_us(const std::vector<StepOperator>& operators, std::int64_t devices, const DevicePeaks& peaks,
                const Attained& attained) {
   double sum = attained.step_us;
@@ -67,7 +67,7 @@ TEST_CASE("a product on vector units takes the fp32 peak, and queries that rerea
   CHECK(operator_us(product, 1, peaks, attained) == Approx(20.0).epsilon(few_ulp));  // as on matrix units
   attained.vector_efficiency = 0.25;
   CHECK(operator_us(product, 1, peaks, attained) == Approx(200.0).epsilon(few_ulp));
-  StepOperator many = product;  // tokens: at least as long as over those that vector units take
+  StepOperator many = product;  // more tokens: at least as long as the maximum on vector units
   many.flop = 5e9;
   CHECK(operator_us(many, 1, peaks, attained) == Approx(200.0).epsilon(few_ulp));
   many.flop = 50e9;
@@ -196,7 +196,7 @@ TEST_CASE("a format without any compute format on a device is named, weight-only
   CHECK(time(NumberFormat::fp8) < time(NumberFormat::bf16));
   CHECK(time(NumberFormat::mxfp4) < time(NumberFormat::fp8));
   CHECK(time(NumberFormat::int8) == time(NumberFormat::fp8));
-  CHECK(time(NumberFormat::int8, 1024) > time(NumberFormat::fp8, 1024));  // made up are no units for int8
+  CHECK(time(NumberFormat::int8, 1024) > time(NumberFormat::fp8, 1024));  // the test device has no int8 units
   CHECK_THROWS_WITH(time(NumberFormat::fp32),
                     Catch::StartsWith("made up: no matrix peak of fp32 or a wider format is known"));
   DevicePeaks alone = made_up_peaks();

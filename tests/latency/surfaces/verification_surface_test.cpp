@@ -50,7 +50,7 @@ TEST_CASE("draws and verifications have their measured times, and separate strai
   CHECK(us_at(surface, 2, 0) == Approx(18.0).epsilon(foredraft::tests::few_ulp));
   CHECK(surface.at(2, 0)->origin == Origin::interpolated);
   CHECK(surface.at(2, 0)->inside);
-  // Beyond the largest the line goes on, and says so.
+  // The line continues beyond the largest, and the result says so.
   CHECK(us_at(surface, 8, 0) == Approx(66.0).epsilon(foredraft::tests::few_ulp));
   CHECK_FALSE(surface.at(8, 0)->inside);
 }

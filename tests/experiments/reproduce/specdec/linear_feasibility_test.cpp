@@ -15,7 +15,7 @@ namespace {
 using tests::few_ulp;
 using tests::second_route;
 
-/// Whether some y lies in all strips at x: the definition, one x at a time.
+/// True if some y lies in all strips at x: the definition, one x at a time.
 bool feasible_at(const std::vector<Strip>& strips, double x, double slack) {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();

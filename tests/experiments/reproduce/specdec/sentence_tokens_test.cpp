@@ -13,7 +13,8 @@ namespace {
 
 using tests::second_route;
 
-/// Expected iterations by the probability that an iteration starts at each position, not by expected rests.
+/// Expected iterations by the probability that an iteration starts at each position, not by the expected remaining
+/// length.
 double iterations_by_starts(double alpha, std::int64_t maximum, std::int64_t length) {
   std::vector<double> starts(static_cast<std::size_t>(length), 0.0);
   starts[0] = 1.0;

@@ -41,7 +41,7 @@ TEST_CASE("certain acceptance fills every iteration, and zero acceptance yields 
   }
 }
 
-// Rounding up adds half a token on average; 5,000 lengths with a deviation of 58 % see a mean off by 0.82 tokens.
+// Rounding up adds half a token on average; 5,000 lengths with a deviation of 58 % detect a mean off by 0.82 tokens.
 TEST_CASE("lengths have the mean and the spread of an Erlang distribution of three stages") {
   const auto sentences = simulate_sentences(population(0.0, 0.0), 2);
   double mean = 0.0;
@@ -68,8 +68,8 @@ TEST_CASE("better drafting never adds an iteration to a sentence, and changes no
   }
 }
 
-// Around 300 tokens a sentence: coin flips alone spread the ratio by about 0.03, a spread of 3 in the logit by more
-// than ten times that.
+// Around 300 tokens a sentence: the random draws alone spread the ratio by about 0.03, a spread of 3 in the logit by
+// more than ten times that.
 TEST_CASE("the spread lies between sentences, not within them") {
   const auto deviation_of = [](double spread) {
     SentencePopulation wide = population(0.0, spread);
@@ -107,7 +107,7 @@ TEST_CASE("sentences reject no sentences, lengths below one and missing numbers"
   CHECK_THROWS_AS(tokens_per_iteration(std::vector<Sentence>{}), DomainError);
 }
 
-// The closed form at each drawn length; about 3,000 sentences see the mean of all iterations off by 2 %.
+// The closed form at each drawn length; about 3,000 sentences detect a mean of all iterations off by 2 %.
 TEST_CASE("iterations of simulated sentences are those of the finite-length recursion at their lengths") {
   for (const auto convention : {Convention::no_bonus, Convention::bonus}) {
     for (const double alpha : {0.5, 0.9}) {

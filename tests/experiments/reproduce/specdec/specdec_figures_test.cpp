@@ -21,7 +21,7 @@ TEST_CASE("the shares of a speedup distribution add up for both populations, and
       CHECK(row.kind == Kind::simulated);
       CHECK(row.ours.value() > 0.5);
     }
-    // Sentences that differ spread further.
+    // Sentences with different acceptance have a wider spread.
     CHECK(result.rows[1].ours.value() < result.rows[0].ours.value());
   }
 }

@@ -56,8 +56,8 @@ std::ptrdiff_t findings(std::string_view id, std::string_view part) {
   });
 }
 
-// Errors of the predictions as the tables show them, rounded up: a model that gets worse is noticed. No claim of
-// agreement hangs on them.
+// Errors of the predictions in the tables, rounded up, so that a worse model is detected. No claim of agreement depends
+// on them.
 constexpr double fit_error = 0.001;
 constexpr double ladder_error = 0.05;
 constexpr double block_size_error = 0.07;

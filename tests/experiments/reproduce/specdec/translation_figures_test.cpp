@@ -12,7 +12,8 @@
 namespace foredraft::experiments {
 namespace {
 
-/// Closed forms take the mean context, simulations the one at hand: of 28 tokens neither matters beside the weights.
+/// Closed forms use the mean context, simulations the actual one: with 28 tokens neither matters compared with the
+/// weights.
 constexpr double context_error = 0.01;
 
 const ExperimentResult& batch_latencies() {
@@ -61,7 +62,7 @@ TEST_CASE("a step of the target on a P100 reads the decoder's weights and the vo
   const double reading_ms = 1e3 * 4.0 * weights / 720e9;
   const double step_ms = device.plain(1, 1, 0).step_ms;
   CHECK(step_ms > reading_ms);
-  CHECK(step_ms < 1.03 * reading_ms);  // biases, activations and the source's keys and values besides
+  CHECK(step_ms < 1.03 * reading_ms);  // plus biases, activations and the source's keys and values
   // Five beams of 64 sentences compute: 2 operations a weight and row at 10.6 TFLOP/s.
   const double computing_ms = 1e3 * 2.0 * weights * 320.0 / 10.6e12;
   CHECK(device.plain(64, 5, 0).step_ms > computing_ms);
