@@ -50,7 +50,8 @@ def violations(root):
 
 
 def circles(root):
-    """Includes between folders that reach each other. A folder and one inside it count as one, because the outer one combines the inner ones."""
+    """Includes between folders that reach each other. A folder and one inside it count as one, because the outer one
+    combines the inner ones."""
     edges = collections.defaultdict(dict)
     for folder in ALLOWED:
         for path in sources(root, folder):

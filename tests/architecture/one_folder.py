@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails if a product folder is not one target and one namespace: a second library, a header that declares names in another namespace, or a header without a target, which is never compiled by itself.
+"""Fails if a product folder is not one target and one namespace: a second library, a header that declares names in
+another namespace, or a header without a target, which is never compiled by itself.
 
 Usage: one_folder.py REPOSITORY_ROOT BUILD_FOLDER
 """

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails if a source file prints, writes, creates folders or processes, or casts pointers itself: each is done in one place.
+"""Fails if a source file prints, writes, creates folders or processes, or casts pointers itself: each is done in one
+place.
 
 Usage: one_place.py REPOSITORY_ROOT
 """

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails on a document or a comment that names a missing file or folder of the sources.
 
-A name is in backticks and has a slash or the ending of a source file; in comments a whole path needs no backticks. It may omit leading folders (`lenient.cpp`) or the ending (`process/drafted`), or contain a star or braces. Files created by a build or a run are not checked: folders of OUTPUT, and data files without a folder (`points.csv`).
+A name is in backticks and has a slash or the ending of a source file; in comments a whole path needs no backticks. It
+may omit leading folders (`lenient.cpp`) or the ending (`process/drafted`), or contain a star or braces. Files created
+by a build or a run are not checked: folders of OUTPUT, and data files without a folder (`points.csv`).
 
 Usage: pointers.py REPOSITORY_ROOT
 """

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails on documents with long lines, and on commands that no test runs.
 
-- Lines have at most 100 characters, except tables, blocks of code, and a line of one word such as an address. Text below a comment `<!-- generated ... -->` is not checked.
-  Reports below gpu_bench/data/ are output of the program and not checked.
-- Every block of code names its language, and commands of foredraft are in `console` blocks, which scripts/documents.py runs. Those of README.md are no wider than 100 characters.
+- Lines have at most 100 characters, except tables, blocks of code, and a line of one word such as an address. Text
+  below a comment `<!-- generated ... -->` is not checked. Reports below gpu_bench/data/ are output of the program and
+  not checked.
+- Every block of code names its language, and commands of foredraft are in `console` blocks, which scripts/documents.py
+  runs. Those of README.md are no wider than 100 characters.
 
 Usage: prose.py REPOSITORY_ROOT
 """

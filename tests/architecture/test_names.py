@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails on a test that would not run or whose failure would be lost, and on a document that names a missing test.
 
-- CMake splits lists at semicolons and does not split them inside brackets, so a name with one of these merges with others, whose tests never run. A test file that no CMakeLists.txt lists does not run either.
+- CMake splits lists at semicolons and does not split them inside brackets, so a name with one of these merges with
+  others, whose tests never run. A test file that no CMakeLists.txt lists does not run either.
 - Catch2 prints the name of what failed with a hanging indent: its further lines begin below the text behind its first
   ": ". With that colon at column 75 (of 79) a line holds two characters, at 76 it prints without end, from 77 on it
-  aborts, and the test's message is lost. Only the sentence matters: CTest adds `folder: ` to it, and starts the program with only the sentence. LAST_COLON leaves room for the longest words. A SECTION is indented by two more.
-- CTest knows a test as `folder: sentence`, where the folder is what foredraft_tests() is called with, or by the name that
-  add_test() gives it. ARCHITECTURE.md and docs/ name tests so, in backticks.
+  aborts, and the test's message is lost. Only the sentence matters: CTest adds `folder: ` to it, and starts the program
+  with only the sentence. LAST_COLON leaves room for the longest words. A SECTION is indented by two more.
+- CTest knows a test as `folder: sentence`, where the folder is what foredraft_tests() is called with, or by the name
+  that add_test() gives it. ARCHITECTURE.md and docs/ name tests so, in backticks.
 
 Usage: test_names.py REPOSITORY_ROOT
 """

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails on a document that states another version than include/foredraft/version.hpp, from which CMake and pip take it.
 
-The header states 0.3.0.dev0 before the release and 0.3.0 at it. The first heading of the changelog is then `0.3.0-dev`, or
-`0.3.0 (DATE)`, and only a release has a date in CITATION.cff.
+The header states 0.3.0.dev0 before the release and 0.3.0 at it. The first heading of the changelog is then `0.3.0-dev`,
+or `0.3.0 (DATE)`, and only a release has a date in CITATION.cff.
 
 Usage: version.py REPOSITORY_ROOT
 """

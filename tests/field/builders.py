@@ -42,7 +42,8 @@ def steady(tps, running=1, rates=None, count=12, scatter=0.0, **more):
 
 
 def noisy(ms, running, rates=(), count=30, spread=0.005, idle=0, seed=1):
-    """`count` windows of a server whose iterations take `ms`: their number varies by `spread`, and acceptance as for independent drafts with `rates` by position. In `idle` of the windows the server was partly idle."""
+    """`count` windows of a server whose iterations take `ms`: their number varies by `spread`, and acceptance as for
+    independent drafts with `rates` by position. In `idle` of the windows the server was partly idle."""
     draws, windows = random.Random(seed), []
     for i in sorted(range(count), key=lambda _: draws.random()):
         part = draws.uniform(0.1, 0.8) if i < idle else 1.0
@@ -136,8 +137,8 @@ def sglang_log(lines, steps=None):
 
 
 def llama_log(requests, drafter=None, k=None):
-    """Requests of llama-server at -lv 4: (milliseconds, tokens, steps, [steps that accepted 1, 2, ... drafts]), the last
-    two None without speculation; the statistics are running totals."""
+    """Requests of llama-server at -lv 4: (milliseconds, tokens, steps, [steps that accepted 1, 2, ... drafts]), the
+    last two None without speculation; the statistics are running totals."""
     text, total = ["0.0.1 I srv  load_model: loading model"], [0, [0] * (k or 0)]
     for i, (ms, tokens, steps, accepted_at) in enumerate(requests):
         head = f"0.{10 + i}.1 I slot print_timing: id  0 | task {i} |"

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the cases of posted_cases.py, more_cases.py, format_cases.py, drafter_cases.py and model_cases.py and checks the answers: numbers, first line, exit code, length.
+"""Runs the cases of posted_cases.py, more_cases.py, format_cases.py, drafter_cases.py and model_cases.py and checks the
+answers: numbers, first line, exit code, length.
 
 Usage: field_test.py PROGRAM [CASE]...
 
-CASE is a part of a case's name: the answers of matching cases are printed in full. Prints a table of all cases, then the problems. Exit code 0: every answer is right; 1: some are not; 2: bad usage.
+CASE is a part of a case's name: the answers of matching cases are printed in full. Prints a table of all cases, then
+the problems. Exit code 0: every answer is right; 1: some are not; 2: bad usage.
 
-Each command runs as text and as JSON. If the order of logs must not matter, they run in every order, and all orders must give the same answer. General properties of answers are checked for every case (always_text(), always_json()), and its document against docs/schemas.
+Each command runs as text and as JSON. If the order of logs must not matter, they run in every order, and all orders
+must give the same answer. General properties of answers are checked for every case (always_text(), always_json()), and
+its document against docs/schemas.
 """
 import collections
 import concurrent.futures

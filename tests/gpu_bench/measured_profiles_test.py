@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gpu_bench/data/DEVICE, measured on GPUs: the files of each are consistent, predictions follow from them, and the numbers of the documents match them.
+"""gpu_bench/data/DEVICE, measured on GPUs: the files of each are consistent, predictions follow from them, and the
+numbers of the documents match them.
 
 Usage: measured_profiles_test.py REPOSITORY_ROOT FOREDRAFT
 """

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the examples of docs/adding-*.md: the places that they edit must exist, and with --try they must build and pass.
+"""Checks the examples of docs/adding-*.md: the places that they edit must exist, and with --try they must build and
+pass.
 
-A guide has its example in blocks of ```diff: a line `--- FILE`, then hunks, separated by lines of `@@`. Lines that begin with a space or a minus must be in the file, in this order and exactly once; those with a plus are new. `[...]` stands for
-whatever is there, and in a line with a plus for the same text, so that no guide repeats a list that grows. A file that is
-not there yet is all plus. Blocks of ```sh hold the commands that build and test it, from the root of the tree.
+A guide has its example in blocks of ```diff: a line `--- FILE`, then hunks, separated by lines of `@@`. Lines that
+begin with a space or a minus must be in the file, in this order and exactly once; those with a plus are new. `[...]`
+stands for whatever is there, and in a line with a plus for the same text, so that no guide repeats a list that grows. A
+file that is not there yet is all plus. Blocks of ```sh hold the commands that build and test it, from the root of the
+tree.
 
 Usage: guides.py ROOT                          fails on an example that does not fit
-       guides.py ROOT --try FOLDER [NAME ...]  applies the example of each guide (or those named: "policy") to a copy of the
+       guides.py ROOT --try FOLDER [NAME ...]  applies the example of each guide (or those named: "policy") to a copy of
+                                               the
                                                tree in FOLDER, and runs its commands there
        guides.py ROOT --try FOLDER --together [NAME ...]   all examples at once: one build
 """

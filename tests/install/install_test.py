@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Installs into a temporary prefix, moves that, and uses it as a user would: builds the example of docs/api.md and a
-consumer of every public function against it with warnings as errors, runs both and the installed program, and checks all other installed files.
+consumer of every public function against it with warnings as errors, runs both and the installed program, and checks
+all other installed files.
 
 Usage: install_test.py SOURCE BUILD CMAKE COMPILER VERSION
 """

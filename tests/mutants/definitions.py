@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds definitions by name in C++, CUDA and Python sources: functions, classes, constants.
 
-A small reader of scopes, not a parser: it walks namespaces and classes by their braces and takes the bodies of functions
-whole. Comments, literals and preprocessor lines are blanked first, so that positions stay.
+A small reader of scopes, not a parser: it walks namespaces and classes by their braces and takes the bodies of
+functions whole. Comments, literals and preprocessor lines are blanked first, so that positions stay.
 """
 import ast
 import re

@@ -5,8 +5,8 @@
 Usage: run.py REPOSITORY_ROOT [--only NAME ...] [--build DIR]
        run.py REPOSITORY_ROOT --check [--only NAME ...]   only says which faults no longer apply
 
-Reads mutants.toml in this folder, which describes the format of a fault. Its tests are test programs, which are built, or
-`plots: NAME`, tests/plots/NAME_test.py. Prints a Markdown table. Exit 1 when a fault survives or no longer applies.
+Reads mutants.toml in this folder, which describes the format of a fault. Its tests are test programs, which are built,
+or `plots: NAME`, tests/plots/NAME_test.py. Prints a Markdown table. Exit 1 when a fault survives or no longer applies.
 """
 import argparse
 import ast

@@ -225,7 +225,8 @@ class FirstQuestions(Page):
     """A new user's questions, by clicking and typing only."""
 
     def copied(self, tab, way):
-        """The text that `way` of the shown tab's share box copies to the clipboard, with the button in the page's header."""
+        """The text that `way` of the shown tab's share box copies to the clipboard, with the button in the page's
+        header."""
         self.context.grant_permissions(["clipboard-read", "clipboard-write"])
         tab.click("#share")
         tab.click(f"section:not([hidden]) .share >> text={way}")

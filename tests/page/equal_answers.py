@@ -5,7 +5,9 @@
 Usage: equal_answers.py PROGRAM FOLDER [--times]
 
 FOLDER has foredraft_page.js and foredraft_page.wasm: build/page. The questions are the commands of
-tests/recorded/commands.toml that the page has, as text and as JSON, and some from a generator (fixed seed), part of them with a mistake. Exit code 0: all equal, except numbers of the questions in ROUNDING; 1: something else differs. --times prints how long answers took.
+tests/recorded/commands.toml that the page has, as text and as JSON, and some from a generator (fixed seed), part of
+them with a mistake. Exit code 0: all equal, except numbers of the questions in ROUNDING; 1: something else differs.
+--times prints how long answers took.
 """
 import base64
 import itertools

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every number that a paper prints has its row in the scorecard: the printed tables are read here by a reader independent of the program's, and compared with the scorecard of their experiments.
+"""Every number that a paper prints has its row in the scorecard: the printed tables are read here by a reader
+independent of the program's, and compared with the scorecard of their experiments.
 
 Usage: every_cell.py PROGRAM FOLDER_OF_PRINTED_TABLES
 """
