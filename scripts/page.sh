@@ -3,8 +3,9 @@
 # Builds the page of the program, build/page/foredraft.html: one file with the program as WebAssembly. Debian 12 only,
 # whose Emscripten is 3.1.6. Installs what is missing (400 MB), and fetches Debian's sources of RE2 and zlib, which have
 # no packages for WebAssembly (docs/adr/0027-page.md).
-# scripts/page.sh [--test PROGRAM]     then compares the page's answers with those of PROGRAM, such as
-# build/release/foredraft
+#
+#   scripts/page.sh [--test PROGRAM]     then compares the page's answers with those of PROGRAM, such as
+#                                        build/release/foredraft
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the program again and again under kills, faults and races; exits 1 if a byte is lost. docs/testing.md says what
-# is tried. scripts/storm.sh [--seconds N] [PROGRAM]
+# is tried.
+#   scripts/storm.sh [--seconds N] [PROGRAM]
 #     --seconds N           total time (default 900)
 #     --seed S              for all random choices (default 1)
 #     --task KIND[/NUMBER]  only kills, interrupts, faults, streams or races; with a number, only that task, repeatedly

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the files that users install without a compiler, into the folder OUT:
 #
-# foredraft-VERSION-*.whl                  one for each PYTHON: 3.11 has its own, one built by 3.12 or newer works with
-# all of these (the stable ABI); tagged by auditwheel foredraft-VERSION.tar.gz                 the sources, after a test
-# build of a wheel from them foredraft-VERSION-linux-x86_64.tar.gz    only the program, with the libraries that Debian
-# has no static version of
+#   foredraft-VERSION-*.whl                  one for each PYTHON: 3.11 has its own, one built by 3.12 or newer works
+#                                            with all of these (the stable ABI); tagged by auditwheel
+#   foredraft-VERSION.tar.gz                 the sources, after a test build of a wheel from them
+#   foredraft-VERSION-linux-x86_64.tar.gz    only the program, with the libraries that Debian has no static version of
 #
 # Wheels and program hold the page (docs/page.md). If Emscripten is installed, it is built first. Otherwise they hold
 # build/page/foredraft.html as it is, or no page. Fails if a file is larger than 15 MB. scripts/try_install.sh OUT tries

@@ -4,9 +4,9 @@
 # scripts/engines/vllm_cpu_validation.py. Takes 8 GB of disk, 6.4 GB of downloads, 20 GB of memory and an otherwise idle
 # machine. Never a part of the tests.
 #
-# vllm_cpu.sh FOLDER install                   once, 10 minutes vllm_cpu.sh FOLDER all [--minutes 30]        the
-# measurement; repeat it until it says that all cells are measured vllm_cpu.sh FOLDER STEP [OPTION...]          models,
-# logs, calibrate, predict, measure, evaluate
+#   vllm_cpu.sh FOLDER install                   once, 10 minutes
+#   vllm_cpu.sh FOLDER all [--minutes 30]        the measurement; repeat it until it says that all cells are measured
+#   vllm_cpu.sh FOLDER STEP [OPTION...]          models, logs, calibrate, predict, measure, evaluate
 #
 # PYTHON: an interpreter of version 3.12 (default python3.12). FOREDRAFT: the program (default build/release/foredraft).
 set -euo pipefail
