@@ -26,7 +26,7 @@ TIMEOUT_S = 300
 def executed(path):
     """The notebook with the outputs of a new run, without its times and counts."""
     notebook = nbformat.read(path, as_version=4)
-    environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}  # pictures are embedded in it
+    environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}  # embeds pictures
     nbclient.NotebookClient(notebook, timeout=TIMEOUT_S, kernel_name="python3",
                             resources={"metadata": {"path": str(path.parent)}}).execute(env=environment)
     for cell in notebook.cells:

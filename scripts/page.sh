@@ -31,7 +31,7 @@ if [ ! -d $sources/re2 ] || [ ! -d $sources/zlib ]; then
     (cd $sources && apt-get "${options[@]}" source --download-only $package && rm -rf $package &&
       dpkg-source -x ${package}_*.dsc $package >/dev/null)
   done
-  make -s -C $sources/re2 REBUILD_TABLES=1 re2/{perl_groups,unicode_groups,unicode_casefold}.cc  # Debian's are generated again
+  make -s -C $sources/re2 REBUILD_TABLES=1 re2/{perl_groups,unicode_groups,unicode_casefold}.cc  # generated anew
 fi
 
 export NODE_PATH=/usr/share/nodejs  # where Debian's Emscripten finds acorn

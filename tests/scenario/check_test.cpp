@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fits with what: the one check of a scenario, over all pairs of members of the registries.
+// Which parts of a scenario can be combined: its check, over all pairs of members of the registries.
 #include "scenario/check.hpp"
 
 #include <algorithm>

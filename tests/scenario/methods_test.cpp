@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The methods of the field: what people search for is found, and everything that is modeled belongs to a method.
+// The methods of the field: common names are found, and everything that is modeled belongs to a method.
 #include "scenario/methods.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ TEST_CASE("every method has a description, when it gains, its source, and how to
     CHECK(method.request.empty() != method.reason.empty());
     const bool compared = !std::holds_alternative<std::monostate>(method.compared);
     if (compared) CHECK_FALSE(method.request.empty());
-    // What is modeled is compared, or says why not.
+    // A modeled method is compared, or gives a reason why not.
     CHECK(method.not_compared.empty() == (compared || method.request.empty()));
     if (!method.if_named.empty()) CHECK(compared);
     CHECK(plain.insert(plain_name(method.name)).second);

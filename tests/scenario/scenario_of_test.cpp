@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scenario from names and values: the one constructor behind files, command lines and programs.
+// A scenario from names and values: the constructor that files, command lines and programs use.
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulators check nothing that a scenario can say: each of these is rejected before one is made.
+// Simulators do not check scenarios: each of these is rejected before a simulator is constructed.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -42,12 +42,12 @@ void put(Scenario& scenario, const Models& part) { token_of(scenario).models = p
 
 using Change = std::function<void(Scenario&)>;
 
-/// A change that puts these parts in the place of those of their kind.
+/// A change that replaces the parts of the same kinds by these.
 Change with(const auto&... parts) {
   return [parts...](Scenario& scenario) { (put(scenario, parts), ...); };
 }
 
-/// A change of a sound scenario, and the parameter that is wrong then.
+/// A change of a valid scenario, and the parameter that it makes invalid.
 using IllegalChange = std::pair<std::string, Change>;
 
 void check_changes(const Scenario& sound, const std::vector<IllegalChange>& changes) {
