@@ -16,8 +16,7 @@ import unittest
 ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
 SCRIPT = ROOT / "gpu_bench/time_transformers.py"
 
-TORCH =
-"""
+TORCH = """
 float16, float32, __version__ = "float16", "float32", "stand-in"
 
 class Tensor:
@@ -54,8 +53,7 @@ class cuda:
     def get_device_name(): return "a device, with a comma"
 """
 
-LIBRARY =
-"""
+LIBRARY = """
 def _speculative_sampling(candidate_input_ids, candidate_logits, candidate_length, new_logits, {last}):
     assert candidate_input_ids.shape == (1, candidate_length), candidate_input_ids.shape
     assert candidate_logits.shape[1] == candidate_length and new_logits.shape[1] == candidate_length + 1
