@@ -54,7 +54,7 @@ TEST_CASE("mlx_lm: the speed of a benchmark is that of its batch, averages stand
   CHECK(runs[1].times.output_tokens_per_s == 160.0);
   CHECK(runs[1].concurrency == 4.0);
   CHECK(runs[2].times.tpot_ms == near(50.0));
-  // Of another model, without its settings and trials.
+  // Output of another model, without settings and trials.
   CHECK(runs[3].times.tpot_ms == near(50.0));
   CHECK_FALSE(runs[3].concurrency);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies in front of a model that drafts: the emitted distribution against the target's, yields against those of the
-// model alone, and the passes that copies save.
+// Prompt lookup before a draft model: the emitted distribution against the target's, yields against those of the model
+// alone, and the passes that copies save.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <vector>
@@ -24,7 +24,7 @@ std::shared_ptr<const Model> model_of(std::int64_t vocabulary, int documents, st
   return Model::train(tests::generated_documents(vocabulary, documents, seed), vocabulary, order);
 }
 
-/// A target and a drafter of little and other text, so that they differ everywhere.
+/// A target and a drafter trained on little and other text, so that they differ everywhere.
 Speculation small_pair(double temperature, std::int64_t gamma) {
   return make_speculation(model_of(small_vocabulary, 40, 1, 3), ngram_drafter(model_of(small_vocabulary, 3, 2, 2)),
                           temperature, gamma);
@@ -63,7 +63,7 @@ constexpr std::size_t index_of(Token x, Token y, Token z) {
   return static_cast<std::size_t>((x * small_vocabulary + y) * small_vocabulary + z);
 }
 
-/// Expected number of each triple of tokens after the prompt in `trials` texts of the model alone.
+/// Expected number of each triple of tokens after the prompt in `trials` texts of the model by itself.
 std::vector<double> triples_of(const Model& model, const std::vector<Token>& prompt, double trials) {
   std::vector<double> expected(small_vocabulary * small_vocabulary * small_vocabulary);
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -106,8 +106,8 @@ TEST_CASE("a copy needs a long enough suffix of the text") {
 }
 
 TEST_CASE("copies before a model keep the target's joint distribution of three tokens", "[long]") {
-  // 30,000 texts each after a prompt whose copies are likely and unlikely ones. Smallest defect seen: 3 % of the mass
-  // of the second token moved to one of probability 0.2.
+  // 30,000 texts for each prompt, with likely and unlikely copies. The smallest detected defect moves 3 % of the mass
+  // of the second token to one of probability 0.2.
   constexpr std::int64_t trials = 30'000;
   const std::vector<std::vector<Token>> prompts{{2, 3, 4, 2, 5, 3, 2, 3, 5, 4, 2, 3}, {2, 4, 5, 3, 2, 5}};
   std::uint64_t block = 0;

@@ -39,7 +39,7 @@ void check_tokens(const Tally& tally, const std::vector<double>& distribution) {
 
 }  // namespace
 
-// 200,000 iterations see a cell off by 0.6 % of all iterations.
+// 200,000 iterations detect an error of a cell of 0.6 % of all iterations.
 TEST_CASE("a dynamic tree keeps the nodes of the largest values of each iteration") {
   const Tally tally = run(*make_dynamic_tree_simulator(growing({pure_contexts(), pure_contexts()}, 3, 200'000)),
                           {.seed = 4, .point = 0}, 1);

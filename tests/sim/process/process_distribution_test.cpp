@@ -52,7 +52,8 @@ std::vector<DistributionCase> distribution_cases() {
 
 }  // namespace
 
-// 300,003 iterations: a probability of one half off by 1 % (the acceptance of the first position by 0.7 %) is seen.
+// 300,003 iterations detect a relative error of 1 % in a probability of one half (0.7 % in the acceptance of the first
+// position).
 TEST_CASE("tokens per iteration follow the enumerated distribution on both paths and under both conventions") {
   constexpr std::uint64_t iterations = 300'003;
   const std::vector<DistributionCase> cases = distribution_cases();
@@ -76,8 +77,8 @@ TEST_CASE("tokens per iteration follow the enumerated distribution on both paths
   }
 }
 
-// Neighbouring positions that shared random bits would bind them: 4 x 10^5 iterations see a correlation of 1.1 %
-// between the first two, whose conditional has 2 x 10^5 trials.
+// Neighboring positions would be correlated if they shared random bits: 4 x 10^5 iterations detect a correlation of 1.1
+// % between the first two, whose conditional has 2 x 10^5 trials.
 TEST_CASE("acceptance at one position is independent of the next, in any lane, draw or block") {
   constexpr std::uint64_t iterations = 400'000;
   for (const Path path : {Path::reference, Path::fast}) {
@@ -107,7 +108,7 @@ TEST_CASE("alpha 0 and alpha 1 are exact on both paths") {
   }
 }
 
-// Sixteen bits alone would reject 2^-16 of the drafts, or none: 128 or 0 in 2^23 where 16 are expected.
+// Sixteen bits alone would reject 2^-16 of the drafts, or none: 128 or 0 of 2^23; 16 are expected.
 TEST_CASE("rejections rarer than 2^-16 have the right frequency") {
   constexpr std::uint64_t drafts = std::uint64_t{1} << 23U;
   constexpr double reject = 0x1p-19;
@@ -121,7 +122,7 @@ TEST_CASE("rejections rarer than 2^-16 have the right frequency") {
   }
 }
 
-// Rejections of 1e-9 a draft: 65 in 65,536 iterations of a million drafts. The position of each is uniform.
+// Rejections of 1e-9 per draft: 65 in 65,536 iterations of a million drafts. The position of each is uniform.
 TEST_CASE("a million drafts with alpha within 1e-9 of one lose the expected iterations, anywhere in the draft") {
   constexpr std::uint64_t iterations = 65'536;
   constexpr std::int64_t gamma = 1'000'000;

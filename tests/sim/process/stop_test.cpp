@@ -11,7 +11,7 @@
 namespace foredraft::tests {
 namespace {
 
-/// Asks for an end once the work is on its way.
+/// Requests a stop once the work has begun.
 class Later {
  public:
   Later()
@@ -33,7 +33,7 @@ Simulation unsure(std::int64_t gamma, std::uint64_t iterations) {
   return simulation;
 }
 
-/// Requests that come so fast that the clock is all about them.
+/// Requests that arrive so fast that nearly all events are arrivals.
 Simulation crowd(double rate_per_s) {
   return {.scenario = {.fidelity = Server{.acceptance = Iid{0.5},
                                           .max_batch = 1,
@@ -68,8 +68,8 @@ TEST_CASE("a stop token stops once its flag is set, and a meter checks it period
       Interrupted);
 }
 
-// Each of these blocks takes seconds, far longer than the flag takes to be set: one that did not look would
-// come to its end without a throw. How fast it looks is not asserted here.
+// Each of these blocks takes seconds, far longer than setting the flag: one that did not check it would finish without
+// a throw. How soon it stops is not tested here.
 TEST_CASE("a stop requested inside a block ends it") {
   const auto stops = [](const Simulation& simulation) {
     const auto simulator = simulator_of(simulation);

@@ -19,7 +19,7 @@ using tests::Simulation;
 constexpr SimulationPlan by_load{
     .seed = 5, .requests = as_load_needs, .replicas = as_load_needs, .warmup_requests = as_load_needs};
 
-/// Answers of 100 tokens, a step of 1 ms.
+/// Answers of 100 tokens, steps of 1 ms.
 Simulation server_with(const Arrivals& arrivals, std::int64_t max_batch) {
   return {.scenario = {.fidelity = Server{.acceptance = Iid{0.7},
                                           .max_batch = max_batch,
@@ -66,7 +66,7 @@ TEST_CASE("requests, replicas and warm-up follow from the concurrency, unless th
 }
 
 // 32 replicas of 31 requests for 40 clients once reported a standard error of 0 and the wrong sign of the gain: the
-// requests of all clients were in step from the first one on.
+// requests of all clients were synchronized from the start.
 TEST_CASE("clients with answers of one length have an error, and drafts gain if prompts delay no decode step") {
   Simulation simulation = server_with(clients(40), 64);
   simulation.server().prompt.tokens = 300;
@@ -91,7 +91,7 @@ TEST_CASE("batches of a single replica give an error where replicas cannot") {
   plan.replicas = 1;
   const Simulated one = simulated(server_with(at_rate(50.0), 8), plan);
   CHECK(one.estimates.tokens_per_s.standard_error > 0.0);
-  // Close to that of the independent replicas of the same length in all.
+  // Close to that of independent replicas of the same total length.
   const Simulated many = simulated(server_with(at_rate(50.0), 8));
   CHECK(one.estimates.latency_ms.standard_error > 0.3 * many.estimates.latency_ms.standard_error);
   CHECK(one.estimates.latency_ms.standard_error < 3.0 * many.estimates.latency_ms.standard_error);

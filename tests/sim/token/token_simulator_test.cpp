@@ -97,7 +97,7 @@ TEST_CASE("at temperature 0 drafts are accepted where the argmaxes agree, ties g
 }
 
 TEST_CASE("temperature sharpens p and q before the rule: alpha by hand") {
-  // Temperature 1/2 squares and normalises: p = (1, 4) / 5, q = (4, 1) / 5, sum min = 2/5.
+  // Temperature 1/2 squares and normalizes: p = (1, 4) / 5, q = (4, 1) / 5, sum min = 2/5.
   tests::Simulation simulation =
       tests::simulation_of(tests::given(one_context({1.0 / 3, 2.0 / 3}, {2.0 / 3, 1.0 / 3})), 2, 1000);
   simulation.token().temperature = 0.5;

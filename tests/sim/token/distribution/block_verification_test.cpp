@@ -77,7 +77,7 @@ class DependentModels {
   std::map<std::vector<std::size_t>, Rows> rows_;
 };
 
-/// The probability that the target alone gives to these tokens.
+/// The target's probability of these tokens.
 double target_probability(const DependentModels& models, const std::vector<std::size_t>& tokens) {
   double probability = 1.0;
   std::vector<std::size_t> prefix;

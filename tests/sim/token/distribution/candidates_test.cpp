@@ -27,7 +27,7 @@ struct DistributionPair {
   [[nodiscard]] PositionDistributions distributions() const { return {.target = p, .draft = q}; }
 };
 
-/// Random rows of 2 to 5 tokens, some without mass, and the ends: equal, disjoint, point masses.
+/// Random rows of 2 to 5 tokens, some without mass, and extreme cases: equal, disjoint, point masses.
 std::vector<DistributionPair> small_distributions() {
   std::vector<DistributionPair> rows{
       {{0.2, 0.3, 0.5}, {0.2, 0.3, 0.5}},      {{0.5, 0.5, 0.0, 0.0}, {0.0, 0.0, 0.3, 0.7}},
@@ -145,14 +145,14 @@ TEST_CASE("an enumeration of too many sequences has no answer, two candidates of
   for (std::size_t x = 0; x < q.size(); ++x) q[x] = static_cast<double>(2 * x + 1) / 4e6;
   const PositionDistributions distributions{.target = p, .draft = q};
   CHECK(std::isnan(candidate_acceptance(distributions, {.count = 3, .draws = CandidateDraws::without_replacement})));
-  // sum min(p, q) is 3/4 here. With replacement the second candidate's q is the same line and r falls from 2 p to 0 on
-  // the lower half: by integrals, acceptance 1 - m(1 + 1/4), m(5/4) = 1/2 * 4/5 = 2/5 of... see the direct sum below.
+  // sum min(p, q) is 3/4 here. With replacement the second candidate's q is the same line, and r falls from 2 p to 0 on
+  // the lower half; the direct sum is below.
   double m = 0.0;
   for (std::size_t x = 0; x < q.size(); ++x) m += std::max(0.0, p[x] - 1.25 * q[x]);
   CHECK(candidate_acceptance(distributions, {.count = 2, .draws = CandidateDraws::with_replacement}) ==
         Approx(1.0 - m).epsilon(tests::second_route));
   CHECK(candidate_acceptance(distributions, {.count = 2, .draws = CandidateDraws::without_replacement}) ==
-        Approx(1.0 - m).epsilon(1e-3));  // leaving out one token of 2,000 changes little
+        Approx(1.0 - m).epsilon(1e-3));  // omitting one token of 2,000 changes little
 }
 
 TEST_CASE("the residual mass equals its sum, at every kink and between, to the last digits") {
@@ -265,7 +265,7 @@ TEST_CASE("recursive rejection and k_seq accept at most the optimum, k_seq its g
 }
 
 TEST_CASE("k_seq by hand: the root for P = (1, 0), Q = (1/2, 1/2), and p = q") {
-  // b = min(1/2, 1 / rho) = 1/2 up to rho = 2, and 1 - (1 - b)^2 = 3/4 = rho b: rho = 3/2. Nothing of p is left over.
+  // b = min(1/2, 1 / rho) = 1/2 up to rho = 2, and 1 - (1 - b)^2 = 3/4 = rho b: rho = 3/2. No mass of p is left.
   const DistributionPair pair{{1.0, 0.0}, {0.5, 0.5}};
   const auto rule = make_rule(KSeq{.candidates = 2});
   CHECK(rule->row_statistic(pair.distributions()) == Approx(1.5).epsilon(tests::few_ulp));
@@ -293,7 +293,7 @@ TEST_CASE("a pool knows the optimum of its candidates where they are independent
   CHECK(std::isnan(optimum_of(RejectionSampling{})));
 }
 
-// 4,000 numbers in equal distances: a token's share is met to 1/4,000.
+// 4,000 equally spaced numbers: a token's share is exact to 1/4,000.
 TEST_CASE("a residual's tokens are drawn with its distribution") {
   constexpr int draws = 4000;
   for (const DistributionPair& pair : small_distributions()) {
@@ -341,8 +341,8 @@ TEST_CASE("simulated candidates are accepted as often as the closed form says, d
   if (candidates >= 5.0 && replacement == 0.0) CHECK(simulated.mean == 1.0);
 }
 
-// 40,000 iterations: a standard error of about 0.002. Behind the first candidate 0.02 of q is left, which is still
-// worth drawing from, after the second 0.01 or nothing.
+// 40,000 iterations: a standard error of about 0.002. After the first candidate 0.02 of q is left, which is still
+// enough to draw from, after the second 0.01 or nothing.
 TEST_CASE("where q is nearly exhausted, earlier rejections are not forgotten") {
   const GivenDistributions table{.target = {{0.0, 0.0, 0.5, 0.5}}, .draft = {{0.98, 0.01, 0.01, 0.0}}};
   const auto simulator = tests::simulator_of(candidates_of(tests::given(table), 3.0, 0.0, 40'000), 5);
@@ -364,8 +364,8 @@ TEST_CASE("pooled and fresh contexts accept several candidates alike") {
   CHECK(std::abs(fresh.mean - pooled) <= tests::standard_errors * std::hypot(fresh.standard_error, pool_error));
 }
 
-// 60,000 positions: where a second candidate is drawn with chance 1/2 or 1/4, a q that is 0.1 % off in what decides on
-// it would be seen 30 times and more, where 0 is right.
+// 60,000 positions: if a second candidate is drawn with probability 1/2 or 1/4, an error of 0.1 % in the decisive part
+// of q would show at least 30 times; 0 is right.
 TEST_CASE("a certain second candidate is always accepted, one with p - q = 0 never") {
   const auto accepted_of = [](const GivenDistributions& table, double candidates, double replacement) {
     const Tally tally =
@@ -373,7 +373,7 @@ TEST_CASE("a certain second candidate is always accepted, one with p - q = 0 nev
             {.seed = 3, .point = 0}, 1);
     return std::pair(tally.units.sum(accepted), tally.units.sum(tested));
   };
-  // Behind the rejection of token 2 the residual and what is left of q are (1/2, 1/2, 0) both.
+  // After the rejection of token 2 the residual and the rest of q are both (1/2, 1/2, 0).
   const auto [all, of_all] = accepted_of({.target = {{0.5, 0.5, 0.0}}, .draft = {{0.25, 0.25, 0.5}}}, 2.0, 0.0);
   CHECK(all == of_all);
   // Token 0 is accepted as a first candidate and, as p - q = 0, never as a second: a single candidate does as well.

@@ -20,7 +20,7 @@ namespace {
 
 using Outcome = std::vector<std::size_t>;
 
-/// Plays iterations draft by draft until `length` tokens are emitted, over all outcomes of every draw.
+/// Enumerates iterations draft by draft until `length` tokens are emitted, over all outcomes of every draw.
 class Played {
  public:
   Played(const VerificationRule& rule, const GivenDistributions& given, const std::vector<std::size_t>& contexts,

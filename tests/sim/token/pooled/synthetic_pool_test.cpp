@@ -26,7 +26,7 @@ SyntheticModels pair_of(TargetDistribution target, DraftDistribution draft, doub
   return pair;
 }
 
-/// The plain sum that defines alpha, not the function the solver uses.
+/// The sum that defines alpha, not the function that the solver uses.
 double mean_sum_of_minima(const SyntheticPool& pool) {
   std::vector<double> p(pool.vocabulary());
   std::vector<double> q(pool.vocabulary());
@@ -119,7 +119,7 @@ TEST_CASE("zipf contexts hold p(rank) proportional to rank^-s, each in its own o
   }
 }
 
-// 60,000 shuffles, 16 cells: sees a position off by 3 %.
+// 60,000 shuffles in 16 cells detect an error of 3 % in a position.
 TEST_CASE("the shuffle puts every rank at every position equally often") {
   constexpr int vocabulary = 4;
   constexpr int shuffles = 60'000;
@@ -138,7 +138,7 @@ TEST_CASE("the shuffle puts every rank at every position equally often") {
 }
 
 // The first probability of a symmetric Dirichlet distribution over V tokens is Beta(a, (V - 1) a). 20,000 contexts in
-// 20 cells: sees a cell off by 25 %, and the missing correction of a shape below 1 by far more.
+// 20 cells detect an error of 25 % in a cell; a missing correction of a shape below 1 causes a far larger one.
 TEST_CASE("dirichlet contexts have Beta marginals, above and below concentration 1") {
   const double a = GENERATE(0.2, 1.0, 3.0);
   CAPTURE(a);

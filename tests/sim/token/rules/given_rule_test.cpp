@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Distributions and rules of one's own: scenario.hpp, lossiness.hpp.
+// User-defined distributions and rules: scenario.hpp, lossiness.hpp.
 #include <catch2/catch.hpp>
 #include <limits>
 #include <memory>
@@ -55,7 +55,7 @@ TEST_CASE("a rule given as rows emits the tokens of the rule that the rows were 
   for (const tests::RuleCase& entry : tests::rule_cases()) {
     CAPTURE(entry.label());
     const auto rule = entry.make();
-    if (rule->candidates(1).count > 1 || rule->verifies_blocks()) continue;  // rows say nothing of these
+    if (rule->candidates(1).count > 1 || rule->verifies_blocks()) continue;  // not defined by rows
     tests::Simulation built_in = tests::simulation_of(tests::given(tests::three_contexts()), 3, 4096);
     built_in.token().rule = entry.rule();
     CHECK(tests::emitted_by(tests::simulation_of(tests::given(with_rows_of(*rule)), 3, 4096)) ==

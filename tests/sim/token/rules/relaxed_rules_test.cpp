@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules that give up exactness: worked values, limits, monotonicity.
+// The relaxed rules: worked values, limits, monotonicity.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -55,7 +55,7 @@ double verdict(const std::string& rule, const RuleSettings& settings, const std:
                           made->row_statistic({.target = p, .draft = q}));
 }
 
-/// For each token 1 where it is accepted with certainty.
+/// For each token, 1 if it is accepted with certainty.
 std::string certain(const std::string& rule, const RuleSettings& settings, const std::vector<double>& p,
                     const std::vector<double>& q) {
   std::string marks;
@@ -63,7 +63,7 @@ std::string certain(const std::string& rule, const RuleSettings& settings, const
   return marks;
 }
 
-/// Whether acceptance rises (never falls) along a list of settings, on every row.
+/// Whether acceptance never falls along a list of settings, on every row.
 void check_rising(const std::string& rule, const std::vector<RuleSettings>& settings) {
   for (const auto& [p, q] : random_distributions()) {
     double before = 0.0;
@@ -153,7 +153,7 @@ TEST_CASE("top_beta with beta 1 or tolerance 0 is greedy_match, ties included, a
     check_rising("top_beta", by_beta);
     check_rising("top_beta", by_tolerance);
   }
-  // Of tokens tied at rank beta every one is within it; of those tied at the top too, unless only greedy is right.
+  // All tokens tied at rank beta are within it; so are those tied at the top, unless only the greedy token is right.
   const std::vector<double> p{0.1, 0.3, 0.3, 0.3};
   const std::vector<double> q(4, 0.25);
   CHECK(acceptance_of("top_beta", {{"top_beta", 2.0}, {"tolerance", 1.0}}, p, q) == 0.75);
@@ -321,7 +321,7 @@ TEST_CASE("sigmoid_approximation compares sigmoids of scaled logits: by hand") {
 }
 
 TEST_CASE("a narrow sigmoid far below zero is rejection_sampling, a wide one accepts everything") {
-  // Far on the left sigma(t) = e^t; with b - a = 1 it is p times a constant, which ratios and residuals lose.
+  // For large negative t, sigma(t) = e^t; with b - a = 1 it is p times a constant, which ratios and residuals lose.
   const RuleSettings narrow{{"scale_low", 30.0}, {"scale_high", 31.0}};
   const RuleSettings wide{{"scale_low", -1e6}, {"scale_high", 1e6}};
   for (const auto& [p, q] : random_distributions()) {
@@ -414,7 +414,7 @@ TEST_CASE("over a grid of parameters, limits included, every rule is simulated w
         const auto simulator = tests::simulator_of(simulation, 5);
         const double simulated = acceptance(run(*simulator, {.seed = 8, .point = 0}, 1)).per_token.mean;
         const double expected = expected_acceptance(*simulator);
-        // Each iteration tests one draft at least.
+        // Each iteration tests at least one draft.
         const double error = std::sqrt(std::max(0.0, expected * (1.0 - expected)) / 20'000);
         CHECK(std::abs(simulated - expected) <= tests::standard_errors * error + tests::second_route);
       }

@@ -12,14 +12,14 @@
 namespace foredraft::sim {
 namespace {
 
-/// A drafted token and how the verifier sees its position: tokens 0, 1, 2, ... from its best to its worst.
+/// A drafted token and the verifier's distribution at its position: tokens 0, 1, 2, ... from best to worst.
 struct ReplayedPosition {
   std::vector<double> verifier;
   Token drafted;
 };
 
-/// A sentence of fourteen tokens in the manner of the worked translation examples of [Xia2022, Table 19] and [Xia2023,
-/// Table 16], whose tokens are not at hand: the draft repeats a word, takes a synonym, and breaks off near the end.
+/// A sentence of fourteen tokens similar to the translation examples of [Xia2022, Table 19] and [Xia2023, Table 16],
+/// whose tokens are not available: the draft repeats a word, uses a synonym, and breaks off near the end.
 std::vector<ReplayedPosition> replayed_sentence() {
   const std::vector<double> sure{0.90, 0.05, 0.03, 0.01, 0.01};
   const std::vector<double> synonyms{0.50, 0.30, 0.10, 0.06, 0.04};

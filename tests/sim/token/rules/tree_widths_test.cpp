@@ -53,7 +53,7 @@ TEST_CASE("a tree accepts at each depth like that many candidates, and emits the
         expected += reached;
       }
       tests::check_estimate(tokens_per_iteration(run(*simulator, {.seed = 7, .point = 0}, 1)), expected);
-      CHECK(std::isnan(expected_acceptance(*simulator)));  // drafts have no acceptance in common, whatever gamma
+      CHECK(std::isnan(expected_acceptance(*simulator)));  // drafts have no common acceptance for any gamma
       CHECK(std::isnan(expected_acceptance(
           *tests::simulator_of(with_rule(MultiCandidate{.candidates = 2, .widths = widths}, 1, 10), 1))));
 
