@@ -79,7 +79,7 @@ TEST_CASE("the expected loss decides: a noisy winner is not set aside, and its l
   CHECK(use.high > 1.2);
 }
 
-TEST_CASE("a noisy plain run affects all draft lengths alike: it does not hide which one is best") {
+TEST_CASE("noise of a plain run affects all draft lengths equally and does not hide the best one") {
   std::vector<Observation> windows;
   for (int i = 0; i < 12; ++i) {
     const double change = i % 2 == 0 ? 0.99 : 1.01;

@@ -250,7 +250,7 @@ TEST_CASE("loads for figures ascend, and at the requested one the answer is the 
   CHECK(predictions[4].at(3).speedup->request == predicted(users(16)).at(3).speedup->request);
 }
 
-TEST_CASE("one budget of tokens gains where requests differ, and almost nothing where they are alike") {
+TEST_CASE("one token budget gains if requests differ, and almost nothing if they are equal") {
   LoadQuestion question = users(128);  // enough that every verified token takes time
   question.pair.gamma.reset();
   const double alike = predicted(question).adaptive_gain.value();

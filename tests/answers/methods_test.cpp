@@ -180,7 +180,8 @@ TEST_CASE("invalid requests are rejected, with what to do") {
   refused_parameter("no method", "rule.epsilon", 0.5);
 }
 
-TEST_CASE("several pairs give the answers of each alone, with text its input copying, at temperatures it can use") {
+TEST_CASE(
+    "several pairs give the answers of single pairs, also text with input copying at the temperatures it allows") {
   MethodsQuestion question = question_of_pairs();
   question.temperatures = {0.0, 0.7, 1.0};
   const MethodsAnswer answer = compare_methods(question);

@@ -151,7 +151,7 @@ TEST_CASE("windows of prompts lose their times where others only decode, and are
   CHECK(separates({window_of(8, 800.0), window_of(8, 800.0, 100.0)}) == std::nullopt);
 }
 
-TEST_CASE("where the rate of prompts alone was logged, their share is unknown and no window is left out") {
+TEST_CASE("if only the rate of prompts was logged, their share is unknown and no window is omitted") {
   Observation window = plain(8, 10.0);
   window.times.prompt_tokens_per_s = 500.0;
   Observation decodes = window;

@@ -202,7 +202,7 @@ TEST_CASE("figures are part of the run: an interrupt is 130, and the same comman
   CHECK(foredraft(folder, "plot b", plots).code == 1);
 }
 
-TEST_CASE("every command leaves a folder alone that another run is writing") {
+TEST_CASE("no command changes a folder that another run is writing") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", figureless);
   write_text(folder / "heads.csv", "0.7,0.1\n0.5,0.1\n");

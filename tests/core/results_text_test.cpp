@@ -112,7 +112,7 @@ TEST_CASE("one table renders as text, Markdown, LaTeX and CSV") {
   CHECK(to_csv(table) == "rule_name,speed\na|b & c,1.5x\n\"50 %, all\",10.25x\n");
 }
 
-TEST_CASE("a group of columns is one column for people, and stands over its columns in LaTeX") {
+TEST_CASE("a group of columns is one column in text, and a heading over its columns in LaTeX") {
   using enum Table::Align;
   const Table table{.caption = "",
                     .columns = {{"alpha", right}, {"gamma", right, "c = 0.1"}, {"speedup at c", right, "c = 0.1"}},
@@ -198,7 +198,7 @@ TEST_CASE("no CSV has two columns of one name") {
   CHECK_THROWS_MATCHES(DataText({"ours", "verdict", "ours"}).csv(), std::logic_error, Says("ours"));
 }
 
-TEST_CASE("LaTeX sets signs as mathematics and leaves hyphens alone") {
+TEST_CASE("LaTeX sets signs as mathematics and keeps hyphens") {
   using enum Table::Align;
   const Table table{
       .caption = "", .columns = {{"+-", right}}, .rows = {{"-0.006 to -0.003"}, {"1.5 +- 0.1"}, {"T5-3B"}}};

@@ -75,7 +75,7 @@ TEST_CASE("a terminal shows colors, unless NO_COLOR is set or the terminal has n
   CHECK(shown_on_a_terminal("dumb", "") == plain);
 }
 
-TEST_CASE("colors mark the first line and labels, and leave JSON, tables for documents and single lines alone") {
+TEST_CASE("colors mark the first line and labels, but not JSON, tables for documents and single lines") {
   for (const char* same :
        {"{\n  \"a\": 1\n}\n", "| a | b |\n|---|---|\n", "# a script\n", "one line\n", "1,2\n3,4\n", ""}) {
     CHECK(terminal_text(same) == same);

@@ -170,8 +170,10 @@ TEST_CASE("a decay of process fidelity has no closed form in token fidelity") {
   }
 }
 
-TEST_CASE("on prose a head's accuracy falls with its position, and a stage that sees the token before stays above it",
-          "[long]") {
+TEST_CASE(
+    "on prose a head's accuracy falls with its position, and that of a stage, which uses the token before, stays "
+    "higher",
+    "[long]") {
   // 100,000 tokens, 50,000 iterations: standard errors of 0.0012 to 0.0024 for accuracies that differ by 0.02 and more,
   // and of up to 0.007 for acceptances that differ by 0.2 and more.
   const SweepConfig config = tests::config_of(

@@ -166,7 +166,7 @@ TEST_CASE("GuideLLM's console before 0.4: means, the load by name, failed reques
   CHECK(contents.observations[1].times.output_tokens_per_s == 187.0);
 }
 
-TEST_CASE("a table of benchmarks that is not GuideLLM's is left to others") {
+TEST_CASE("a table of benchmarks that is not GuideLLM's is not read as one") {
   const auto runs =
       posted_runs("| Benchmark | K | tok/s |\n|---|---|---|\n| plain | 0 | 50 |\n| constant | 3 | 80 |\n", "table");
   REQUIRE(runs.size() == 2);

@@ -28,7 +28,7 @@ TEST_CASE("quantiles of durations equal those of the sorted list, to the resolut
   }
 }
 
-TEST_CASE("short durations are exact, and the longest one has a bucket") {
+TEST_CASE("short durations are exact, and even the longest one has a bucket") {
   for (const std::int64_t duration : {0, 1, 127, 128, 200, 255}) {
     DurationHistogram histogram;
     histogram.add(duration);
@@ -41,7 +41,7 @@ TEST_CASE("short durations are exact, and the longest one has a bucket") {
   CHECK(std::abs(static_cast<double>(histogram.quantile(1.0)) - exact) <= DurationHistogram::resolution * exact);
 }
 
-TEST_CASE("merged histograms hold what one histogram of all durations holds") {
+TEST_CASE("merging histograms gives the histogram of all durations") {
   DurationHistogram one;
   DurationHistogram other;
   DurationHistogram both;

@@ -69,7 +69,7 @@ TEST_CASE("speedup divides tokens by iterations and charged draft passes") {
   parallel_drafter.units.add({3, 1, 2, 1, 2, 2}, 3);
   check_same(speedup(parallel_drafter, constant_ratio(0.25)),
              ratio_by_hand({1, 1, 2, 3, 3, 3}, std::vector<double>(6, 1.25)));
-  // Two passes at 0.25 and a verification of 1.5 steps, and a prefill of two steps per unit, one in plain decoding.
+  // Two passes at 0.25 and a verification of 1.5 steps, and two steps per sequence, one in plain decoding.
   check_same(speedup(tally, {.iteration = 1.5, .draft_pass = 0.25, .sequence = 2.0, .plain_sequence = 1.0}),
              ratio_by_hand({2, 2, 3, 4, 4, 4}, std::vector<double>(6, 4.0)));
   CHECK_THROWS_AS(speedup(tally, constant_ratio(-0.1)), DomainError);

@@ -112,7 +112,7 @@ TEST_CASE("no policy beats optimal stopping, and it never beats the oracle, on 1
   }
 }
 
-TEST_CASE("a rejection probability equal to the cost of a draft is the best policy that sees only drafted tokens") {
+TEST_CASE("a rejection probability equal to the cost of a draft is the best policy that knows only drafted tokens") {
   // The next draft gains if its token is emitted with a probability above c S, that is if alpha times the product of
   // the calibrated confidences so far exceeds c S: h = 1 - c S / alpha [Huang2024, Thm. 3.1].
   for (const double alpha : {0.6, 0.8, 0.95}) {

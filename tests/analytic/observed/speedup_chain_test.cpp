@@ -63,7 +63,7 @@ TEST_CASE("for any known times the product is the measured speedup and the share
   }
 }
 
-TEST_CASE("what the times cannot split stays one factor") {
+TEST_CASE("factors that the times cannot separate are one factor") {
   ChainTimes times = all_known();
   times.drafting.reset();
   times.verification.reset();

@@ -99,7 +99,7 @@ TEST_CASE("without realigning, copying is i.i.d. acceptance, and without edits e
   CHECK(input_copy({1.0, 2}, 6, Convention::no_bonus).mean_gamma == Approx((6.0 + 2.0) / 3.0));
 }
 
-TEST_CASE("acceptance falls by one factor a position, and by less where a stage sees the token before") {
+TEST_CASE("acceptance falls by one factor per position, and by less if a stage uses the token before") {
   const std::vector<double> conditional = decaying_acceptance(0.9, 0.5, 4);
   CHECK(conditional == std::vector<double>{0.9, 0.45, 0.225, 0.1125});
   CHECK(decaying_acceptance(0.7, 1.0, 3) == std::vector<double>{0.7, 0.7, 0.7});

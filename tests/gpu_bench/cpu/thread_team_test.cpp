@@ -27,7 +27,7 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 
 namespace foredraft::gpu_bench {
 
-TEST_CASE("every thread does its part of each piece of work, and sees after a barrier what the others wrote") {
+TEST_CASE("every thread does its part of each task, and after a barrier reads what the others wrote") {
   for (const unsigned threads : {1U, 2U, 4U}) {
     ThreadTeam team(threads);
     std::vector<int> written(threads, 0);

@@ -134,7 +134,7 @@ TEST_CASE("a launch without blocks, or without whole warps, is rejected") {
   CHECK_THROWS_AS(run_blocks({.blocks = 1, .threads = 33, .shared_bytes = 0}, nothing), std::logic_error);
 }
 
-TEST_CASE("the last of several blocks sees what all wrote, whichever it is, and leaves the counter at zero") {
+TEST_CASE("the last of several blocks reads what all wrote, whichever it is, and leaves the counter at zero") {
   for (const HostOrder order : every_order) {
     std::vector<int> written(5, 0);
     std::vector<int> seen;

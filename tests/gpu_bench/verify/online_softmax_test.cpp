@@ -90,7 +90,7 @@ TEST_CASE("NaN counts as -inf and +inf as the largest number, and both are recor
   CHECK(part.fault == 0);
 }
 
-TEST_CASE("where nothing is finite every probability is 0, and -inf beside finite logits changes nothing") {
+TEST_CASE("if nothing is finite every probability is 0, and -inf among finite logits changes nothing") {
   const SoftmaxPart nothing = block_softmax(std::vector<float>(100, -float_infinity), 32);
   CHECK(nothing.top == -float_infinity);
   CHECK(nothing.sum == 0.0F);

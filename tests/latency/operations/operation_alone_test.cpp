@@ -106,7 +106,9 @@ TEST_CASE("an operation alone is a valid program over its own buffers, with the 
   }
 }
 
-TEST_CASE("a pass reads each weight once, of an embedding its rows, of KV caches the filled part, and no activations") {
+TEST_CASE(
+    "a pass reads each weight once, only the used rows of an embedding, the filled part of KV caches, and no "
+    "activations") {
   const ModelShape shape = tests::tiny_decoder();
   const Program plain = decoder_pass(shape, {.tokens = 1, .batch = 1, .context = 4});
   const double caches = 2.0 * 2 * 2 * (2 * 2) * 5;  // fp16, keys and values, layers, heads times size, 5 positions

@@ -99,7 +99,7 @@ TEST_CASE("attention and KV caches that do not fit each other are rejected") {
     first_of<Attend>(program).length = 8;
     CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("attend: reads"));
   }
-  SECTION("a query that sees nothing") {
+  SECTION("a query without visible keys") {
     first_of<Attend>(program).length = 2;
     CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("causal query"));
   }

@@ -289,7 +289,7 @@ TEST_CASE("the encoder's pass fills the KV caches that the decoder's pass reads"
   CHECK(contents_named(encoder, encoded, "layer 1 cross values")[3 * 8 + 5] == Approx(sum).epsilon(second_route));
 }
 
-TEST_CASE("an encoder sees its whole source: the last token changes the first output") {
+TEST_CASE("an encoder reads its whole source: the last token changes the first output") {
   const ModelShape shape = tests::tiny_encoder_decoder();
   const Program program = encoder_pass(shape, {.tokens = 1, .batch = 1, .context = 0});
   const BufferContents before = run(program);

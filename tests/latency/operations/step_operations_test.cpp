@@ -251,7 +251,7 @@ TEST_CASE("learned positions, layer norms and biases count as in the program") {
   }
 }
 
-TEST_CASE("weights as stored are the parameters, and those of a step are what a program reads of them") {
+TEST_CASE("weights as stored are the parameters, and those of a step are the ones that a program reads") {
   const Deployment fp16{.weights = NumberFormat::fp16};
   for (const ModelShape& shape : model_registry()) {
     if (shape.architecture == Architecture::encoder_decoder) continue;

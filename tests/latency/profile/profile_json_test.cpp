@@ -169,7 +169,7 @@ TEST_CASE("other schemas and text that is not JSON are rejected") {
   CHECK_THROWS_MATCHES(read_profile("/nonexistent/p.json"), InputError, Says("/nonexistent/p.json: cannot be read"));
 }
 
-TEST_CASE("what the first schema cannot express needs the second, and nothing else does") {
+TEST_CASE("only contents that the first schema cannot express need the second one") {
   const Figure made_up{.value = 4e14, .ci95 = {}, .origin = "made up"};
   const json first = document_of(synthetic_profile());
   CHECK_FALSE(first.at("limits").contains("matrix_peak_fp8_flop_per_s"));

@@ -326,7 +326,7 @@ TEST_CASE("a pass over only prompts is prefill, and a chunk of one token is almo
         us({.batch = 8, .tokens = 1, .context = 100.0}));
 }
 
-TEST_CASE("if compute bound, a chunk adds the time of its tokens alone") {
+TEST_CASE("if compute bound, a chunk adds only the time of its tokens") {
   const auto times = sheet_times("llama-3.1-8b");
   const auto us = [&](std::int64_t chunk) {
     return times->target_us({.batch = 64, .tokens = 1, .context = 1000.0, .chunk = chunk}, Convention::bonus);

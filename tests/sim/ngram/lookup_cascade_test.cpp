@@ -187,7 +187,7 @@ TEST_CASE("a run with copies before a model is conserved, and is charged only th
   }
 }
 
-TEST_CASE("without a long enough suffix to copy the model drafts alone") {
+TEST_CASE("without a long enough suffix to copy only the model drafts") {
   // 64 equal tokens in a row do not occur.
   const LookupFirst never{.match = 64, .least = 64, .window = 64};
   const sim::Tally copied = tally_of(cascade_run(never, 1.0, 4, 3'000));

@@ -112,7 +112,7 @@ TEST_CASE("tokens per iteration of an n-gram pair are those of the exact chain a
   }
 }
 
-TEST_CASE("heads and stages accept at each position as often as the enumeration of what they see says", "[long]") {
+TEST_CASE("heads and stages accept at each position as often as the enumeration of their contexts predicts", "[long]") {
   // 200,000 iterations: standard errors of 0.0008 at the first position to 0.0024 at the last, so errors of 0.004 and
   // 0.012 are detected.
   for (const auto sight : {ngram::Sight::none, ngram::Sight::previous}) {

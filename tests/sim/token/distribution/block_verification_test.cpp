@@ -308,7 +308,7 @@ TEST_CASE("at 50 tokens the tokens of simulated blocks are independent draws of 
 }
 
 // 5,000 iterations and a pool of 2,400: the difference has a standard error of about 0.02.
-TEST_CASE("pooled and fresh contexts verify blocks alike") {
+TEST_CASE("block verification accepts equally in pooled and fresh contexts") {
   SyntheticModels pair = tests::small_pair();
   pair.vocabulary = 20;
   pair.pool = 2400;

@@ -351,7 +351,7 @@ TEST_CASE("where q is nearly exhausted, earlier rejections are not forgotten") {
 }
 
 // Pool of 2,400 and 4,000 iterations: the difference has a standard error of about 0.006.
-TEST_CASE("pooled and fresh contexts accept several candidates alike") {
+TEST_CASE("several candidates are accepted equally in pooled and fresh contexts") {
   const double replacement = GENERATE(0.0, 1.0);
   SyntheticModels pair = tests::small_pair();
   pair.vocabulary = 20;

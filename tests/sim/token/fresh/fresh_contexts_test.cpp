@@ -136,7 +136,7 @@ TEST_CASE("for every rule, tokens emitted in fresh contexts follow the distribut
 
 // The standard error of the difference is 0.004 to 0.013, largest at temperature 0, where a context accepts all or
 // nothing.
-TEST_CASE("pooled and fresh contexts accept alike, for every target, draft and temperature", "[long]") {
+TEST_CASE("acceptance is equal in pooled and fresh contexts, for every target, draft and temperature", "[long]") {
   const auto target =
       GENERATE(TargetDistribution::zipf, TargetDistribution::gaussian_logits, TargetDistribution::dirichlet);
   const auto draft = GENERATE(DraftDistribution::noise, DraftDistribution::temperature, DraftDistribution::mixing);
