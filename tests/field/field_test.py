@@ -34,7 +34,7 @@ from table import CASES, MISSING
 
 HERE = pathlib.Path(__file__).resolve().parent
 COLUMNS = 100  # of text
-LINES = 12  # of an answer of advise, but for rows of its table beyond the fourth
+LINES = 12  # of an answer of advise, without rows of its table beyond the fourth
 USUAL_ROWS = 4
 TIMEOUT_S = 60
 AT_ONCE = 2  # commands
@@ -71,7 +71,7 @@ def check_json(document, expected):
         for value in [] if right is MISSING else found:
             try:
                 good = right(value) if callable(right) else value == right
-            except TypeError:  # a text where a number should be
+            except TypeError:  # a text instead of a number
                 good = False
             if not good:
                 yield f"{path} is {str(value)[:100]}, should be {right.__doc__ if callable(right) else right}"
@@ -98,7 +98,7 @@ def always_text(text, case, document):
 
 
 def always_json(document, text):
-    """What holds for every answer of advise."""
+    """Properties of every answer of advise."""
     advice, first_line = document.get("recommendation"), (text.splitlines() or [""])[0]
     if advice is not None:
         named = "off" if advice["gamma"] == 0 else f"K = {advice['gamma']}"
@@ -158,7 +158,7 @@ def check(program, case, folder, show):
         if code not in codes:
             problems.append(f"exit {code}, should be {' or '.join(map(str, codes))}: {(talk or text).strip()[:200]}")
         joined = " ".join((text + talk).split())  # texts are wrapped
-        # A number of the headline may stand in its second line: it ends where the evidence begins.
+        # A number of the headline may be in its second line: the headline ends before the evidence.
         headline = " ".join(re.split(r"^evidence\b", text, flags=re.MULTILINE)[0].split())
         first = (text.splitlines() or [""])[0]
         problems += [f"the first line lacks {part}: {first}" for part in case.get("first", ()) if not re.search(part, first)]

@@ -63,7 +63,7 @@ TEST_CASE("a step of the target on a P100 reads the decoder's weights and the vo
   const double step_ms = device.plain(1, 1, 0).step_ms;
   CHECK(step_ms > reading_ms);
   CHECK(step_ms < 1.03 * reading_ms);  // plus biases, activations and the source's keys and values
-  // Five beams of 64 sentences compute: 2 operations a weight and row at 10.6 TFLOP/s.
+  // Five beams of 64 sentences are compute bound: 2 operations per weight and row at 10.6 TFLOP/s.
   const double computing_ms = 1e3 * 2.0 * weights * 320.0 / 10.6e12;
   CHECK(device.plain(64, 5, 0).step_ms > computing_ms);
   CHECK(device.plain(64, 5, 0).step_ms < 1.25 * computing_ms);  // every beam reads keys and values of the source
