@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times fd.predict() on arrays beside the expressions that a researcher would write in numpy, in turn in one run.
+"""Times fd.predict() on arrays and the expressions that a researcher would write in numpy, in turn in one run.
 
 Usage: arrays.py [--rounds 7] [--points 100000000]; run it by a Python that has the package and pyarrow:
 build/python-env/bin/python after scripts/python_environment.sh.
 
 Speedup: (1 - a^(g+1)) / ((1-a) (c g + 1)) [Leviathan2023, Thm. 3.8]. Best gamma: the maximum of a grid of 32 gammas.
-Each number is the best of the rounds, in ns a point: other work on the machine only adds to it. Then `points` points of
-three open axes go to a Parquet file, with the memory that this takes.
+Each number is the best of the rounds, in ns per point: other work on the machine only adds to it. Then `points` points
+of three open axes are written to a Parquet file, and the memory for this is printed.
 """
 import argparse
 import os
@@ -21,7 +21,7 @@ import foredraft as fd
 
 
 def best_of(rounds, *works):
-    """The least seconds of each work; the works take turns."""
+    """The minimum time of each function in seconds; the functions take turns."""
     least = [float("inf")] * len(works)
     for _ in range(rounds):
         for i, work in enumerate(works):
@@ -77,7 +77,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--points", type=int, default=100_000_000, help="of the Parquet file; 0: none")
     options = parser.parse_args()
-    if options.points:  # first, since memory is that of the whole process so far
+    if options.points:  # first, because memory is the maximum of the process so far
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         stream(options.points)
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

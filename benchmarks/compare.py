@@ -31,8 +31,8 @@ REFERENCE_RULE = "rejection_sampling"
 SLOWEST_RULE = 3.0  # times the reference
 RULES = "verification rules, pooled, V = 32,000"
 
-# work, our program, our benchmark, baseline command, pattern of the baseline's rate (a group named seconds: its inverse),
-# name of the baseline.
+# work, our program, our benchmark, baseline command, pattern of the baseline's rate (a group named seconds: its
+# inverse), name of the baseline.
 # A baseline is run once per round even when several rows read it.
 COMPARISONS = [
     ("i.i.d. iterations, one draw each", "process_loop", "BM_process_fast",
@@ -98,12 +98,12 @@ def print_rules(rounds):
 
 
 def three_digits(value, largest=100_000):
-    """The number with three digits, as 2780 or 2.89e9."""
+    """The number with three digits, such as 2780 or 2.89e9."""
     return f"{float(f'{value:.3g}'):g}" if value < largest else f"{value:.3g}".replace("e+0", "e").replace("e+", "e")
 
 
 def record_row(today, name, ours, theirs, baseline):
-    """A row of record.csv. Rates are per second; low and high are the ends of the ratio's range."""
+    """A row of record.csv. Rates are per second; low and high are the range of the ratio."""
     ratios = [a / b for a, b in zip(ours, theirs)]
     rates = [three_digits(statistics.median(rates), 1000) for rates in (ours, theirs)]
     return [today, name, *rates, baseline, *map(three_digits, (statistics.median(ratios), min(ratios), max(ratios)))]

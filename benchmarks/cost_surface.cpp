@@ -14,7 +14,7 @@ namespace {
 
 const ForwardPassKind asked{.model = "llama-2-7b", .setting = {.dtype = "fp16"}};
 
-/// A profile without rows: answered by `fits` or a data sheet's limits.
+/// A profile without rows: its times come from `fits` or a data sheet's limits.
 Profile empty_profile(Source source) {
   Profile profile{.source = source, .identity = {}, .device = {}, .limits = {}};
   profile.device.name = "made up";
@@ -42,7 +42,7 @@ Profile with_limits() {
   return profile;
 }
 
-/// As many rows as the default plan measures of a target.
+/// As many rows as the default plan measures for a target.
 Profile with_table() {
   Profile profile = empty_profile(Source::measured);
   for (const std::int64_t context : {128, 512, 1024, 2048, 4096}) {

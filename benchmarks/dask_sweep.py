@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sweep of 10^5 points x 10^6 iterations on Dask, by one worker, by two, and with a worker that is killed: dask_sweep.py.
+"""A sweep of 10^5 points x 10^6 iterations on Dask, with one worker, with two, and with a worker that is killed.
 
-Prints for each the time, the processor time of this process (client, scheduler and merge) and of the workers, the digest of
-points.csv, and what a task sends and returns. Needs the package and `dask[distributed]`. Workers are processes of one
-thread on this machine; other load lengthens the time, less so the processor time.
+Prints for each the time, the processor time of this process (client, scheduler and merge) and of the workers, the
+digest of points.csv, and the data that a task sends and returns. Needs the package and `dask[distributed]`. Workers are
+processes of one thread on this machine; other load lengthens the time, but hardly the processor time.
 
 Usage: dask_sweep.py [--iterations N] [--shards N] [--workers N,...]
 """
@@ -45,7 +45,7 @@ def digest(folder):
 
 
 def kill_one(client, after_s):
-    """Kills one worker once, a while after the sweep began; its nanny starts another one."""
+    """Kills one worker once, some time after the sweep began; its nanny starts another one."""
     pid = next(iter(client.run(os.getpid).values()))
     timer = threading.Timer(after_s, os.kill, (pid, signal.SIGKILL))
     timer.start()

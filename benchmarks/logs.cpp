@@ -71,7 +71,7 @@ std::string json_log(std::int64_t between) {
   return text;
 }
 
-/// Lines in which words of headings stand, so that each is looked at as the header of a table, between windows.
+/// Lines with words of headings between windows, so that each may be the header of a table.
 std::string wordy_log() {
   std::string text = server_log(1).substr(0, 1000);
   text.reserve(log_bytes + 4096);

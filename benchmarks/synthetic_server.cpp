@@ -20,7 +20,7 @@ constexpr double ms = 1000.0;
 double logistic(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 double logit(double p) { return std::log(p / (1.0 - p)); }
 
-/// [i]: share of the steps whose first i + 1 drafts are accepted, with log odds off by `shift`.
+/// [i]: share of the steps whose first i + 1 drafts are accepted, with log odds changed by `shift`.
 std::vector<double> shares_of(const Text& text, std::int64_t gamma, double shift) {
   if (!text.by_position) {
     Runs runs = text.runs;
@@ -77,7 +77,7 @@ class ArmLog {
         speculation);
   }
 
-  /// Windows at one load, of which `count` decode throughout or in part.
+  /// Windows at one load, `count` of which decode throughout or in part.
   void add_load(double batch, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
       const bool gap = server_.idle == Idle::between && draws_.chance(0.5 * server_.idle_rate);

@@ -13,7 +13,7 @@
 #include "core/random_stream.hpp"
 #include "foredraft/acceptance.hpp"
 
-/// Servers whose truth is known, and their logs, printed as vLLM prints them.
+/// Simulated servers with known parameters, and their logs in the format of vLLM.
 namespace foredraft::benchmarks {
 
 constexpr double least_busy = 0.5, most_busy = 0.9;  ///< share of a window that is idle in part

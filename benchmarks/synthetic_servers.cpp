@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the answers of `advise` hold on servers whose truth is known: their logs are made up, printed as vLLM prints
-// them, read and judged as those of a user. Prints a table of goals; exit status 1 if one is missed.
+// Whether the answers of `advise` are right for simulated servers with known parameters: their logs are generated in
+// the format of vLLM, then read and judged like a user's. Prints a table of goals; exit status 1 if one is missed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ ordered_json advice_of(std::span<const Arm> arms) {
   return answers::to_json(answers::advise(question), "0.19.1");
 }
 
-// ---- the sampling error that these windows have, known from the truth
+// ---- the sampling error of these windows, from the known parameters
 
 /// Variance of a mean over windows with these weights (0: left out), in units of the variance of one window.
 double variance_of_mean(const std::vector<double>& weights, double correlation) {
@@ -61,7 +61,7 @@ double variance_of_mean(const std::vector<double>& weights, double correlation) 
   return variance / (all * all);
 }
 
-/// Steps of the windows at `batch`, or 0: of all, or of those that decode throughout.
+/// Steps of the windows at `batch` (0: all), of all windows or of those that decode throughout.
 std::vector<double> weights_of(const Arm& arm, std::optional<double> batch, bool clean) {
   std::vector<double> weights;
   for (const Window& window : arm.windows) {
@@ -118,7 +118,7 @@ struct Results {
   std::int64_t refused = 0;
 };
 
-/// Prints single servers that miss, where asked for.
+/// Prints single servers that miss, if requested.
 struct Report {
   std::string_view listed;
   std::uint64_t server;
@@ -278,7 +278,7 @@ double error_of_ratio(const Server& server, const Arm& one, const Arm& other) {
 
 void judge_choice(const Server& server, std::span<const Arm> arms, const ordered_json& advice, const Report& report,
                   Results& results) {
-  // Where the loads differ, nothing says whether any K beats none.
+  // If the loads differ, nothing shows whether any K beats plain decoding.
   std::vector<std::pair<double, const Arm*>> candidates;
   for (const Arm& arm : arms) {
     if (arm.gamma == 0 && server.loads == Loads::differ) continue;
@@ -344,7 +344,7 @@ double quantile(std::vector<double> values, double probability) {
   return values[place];
 }
 
-/// Rows of a table with a verdict each.
+/// Rows of a table, each with a verdict.
 class Goals {
  public:
   void row(const std::string& what, const std::string& measured, const std::string& goal, bool met) {
@@ -357,7 +357,7 @@ class Goals {
   bool all_met_ = true;
 };
 
-/// Goals are in whole percent, as is what is compared with them.
+/// Goals and the numbers compared with them are in whole percent.
 bool holds_level(double share, double correlation) {
   share = std::round(100.0 * share) / 100.0;
   return share >= (correlation > 0.5 ? 0.84 : 0.92) && (correlation > 0.5 || share <= 0.98);

@@ -31,7 +31,7 @@ Scenario scenario_of(Contexts contexts, const Rule& rule = RejectionSampling{}) 
           .gamma = 5};
 }
 
-constexpr std::uint64_t endless = std::uint64_t{1} << 34U;  // iterations: more than are timed
+constexpr std::uint64_t endless = std::uint64_t{1} << 34U;  // iterations, more than are timed
 
 void run_blocks(benchmark::State& state, const Scenario& scenario) {
   const std::unique_ptr<sim::Simulator> simulator = sim::make_simulator(scenario, {.iterations = endless, .seed = 1});

@@ -25,7 +25,7 @@ void BM_tree_greedy(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 
-/// The same search as the baseline's: the optimum for every size and depth up to the budget, and the last tree.
+/// The baseline's search: the optimum for every size and depth up to the budget, and the last tree.
 void BM_tree_program(benchmark::State& state) {
   const HeadAccuracies accuracies = baseline_accuracies(state.range(1));
   for (auto _ : state) benchmark::DoNotOptimize(dynamic_program_tree(accuracies, {state.range(0), state.range(1)}));

@@ -46,7 +46,7 @@ fraction=00
 budget_s=$((10#${minutes%%.*} * 60 + 10#${fraction:0:2} * 60 / 100))
 [ "$budget_s" -gt 0 ] || refuse "$minutes: MINUTES must be a number above 0, such as 8 or 2.5"
 
-# foredraft-gpu looks more closely; this saves a build before a refusal.
+# foredraft-gpu looks more closely; this avoids a build that would be rejected.
 if [ -d "$out" ]; then
   if [ -n "$(ls -A "$out")" ] && ! grep -qs '"complete": false' "$out/profile.json"; then
     refuse "$out: holds files, and no unfinished profile - use another folder"
@@ -91,7 +91,7 @@ fi
 code=0
 "$program" measure --out "$out" --minutes "$(printf '%d.%03d' $((left_s / 60)) $((left_s % 60 * 1000 / 60)))" || code=$?
 
-# The library itself beside our launch-by-launch copy of it, on the same device in the same run.
+# The library itself and our launch-by-launch copy of it, on the same device in the same run.
 if [ "$code" -eq 0 ] && [ -z "$python" ]; then
   echo "the transformers library was not timed: no python3 with torch and transformers" >&2
 elif [ "$code" -eq 0 ] && [ ! -e "$out-transformers.csv" ]; then

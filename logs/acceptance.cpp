@@ -295,7 +295,7 @@ void fit_to_total(AcceptanceCounts& counts) {
   std::vector<std::int64_t> fitted = counts.accepted_at;
   const std::int64_t sign = rest < 0 ? -1 : 1;
   for (std::int64_t i = 0; i < positions; ++i) {
-    // The first ones take what does not divide, the last ones give it.
+    // The first ones get the remainder; it is taken from the last ones.
     const std::int64_t at = sign > 0 ? i : positions - 1 - i;
     fitted[static_cast<std::size_t>(at)] +=
         sign * (std::abs(rest) / positions + (i < std::abs(rest) % positions ? 1 : 0));

@@ -56,8 +56,8 @@ inline constexpr double two_digits = 0.006;
 void set_positions(AcceptanceCounts& counts, std::span<const double> rates, std::optional<std::int64_t> gamma,
                    std::optional<double> rounding, std::int64_t line);
 
-/// Makes positions from rounded rates add up to the accepted tokens if the rest is within their rounding: it is spread
-/// over them.
+/// Makes positions from rounded rates add up to the accepted tokens if the remainder is within their rounding: it is
+/// distributed over them.
 void fit_to_total(AcceptanceCounts& counts);
 
 /// Tokens per step, 1 + accepted / steps; nullopt if either is unknown or there are no steps.
@@ -69,10 +69,11 @@ void fit_to_total(AcceptanceCounts& counts);
 /// drafted / steps if that is an integer and not estimated; else nullopt.
 [[nodiscard]] std::optional<std::int64_t> steady_gamma(const AcceptanceCounts& counts);
 
-/// Whether iterations drafted clearly less than `gamma` tokens on average: the number varies, or is another one.
+/// True if iterations drafted clearly fewer than `gamma` tokens on average: the draft length varies or differs from
+/// `gamma`.
 [[nodiscard]] bool drafts_vary(const AcceptanceCounts& counts, std::optional<std::int64_t> gamma);
 
-/// Sets `generated_tokens`, of which the first of each request are not, if they are clearly more than the counted steps
+/// Sets `generated_tokens`, without the first token of each request, if they clearly exceed what the counted steps
 /// emit: other steps drafted nothing.
 void set_generated_tokens(AcceptanceCounts& counts, std::optional<double> generated);
 

@@ -36,7 +36,7 @@ std::optional<double> metric_ms(const JsonFields& metrics, std::string_view name
   metric.reject("unit", unit, "must be one of time");
 }
 
-/// The mean of a metric of a run; its median, with a warning (W20), if the mean is not there.
+/// The mean of a metric of a run; its median, with a warning (W20), if there is no mean.
 std::string_view mean_key(const JsonFields& run, std::string_view name, LogContents& contents) {
   if (!run.has(name) || run.required_object(name).has("avg") || !run.required_object(name).has("p50")) return "avg";
   warn_of_median(name, run.line(), contents);
@@ -55,7 +55,7 @@ bool claims_aiperf_record(const JsonValue& value) {
          (value.contains("spec_decode_acceptance") || has_keys(value.at("metadata"), {"benchmark_phase"}));
 }
 
-/// Whether a record is of a request that was measured and answered.
+/// True for the record of a request that was measured and answered.
 bool measured(const JsonFields& record, const JsonFields& metadata) {
   return !record.has("error") && !metadata.flag("was_cancelled").value_or(false) &&
          metadata.text("benchmark_phase").value_or("profiling") == "profiling";
@@ -95,7 +95,7 @@ bool claims_aiperf_run(const JsonValue& value) {
          }) >= 2;
 }
 
-/// What the load generator was told: `input_config.loadgen`.
+/// The settings of the load generator: `input_config.loadgen`.
 void read_load(const JsonFields& run, Observation& observation) {
   const auto config = run.object("input_config");
   const auto load = config ? config->object("loadgen") : std::nullopt;
@@ -135,8 +135,8 @@ void read_aiperf_run(const JsonFields& run, LogContents& contents) {
 }
 
 // ---- The table of GenAI-Perf and AIPerf, on the console or as CSV: a row per metric, its mean first. A name that is
-// too long for its column goes on in rows without a value. The CSV goes on with a table of single values, the console
-// of AIPerf with tables of other metrics, such as those of speculation.
+// too long for its column continues in rows without a value. The CSV continues with a table of single values, the
+// console of AIPerf with tables of other metrics, such as those of speculation.
 
 constexpr std::string_view genai_perf_anchor =
     "^[ \t]*(?:\xE2\x94\x83|\xE2\x94\x82|(?:\\|[^\n]*|\"?[A-Za-z -]{0,40})(?:Statistic|Metric|Latency|Sequence Length"
@@ -163,7 +163,7 @@ std::string metric_name(std::string_view key) {
   return unit == std::string::npos || name.ends_with("(ms)") ? name : name.substr(0, unit);
 }
 
-/// Metrics of a run: a table that begins with one of them is of the next run.
+/// Metrics of a run: a table that begins with one of them belongs to the next run.
 constexpr std::array<std::string_view, 8> run_metrics{"time to first token (ms)", "inter token latency (ms)",
                                                       "output token throughput",  "request throughput",
                                                       "request latency (ms)",     "request count",
@@ -209,8 +209,8 @@ class GenaiPerfReader final : public BlockReader {
 
   bool in_table_ = false;
   bool begins_ = false;                ///< the table has no rows yet
-  bool is_first_ = false;              ///< the row that may go on is the first of its table
-  std::string key_ = {}, value_ = {};  ///< of the row that may go on
+  bool is_first_ = false;              ///< the row that may continue is the first of its table
+  std::string key_ = {}, value_ = {};  ///< of the row that may continue
   std::int64_t row_ = 0;               ///< its line
 };
 
@@ -242,8 +242,8 @@ void GenaiPerfReader::read(const KeyValueBlock& block, LogContents& contents) {
   const auto count = block.real("request count");
   const auto latency_ms = block.real("request latency (ms)");
   if (answered && count && *answered > 0.0) run.times.duration_s = *count / *answered;
-  // Those that decode. The latency of a request holds its time in the queue, which TTFT ends; without either that is
-  // not known apart.
+  // Requests that decode. The latency of a request includes its time in the queue, up to TTFT; without both, that time
+  // is unknown.
   constexpr double ms_per_s = 1000.0;
   if (throughput && tpot_ms) {
     run.requests = *throughput * *tpot_ms / ms_per_s;

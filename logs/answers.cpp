@@ -13,7 +13,7 @@
 #include "logs/formats.hpp"
 #include "logs/record_fields.hpp"
 
-/// Answers to single requests that count the steps they took.
+/// Answers to single requests that state their number of steps.
 namespace foredraft::logs {
 
 // ---- Answers of Spec-Bench, EAGLE and Medusa, one question per line. Spec-Bench lists the tokens that each step
@@ -62,7 +62,7 @@ AcceptanceCounts counts_of_indices(const JsonFields& choice, std::int64_t new_to
   return {.steps = steps, .accepted_tokens = new_tokens - steps, .steps_estimated = true};
 }
 
-/// Nullopt if there is nothing to count steps by.
+/// Nullopt if the answer does not determine the number of steps.
 std::optional<AcceptanceCounts> counts_of_choice(const JsonFields& choice, std::optional<std::int64_t> new_tokens,
                                                  AcceptanceTrace& trace) {
   if (choice.has("accept_lengths")) return counts_of_lengths(choice, trace);
@@ -120,7 +120,7 @@ const JsonValue* counted_steps(const JsonValue& value) {
   return steps != nullptr ? steps : member(*choice, "speculative_decoding_stats");
 }
 
-/// Names of the counts changed between versions; the first had none beside the steps.
+/// Names of the counts changed between versions; the first version had only the steps.
 std::optional<std::int64_t> count_of_any(const JsonFields& info, std::initializer_list<const char*> names) {
   std::optional<std::int64_t> count;
   for (const char* name : names) note(count, info.count(name));

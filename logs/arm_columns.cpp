@@ -14,12 +14,12 @@
 namespace foredraft::logs {
 namespace {
 
-/// Of a heading, an arm and what was measured of it.
+/// A heading split into its arm and its metric.
 struct ArmHeading {
   std::string arm = {}, measure = {};
 };
 
-/// Whether at least two headings hold a word of an arm: a cheap test for lines that begin no table.
+/// True if at least two headings contain a word of an arm: a cheap test for lines that begin no table.
 bool may_name_arms(std::span<const std::string> headings) {
   static const RE2 word(
       R"((?i)(?:^|[^a-z])(?:plain|base|off|on|none|no|false|yes|true|with|w/o|vanilla|ar|autoregressive|target|non|disabled)"
@@ -28,7 +28,7 @@ bool may_name_arms(std::span<const std::string> headings) {
   return std::ranges::count_if(headings, [](const std::string& one) { return RE2::PartialMatch(one, word); }) >= 2;
 }
 
-/// Whether a heading is that of an arm: without speculation, of a draft length, of a known drafter, or "with flag".
+/// True for the heading of an arm: without speculation, with a draft length, with a known drafter, or "with flag".
 bool is_arm(std::string_view heading) {
   static const RE2 drafter(R"((?i).*(?:^|[^a-z])(?:mtp|eagle|dflash|dspark|medusa|n-?gram|suffix|spec|draft|nextn).*)");
   static const RE2 other(R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|accept|position).*)",
@@ -86,7 +86,7 @@ void add_once(std::vector<std::string>& texts, const std::string& text) {
   if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
 }
 
-/// "MTP" beside "MTP K=3" is the same arm, if no other begins so.
+/// "MTP" and "MTP K=3" are the same arm, if no other begins with "MTP".
 void complete_arms(std::vector<std::optional<ArmHeading>>& split) {
   for (auto& one : split) {
     if (!one) continue;
@@ -98,7 +98,7 @@ void complete_arms(std::vector<std::optional<ArmHeading>>& split) {
   }
 }
 
-/// What a row measures: its name, with the unit of its cells if they have one and the name alone says nothing.
+/// The metric of a row: its name, with the unit of its cells if they have one and the name alone is not enough.
 std::string with_unit_of_cells(const TableRow& row) {
   const std::string& name = row.cells.front();
   if (row.cells.size() < 2 || column_of(name).meaning != Meaning::ignored) return name;
@@ -109,7 +109,7 @@ std::string with_unit_of_cells(const TableRow& row) {
              : name;
 }
 
-/// Whether the first column names what was measured.
+/// True if the first column names the metrics.
 bool names_measures(std::span<const std::string> headings, std::span<const TableRow> rows) {
   static const RE2 measure("(?i)(?:metrics?|measure\\w*|quantity|statistic|parameter|what|result)?");
   return headings.size() >= 3 && RE2::FullMatch(headings.front(), measure) &&
@@ -118,8 +118,8 @@ bool names_measures(std::span<const std::string> headings, std::span<const Table
           std::ranges::any_of(rows, [](const auto& row) { return is_measure(with_unit_of_cells(row)); }));
 }
 
-/// What the cells of arms measure: their unit ("130.9 t/s @ 73 %"), or a speed by the gain beside it: "96.1 (+52 %)"
-/// after 63.3, "(1.52x)". Empty if they do not tell.
+/// The metric of the cells of arms: by their unit ("130.9 t/s @ 73 %"), or a speed if a gain follows it: "96.1 (+52 %)"
+/// after 63.3, "(1.52x)". Empty if unknown.
 std::string measure_of_cells(std::span<const std::size_t> arms, std::span<const TableRow> rows) {
   static const RE2 with_unit(R"([^\w.]*([\d.,]+) ?([a-zA-Z]+/[a-zA-Z]+|ms/\w+|tps)\b.*)");
   static const RE2 with_gain(R"([^\w.]*([\d.]+)\W*\(\+?([\d.]+) ?([%xX]|\xC3\x97)\W*\).*)", RE2::Latin1);
@@ -143,8 +143,8 @@ std::string measure_of_cells(std::span<const std::size_t> arms, std::span<const 
   return {};
 }
 
-/// Headings of arms alone, without speculation first, are those of what their cells measure. Throws RejectedRecord if
-/// these do not tell; nothing is split if the table has other speeds, or only one arm.
+/// If headings name only arms, the cells give the metric; the arm without speculation comes first. Throws
+/// RejectedRecord if the cells do not show it; nothing is split if the table has other speeds, or only one arm.
 void split_bare_arms(std::span<const std::string> headings, std::span<const TableRow> rows,
                      std::vector<std::optional<ArmHeading>>& split) {
   std::vector<std::size_t> arms;
@@ -170,7 +170,7 @@ void split_bare_arms(std::span<const std::string> headings, std::span<const Tabl
   for (const std::size_t arm : arms) split[arm] = ArmHeading{.arm = headings[arm], .measure = measure};
 }
 
-/// Columns for what each heading of `table` says of an arm, if at least two arms are there.
+/// The columns of the arms in the headings of `table`, if there are at least two arms.
 std::optional<ArmTable> rows_by_arm(std::span<const std::string> headings, std::span<const TableRow> rows) {
   std::vector<std::optional<ArmHeading>> split;
   std::vector<std::string> arms;
@@ -197,7 +197,7 @@ std::optional<ArmTable> rows_by_arm(std::span<const std::string> headings, std::
     table.headings.push_back(names_rows && !has_category ? "category" : headings[i]);
   }
   table.headings.insert(table.headings.end(), measures.begin(), measures.end());
-  // Of each arm, the columns of its cells; the number of columns stands for an empty one.
+  // For each arm, the columns of its cells; the number of columns means an empty cell.
   std::vector<std::vector<std::size_t>> columns;
   for (const std::string& arm : arms) {
     const bool plain = arm_named(arm).plain;

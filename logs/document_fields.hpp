@@ -27,7 +27,7 @@
 /// Documents that the program writes and reads again, by visiting the fields of structs (visit_fields).
 namespace foredraft::logs {
 
-/// What tells one kind of document from another.
+/// The properties of one kind of document.
 struct DocumentRules {
   std::string_view schema;                            ///< "foredraft.observations/1"
   std::string_view written_by = {};                   ///< said of another schema: ": import writes it"
@@ -154,7 +154,7 @@ class DocumentDecoder {
     void read(const char* name, T& value) {
       if (const nlohmann::ordered_json* found = find(name)) decoder_.decode(*found, path(name), value);
     }
-    /// The name of the schema, which has to be that of the rules.
+    /// The name of the schema, which must match the rules.
     void read_schema() {
       std::string schema;
       read("schema", schema);

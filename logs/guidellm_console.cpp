@@ -20,8 +20,8 @@
 namespace foredraft::logs {
 namespace {
 
-/// A column of a table: the cells of its headings one below the other, in lower case. The first of several that mean
-/// the same wins. The time per output token holds that to the first one; the latency between tokens does not.
+/// A column of a table: the cells of its headings from top to bottom, in lower case. If several mean the same, the
+/// first is used. The time per output token includes the time to the first one; the latency between tokens does not.
 struct ConsoleColumn {
   std::string_view headings;
   std::optional<double> StatedRun::*field;
@@ -52,7 +52,7 @@ constexpr std::array<ConsoleColumn, 17> console_columns{{
 /// Maximum number of benchmarks of a report.
 constexpr std::size_t max_benchmarks = 4096;
 
-/// Cells between bars; one above several columns, which as many bars follow, is repeated for each.
+/// Cells between bars; a cell above several columns, followed by as many bars, is repeated for each.
 std::vector<std::string> spread_cells(std::string_view line) {
   std::vector<std::string> cells;
   line = trimmed(line);
@@ -68,7 +68,7 @@ std::vector<std::string> spread_cells(std::string_view line) {
   return cells;
 }
 
-/// What a benchmark is called: "synchronous", "constant@2.50".
+/// The name of a benchmark: "synchronous", "constant@2.50".
 struct Strategy {
   std::string_view name;
   std::optional<double> value;
@@ -117,7 +117,7 @@ bool GuideLlmConsoleReader::heading(std::string_view text, const std::vector<std
   return true;
 }
 
-/// The limit of concurrency is the median of what was in flight, unless the name says it.
+/// The limit of concurrency is the median of the requests in flight, unless the name states it.
 void set_load(std::string_view name, StatedRun& run) {
   const Strategy strategy = *strategy_of(name);
   const auto median = std::exchange(run.concurrency, std::nullopt);

@@ -58,21 +58,21 @@ struct Column {
 
 [[nodiscard]] Column column_of(std::string_view heading);
 
-/// What a meaning is called when it is printed back, with its unit.
+/// The name of a meaning in messages, with its unit.
 [[nodiscard]] std::string_view words_of(Meaning meaning);
 
-/// An arm as its name says: "baseline", "MTP K=3".
+/// An arm, parsed from its name: "baseline", "MTP K=3".
 struct Arm {
   bool plain = false;
   std::optional<double> gamma = {};
   std::optional<std::string> drafter = {};
-  bool speculative = false;  ///< says that it drafts, but no more: "on", "spec"
+  bool speculative = false;  ///< states only that it drafts: "on", "spec"
 };
 
 [[nodiscard]] Arm arm_named(std::string_view name);
 
-/// The arm that words beside a speed name: "Without draft model:", "with MTP"; nullopt if they name none, or say that
-/// the speed is of something else: of a prompt.
+/// The arm that the words next to a speed name: "Without draft model:", "with MTP"; nullopt if they name none, or if
+/// the speed is that of something else, such as a prompt.
 [[nodiscard]] std::optional<Arm> arm_in_text(std::string_view text);
 
 }  // namespace foredraft::logs

@@ -43,11 +43,11 @@ class JsonExtent {
 /// Whether a line begins with a member of an object, `"key": `: that of a document whose beginning was cut off.
 [[nodiscard]] bool begins_member(std::string_view line);
 
-/// A value whose end was cut off, closed behind its last complete member. An incomplete object of a list is left out:
-/// it is a record. Nullopt if nothing complete is left.
+/// A value whose end was cut off, closed after its last complete member. An incomplete object of a list is left out: it
+/// is a record. Nullopt if nothing complete is left.
 [[nodiscard]] std::optional<std::string> completed(std::string_view cut);
 
-/// The contents of a string, between its quotes. Halves of surrogate pairs that stand alone become question marks.
+/// The contents of a string, between its quotes. Unpaired halves of surrogate pairs become question marks.
 [[nodiscard]] std::string unescaped(std::string_view escaped);
 
 /// A value of a JsonDocument. It refers to the text and to the document, in which its members follow it: reading a
@@ -130,7 +130,7 @@ class JsonValue {
 };
 
 /// The values of a text. Accepts the single quotes, True, False and None of Python, reads NaN and Infinity as null, and
-/// takes dots for what a post left out: "..." is null, or members of an object.
+/// reads dots as omitted values: "..." is null, or members of an object.
 class JsonDocument {
  public:
   /// Reads the value that begins `text`, after blanks. False if there is none, or if it exceeds a limit of
@@ -152,7 +152,7 @@ class JsonDocument {
 
   bool read_value();
   bool read_key();
-  /// Skips the dots in the place of members of an object; false if there are none.
+  /// Skips dots that replace members of an object; false if there are none.
   bool skip_omission();
   bool read_scalar(JsonValue& value);
   bool read_word(JsonValue& value);

@@ -20,12 +20,12 @@ namespace foredraft::logs {
 /// Appends a code point in UTF-8.
 void append_code_point(unsigned code, std::string& text);
 
-/// UTF-16 as consoles of Windows write it to files, told by the mark at its beginning.
+/// UTF-16 as consoles of Windows write it to files, recognized by its byte order mark.
 class TextEncoding {
  public:
   /// The next piece of a text in UTF-8: as it is, or `decoded`, which must be empty.
   std::string_view utf8(std::string_view bytes, std::string& decoded);
-  /// What is left at the end of the text.
+  /// The rest at the end of the text.
   [[nodiscard]] std::string_view left() const { return pending_; }
 
  private:
@@ -80,8 +80,8 @@ inline constexpr std::int64_t max_logged_count = std::int64_t{1} << 53;
 /// The numbers at the beginning of `text`, with a comma between neighbors.
 [[nodiscard]] std::vector<double> take_numbers(std::string_view text);
 
-/// The numbers of a line that holds `pattern`, in which # stands for a number and blanks beside it may be missing or
-/// more; empty if it does not. "eval rate: # tokens/s" begins a word.
+/// The numbers of a line that contains `pattern`, in which # stands for a number with any blanks around it; empty if it
+/// does not. "eval rate: # tokens/s" begins a word.
 [[nodiscard]] std::vector<double> numbers_in(std::string_view text, std::string_view pattern);
 
 /// Seconds since midnight: the first hh:mm:ss in `text`.
@@ -102,7 +102,7 @@ struct KeyValue {
 /// The lines of one result.
 class KeyValueBlock {
  public:
-  /// `line`: its line number. A key that is already there belongs to the next result: returns false and adds nothing.
+  /// `line`: its line number. A repeated key belongs to the next result: returns false and adds nothing.
   bool add(std::string_view key, std::string_view value, std::int64_t line);
 
   [[nodiscard]] bool has(std::string_view key) const { return values_.find(key) != values_.end(); }
@@ -120,7 +120,7 @@ class KeyValueBlock {
   std::int64_t line_ = 0;
 };
 
-/// Reads results of one `key: value` per line; a key that is already there begins the next result.
+/// Reads results of one `key: value` per line; a repeated key begins the next result.
 class BlockReader : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
@@ -132,7 +132,7 @@ class BlockReader : public LineReader {
 
  protected:
   void add(std::string_view key, std::string_view value, std::int64_t number, LogContents& contents);
-  /// The lines so far are those of one result.
+  /// The lines so far form one result.
   void close(LogContents& contents) { read(std::exchange(block_, {}), contents); }
   [[nodiscard]] const KeyValueBlock& block() const { return block_; }
 
@@ -156,14 +156,14 @@ template <class Reader>
 /// What separates the cells of a table.
 enum class TableLayout { commas, bars, tabs, semicolons, blanks };
 
-/// That of a header.
+/// The separator of a header.
 [[nodiscard]] TableLayout layout_of(std::string_view header);
 
-/// The cells of a line, trimmed. Bars may be drawn, and stand at both ends; blanks separate cells where there are at
-/// least two, or everywhere if there are `count` cells only so.
+/// The cells of a line, trimmed. Bars may be box-drawing characters and may also enclose the line. Two or more blanks
+/// separate cells; single ones do too if only that gives `count` cells.
 [[nodiscard]] std::vector<std::string> table_cells(std::string_view line, TableLayout layout, std::size_t count = 0);
 
-/// Whether a row has only lines, as the one below a header.
+/// True for a row of only lines, such as the one below a header.
 [[nodiscard]] bool is_ruling(std::string_view line);
 
 }  // namespace foredraft::logs

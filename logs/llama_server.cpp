@@ -43,8 +43,8 @@ struct Totals {
   double rounding = 0.0;  ///< of accepted_at
 };
 
-/// The totals of one drafting method so far, and the positions that its requests got of them: rates of all steps are
-/// rounded, so that their differences are off by more the longer a server runs, but the sum of all requests is not.
+/// The totals of one drafting method so far, and the positions assigned to its requests. Rates of all steps are
+/// rounded, so their differences get less accurate the longer a server runs, but the sum of all requests does not.
 struct Progress {
   Totals totals = {};
   std::vector<std::int64_t> assigned = {};
@@ -74,8 +74,8 @@ std::optional<Totals> read_totals(std::string_view text, std::int64_t line) {
   return totals;
 }
 
-/// The positions of a request: its share of the totals, corrected where the sum of all requests leaves what the totals
-/// allow. Never rising, and equal in sum to the accepted tokens where that is possible.
+/// The positions of a request: its share of the totals, corrected if the sum of all requests leaves the range of the
+/// totals. They never rise, and add up to the accepted tokens if possible.
 std::vector<std::int64_t> positions_of_request(const Totals& now, const Totals& request,
                                                const std::vector<std::int64_t>& assigned) {
   AcceptanceCounts counts{.steps = request.drafts, .accepted_tokens = request.accepted};
@@ -328,8 +328,8 @@ void LlamaServerReader::finish(LogContents& contents) {
   mark_varying(contents);
   for (Observation& request : contents.observations) {
     if (request.span != Span::request) continue;
-    // A request that drafted nothing is one without speculation if the server never drafts; a long one also if its
-    // drafter always finds something: the logs of two servers in one file.
+    // A request that drafted nothing is one without speculation if the server never drafts. A long one is too if its
+    // drafter always finds a draft: then the file has the logs of two servers.
     constexpr double long_output = 32.0;
     const bool other_server = !looks_up_ && request.stratum.output_tokens.value_or(0.0) >= long_output;
     if (request.decoding == Decoding::unknown && (!drafts_ || other_server)) request.decoding = Decoding::plain;

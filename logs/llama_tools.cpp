@@ -134,8 +134,8 @@ bool is_rate(double rate, double tokens, double seconds) {
 }
 
 /// llama-sweep-bench of ik_llama.cpp: | PP | TG | N_KV | T_PP s | S_PP t/s | T_TG s | S_TG t/s |, one sequence, the
-/// tokens generated after a context of N_KV. Its speeds follow from its times, which tells it from other tables of
-/// numbers.
+/// tokens generated after a context of N_KV. Its speeds follow from its times, which distinguishes it from other tables
+/// of numbers.
 std::optional<Observation> sweep_row(const std::vector<std::string>& cells, std::int64_t line) {
   std::vector<double> numbers;
   for (const std::string& cell : cells) {
@@ -310,7 +310,7 @@ bool every_step_drafted(const AcceptanceCounts& counts, std::optional<std::int64
   return generated && counts.accepted_tokens && std::abs(*generated - counts.steps - *counts.accepted_tokens) <= ends;
 }
 
-/// The arm of a row: without its flag a row that counts drafts is speculative, another one may be either.
+/// Whether a row speculates: without its flag, one that counts drafts does, any other is unknown.
 Decoding arm_of(const JsonFields& row) {
   const auto variant = row.object("variant");
   const auto baseline = variant ? variant->flag("is_baseline") : std::nullopt;

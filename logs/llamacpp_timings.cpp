@@ -22,7 +22,7 @@ namespace foredraft::logs {
 
 namespace {
 
-/// Whether an object has the times of one request: its tokens and any other key of them.
+/// True if an object has the times of one request: its tokens and any other of these keys.
 bool is_llamacpp_request(const JsonValue& value) {
   constexpr std::array<const char*, 7> others{"predicted_ms", "predicted_per_token_ms", "predicted_per_second",
                                               "draft_n",      "draft_n_accepted",       "prompt_n",
@@ -51,7 +51,7 @@ void set_drafts(const JsonFields& timings, std::int64_t after_first, std::option
   }
 }
 
-/// Time of all tokens of a request: as it is, or from its mean per token.
+/// Time of all tokens of a request: as stated, or from its mean per token.
 std::optional<double> decode_ms_of(const JsonFields& timings, double tokens) {
   if (const auto ms = timings.real("predicted_ms")) return ms;
   if (const auto ms = timings.real("predicted_per_token_ms")) return *ms * tokens;
@@ -90,7 +90,7 @@ bool has_timings(const JsonValue& value) {
 
 bool is_record(const JsonValue& value) { return is_llamacpp_request(value) || has_timings(value); }
 
-/// The list of requests of a run: `records`, or the `results` that mtp-bench.py writes beside its `aggregate`.
+/// The list of requests of a run: `records`, or the `results` that mtp-bench.py writes in addition to its `aggregate`.
 const char* key_of_records(const JsonValue& value) { return has_keys(value, {"aggregate"}) ? "results" : "records"; }
 
 bool has_records(const JsonValue& value) {

@@ -6,8 +6,8 @@
 #include "logs/formats.hpp"
 #include "logs/stated_lines.hpp"
 
-/// Programs that answer one request after the other and print its tokens and speed. None counts drafts: whether they
-/// speculate is not known.
+/// Programs that answer one request after the other and print its tokens and speed. None counts drafts, so it is
+/// unknown whether they speculate.
 namespace foredraft::logs {
 namespace {
 
@@ -54,7 +54,7 @@ constexpr std::array<StatedLine, 5> mlx_lines{{
     {"prompt_tps=#, generation_tps=#", {nullptr, &StatedRun::output_tokens_per_s}},
 }};
 
-/// The batch of a benchmark is one where its settings are cut off.
+/// The batch of a benchmark is 1 if its settings are cut off.
 void mlx_speeds(StatedRun& run) {
   if (run.request_tokens_per_s) run.concurrency = 1.0;
   if (run.output_tokens_per_s.value_or(0.0) > 0.0)
@@ -102,8 +102,8 @@ constexpr std::array<StatedLine, 2> omlx_lines{{
 
 constexpr StatedConsole omlx_console{Span::request, omlx_lines, as_printed};
 
-// ---- Benchmarks beside the server: SGLang's send_one and bench_one_batch_server, vLLM's `bench throughput` and the
-// end of its bar of progress.
+// ---- Benchmarks that need no load generator: SGLang's send_one and bench_one_batch_server, vLLM's `bench throughput`
+// and the end of its bar of progress.
 
 constexpr std::array<StatedLine, 10> small_bench_lines{{
     {"acc_length=#", {&StatedRun::length}},

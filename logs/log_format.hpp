@@ -14,7 +14,7 @@
 #include "foredraft/errors.hpp"
 #include "logs/observation.hpp"
 
-/// Reader of one format. A new one needs a file, its line in formats.cpp and its test.
+/// Reader of one format. A new one needs a file, a line in formats.cpp and a test.
 namespace foredraft::logs {
 
 class CsvFields;
@@ -43,13 +43,14 @@ struct LineFormat {
   /// all lines.
   std::string_view anchor;
   std::function<std::unique_ptr<LineReader>()> open;
-  /// Words of the lines of this format: after one of its lines, another that contains them is offered to it first.
+  /// Words of the lines of this format: after one of its lines, another line with one of these words is offered to it
+  /// first.
   std::span<const std::string_view> own = {};
 };
 
 /// A format of JSON values: a file, or one of many in a file, one per line or over many lines.
 struct JsonFormat {
-  /// RE2 over bytes for what every value of the format contains, a key for instance: a value without it is not parsed.
+  /// RE2 over bytes for text that every value of the format contains, such as a key: a value without it is not parsed.
   std::string_view anchor;
   std::function<bool(const JsonValue& value)> claims;  ///< must be cheap: checks a few keys
   /// Appends to `contents`; `line` is where the value begins. Throws RejectedRecord for an invalid value.
@@ -61,7 +62,7 @@ struct JsonFormat {
 struct CsvFormat {
   /// RE2 as for lines: the name of a column that every header of the format has.
   std::string_view anchor;
-  /// Whether a header is one of the format. Throws RejectedRecord if it is one with mistakes.
+  /// True for a header of the format. Throws RejectedRecord for one with mistakes.
   std::function<bool(std::span<const std::string> columns)> claims;
   std::function<void(const CsvFields& row, LogContents& contents)> row;
 };

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t slice_bytes = std::size_t{1} << 18U;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-/// Number of bytes that decide how all lines are wrapped.
+/// Number of bytes from which the wrapping of all lines is determined.
 constexpr std::size_t wrapping_sample_bytes = std::size_t{1} << 16U;
 
 }  // namespace
@@ -65,7 +65,7 @@ struct LogReader::State {
   std::int64_t line_ = 1;                    ///< line number at `position_`
   std::optional<JsonExtent> value_ = {};     ///< begins at `position_`
   std::size_t no_value_before_ = 0;          ///< up to there the text is not a value, or one that no format claims
-  bool goes_on_ = false;                     ///< the item before was one of a format
+  bool goes_on_ = false;                     ///< the previous item belonged to a format
   bool in_dull_line_ = false;                ///< the rest of this line is ignored
   bool at_start_ = true;
   bool of_cut_value_ = true;  ///< all lines so far are of a value whose beginning was cut off
@@ -101,7 +101,7 @@ void LogReader::State::add(std::string_view bytes) {
   }
 }
 
-/// Passes on what arrived: of a log whose lines are wrapped whole lines, unwrapped.
+/// Passes on the received bytes; if lines are wrapped, as whole unwrapped lines.
 void LogReader::State::release(bool last) {
   if (!unwrapper_) {
     if (!last && arrived_.size() < wrapping_sample_bytes) return;
@@ -179,7 +179,7 @@ bool LogReader::State::step(bool last) {
   return true;
 }
 
-/// Whether the next line is like the item before it, which was of a format.
+/// True if the next line is like the item before it, which belonged to a format.
 bool LogReader::State::goes_on() {
   const std::size_t end = std::min(rest().find('\n'), rest().size());
   goes_on_ = position_ >= no_value_before_ && formats_.again(rest().substr(0, end), line_);
@@ -192,7 +192,7 @@ bool LogReader::State::goes_on() {
   return true;
 }
 
-/// A first line that was cut itself is left out, if the second is a member of a value.
+/// A truncated first line is omitted if the second is a member of a value.
 bool LogReader::State::skip_cut_line() {
   const std::string_view first = line();
   if (line_ > 1 || position_ + first.size() + 1 >= complete_) return false;
@@ -268,8 +268,8 @@ bool LogReader::State::look_for_end_of_value(bool last) {
   return true;
 }
 
-/// Puts the lines of a log in the place of the document that holds them: an answer of a log store, a notebook. A line
-/// that is such a document was unwrapped before.
+/// Replaces a document that contains a log, such as an answer of a log store or a notebook, by the lines of that log. A
+/// line that is such a document was unwrapped before.
 bool LogReader::State::unwrap_texts(std::size_t size, bool dull) {
   constexpr std::size_t size_of_a_line = 4096;
   const std::string_view value = rest().substr(0, size);
@@ -285,7 +285,7 @@ bool LogReader::State::unwrap_texts(std::size_t size, bool dull) {
   return true;
 }
 
-/// A line with an anchor of some format.
+/// A line with the anchor of a format.
 void LogReader::State::look_at_line(std::string_view line) {
   if (may_begin_value()) {
     value_.emplace();

@@ -15,8 +15,8 @@ namespace foredraft::logs {
 /// log.
 inline constexpr std::size_t max_observations = 8192;
 
-/// Maximum number of bytes in a row of which no format takes anything: an input without end, such as a device, is an
-/// error there. Engines log at least every 10 s.
+/// Maximum number of consecutive bytes that no format recognizes; beyond it an endless input, such as a device, is an
+/// error. Engines log at least every 10 s.
 inline constexpr std::size_t max_unrecognized_bytes = std::size_t{1} << 29U;
 
 /// Reads a log in pieces of any length, ignoring unrelated lines. Formats are recognized by the contents of the lines;

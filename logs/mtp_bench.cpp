@@ -90,7 +90,7 @@ bool MtpBenchReader::line(std::string_view text, std::int64_t number, LogContent
 
 void MtpBenchReader::add_request(std::string_view text, std::int64_t number, LogContents& contents) {
   std::string_view before = trimmed(text.substr(0, text.find("pred=")));
-  before.remove_prefix(std::min(before.find_first_not_of(" \t>|*`-"), before.size()));  // what quotes it
+  before.remove_prefix(std::min(before.find_first_not_of(" \t>|*`-"), before.size()));  // marks of a quotation
   const std::string name(before);
   const bool repeated = std::ranges::any_of(requests_, [&](const auto& one) { return one.name == name; });
   if (sums_.line > 0 || (repeated && !name.empty())) close(contents);
@@ -115,7 +115,7 @@ void MtpBenchReader::add_sum(std::string_view text, std::int64_t number, LogCont
   add(&MtpBenchTokens::accepted, "\"total_draft_accepted\":");
 }
 
-/// A run in which nothing was drafted is one without speculation. The sums stand in for requests that were cut off.
+/// A run in which nothing was drafted is one without speculation. The sums replace requests that were cut off.
 void MtpBenchReader::close(LogContents& contents) {
   const std::vector<MtpBenchTokens> requests = std::exchange(requests_, {});
   const MtpBenchTokens sums = std::exchange(sums_, {});

@@ -57,7 +57,7 @@ struct AcceptanceCounts {
   std::optional<std::int64_t> generated_tokens = {};
 };
 
-/// Steps that drafted and, where the generated tokens tell how many, those that did not.
+/// Steps that drafted and, if the generated tokens show their number, those that did not.
 [[nodiscard]] double all_steps(const AcceptanceCounts& counts);
 
 /// Accepted drafts one by one in order, if a log has them: they allow an exact replay at other draft lengths.
@@ -100,7 +100,7 @@ struct Observation {
   std::optional<double> concurrency = {};       ///< limit set in the load generator
   std::optional<double> offered_requests = {};  ///< sent at once, without a limit of rate or concurrency
   std::optional<std::int64_t> completed_requests = {}, failed_requests = {};  ///< of a run
-  /// A window that begins or ends with nothing running, or holds a pause: `requests` did not run all the time.
+  /// A window that begins or ends with nothing running, or contains a pause: `requests` did not run all the time.
   std::optional<bool> partial = {};
   std::optional<bool> cuda_graphs = {};
   AcceptanceTrace trace = {};  ///< of one request; a pooled observation has none
@@ -124,7 +124,7 @@ struct EngineSettings {
   std::vector<std::int64_t> graph_sizes = {};  ///< batch sizes in tokens with captured graphs
 };
 
-/// What a server had counted at one moment, as /metrics says.
+/// The counters of a server at one moment, from /metrics.
 struct ServerScrape {
   std::int64_t line = 0;                                     ///< where it ends in its file
   std::string engine = {};                                   ///< "vllm", "sglang", "llama.cpp"
@@ -150,7 +150,7 @@ struct LogContents {
 [[nodiscard]] bool may_be_pooled(const Observation& first, const Observation& second);
 
 /// `first` and `second` as one observation of the same kind: counts are added; times and lengths are averaged with
-/// their weights (steps, tokens, seconds; equally if these were not logged); what one of them lacks is absent.
+/// their weights (steps, tokens, seconds; equally if these were not logged); a value that one of them lacks is absent.
 /// Precondition: they may be pooled.
 [[nodiscard]] Observation pooled(const Observation& first, const Observation& second);
 

@@ -32,7 +32,7 @@ bool is_digest(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-/// Where a log comes from, in order.
+/// The fields of a log's source, in order.
 template <ConstOrNot<ObservedLog> Log>
 void visit_source(Log& log, auto&& visit) {
   visit("file", log.file);

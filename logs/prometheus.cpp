@@ -24,13 +24,13 @@
 namespace foredraft::logs {
 namespace {
 
-/// TensorRT-LLM separates the engine by an underscore, the others by a colon. Names of Dynamo's frontend stay whole:
-/// beside an engine's own they say something else.
+/// TensorRT-LLM separates the engine by an underscore, the others by a colon. Names of Dynamo's frontend are kept
+/// whole, because they mean something else than an engine's own.
 constexpr std::string_view trtllm_prefix = "trtllm_";
 constexpr std::string_view dynamo_prefix = "dynamo_frontend_";
 
-/// One line: `vllm:spec_decode_num_drafts_total{engine="0"} 16950.0`; in a table of Prometheus' page, or as people
-/// write it, a bar, a colon or an equals sign may be between both.
+/// One line: `vllm:spec_decode_num_drafts_total{engine="0"} 16950.0`; in a table of Prometheus' page, or written by
+/// hand, a bar, a colon or an equals sign may separate both.
 struct Sample {
   std::string_view engine, name, labels;
   double value;
@@ -63,7 +63,7 @@ std::optional<Sample> read_sample(std::string_view text) {
 }
 
 /// Gauges of the moment or of the last batch. vLLM's are summed over engines; SGLang repeats them for every rank, of
-/// which the first counts, as it does for TensorRT-LLM.
+/// which the first is used, as for TensorRT-LLM.
 constexpr std::array<std::string_view, 13> gauge_names{"dynamo_frontend_inflight_requests",
                                                        "dynamo_frontend_queued_requests",
                                                        "spec_accept_length",
@@ -77,7 +77,7 @@ constexpr std::array<std::string_view, 13> gauge_names{"dynamo_frontend_inflight
                                                        "num_generation_requests",
                                                        "spec_decode_acceptance_length",
                                                        "avg_decoded_tokens_per_iter"};
-/// Counters, without `_total`; those of drafts begin with spec_decode_num_. The starts of series tell servers apart.
+/// Counters, without `_total`; those of drafts begin with spec_decode_num_. The starts of series distinguish servers.
 constexpr std::array<std::string_view, 23> counter_names{"dynamo_frontend_inter_token_latency_seconds_sum",
                                                          "dynamo_frontend_inter_token_latency_seconds_count",
                                                          "dynamo_frontend_time_to_first_token_seconds_sum",
@@ -120,7 +120,7 @@ class PrometheusReader final : public LineReader {
     close(contents);
     observe_scrapes(contents);
   }
-  /// What follows is of the next scrape.
+  /// The following lines belong to the next scrape.
   void close(LogContents& contents) {
     if (!scrape_.engine.empty()) {
       if (contents.scrapes.size() == max_scrapes) contents.scrapes.pop_back();
@@ -138,14 +138,14 @@ class PrometheusReader final : public LineReader {
   ServerScrape scrape_ = {};
 };
 
-/// A series that comes again begins the next scrape.
+/// A repeated series begins the next scrape.
 void PrometheusReader::begin(const std::string& series, LogContents& contents) {
   if (seen_.insert(series).second) return;
   close(contents);
   seen_.insert(series);
 }
 
-/// When the server started: tells servers apart whose counters nest.
+/// Start time of the server: distinguishes servers whose counters would fit together.
 void PrometheusReader::start(std::string_view text, LogContents& contents) {
   text.remove_prefix(process_start.size());
   const std::optional<double> seconds = take_number(text);
@@ -158,7 +158,7 @@ bool PrometheusReader::line(std::string_view text, std::int64_t number, LogConte
   text.remove_prefix(std::min(text.find_first_not_of(" \t|"), text.size()));
   if (text.starts_with(process_start)) {
     start(text, contents);
-    return false;  // other programs have it too
+    return false;  // other programs also have it
   }
   const std::optional<Sample> sample = read_sample(text);
   if (!sample) return false;
@@ -191,7 +191,7 @@ bool PrometheusReader::line(std::string_view text, std::int64_t number, LogConte
 
 constexpr std::string_view scraped_series = R"((?:(?:vllm|llamacpp|sglang):|trtllm_|dynamo_frontend_)\w+)";
 
-/// The series of an answer; null if it is none.
+/// The series of an answer; null for other values.
 const JsonValue* series_of(const JsonValue& answer) {
   if (!answer.is_object()) return nullptr;
   const JsonValue& data = answer.contains("data") ? answer.at("data") : answer;

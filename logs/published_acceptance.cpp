@@ -9,7 +9,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
 
-/// Acceptance as others publish it.
+/// Published tables and recordings of acceptance.
 namespace foredraft::logs {
 
 // ---- Tables of acceptance length by draft length (YAML), as used by InferenceX: a model, thinking on and off, a line
@@ -156,7 +156,7 @@ bool claims_specforge(const JsonValue& value) {
 /// "Wihtout EAGLE3" is the spelling in the files.
 bool names_plain(const std::string& name) { return name.starts_with("Wihtout") || name.starts_with("Without"); }
 
-/// The dashboard repeats its run without speculation beside every setting.
+/// The dashboard repeats its run without speculation for every setting.
 bool is_repeated(const LogContents& contents, const Observation& plain) {
   return std::any_of(contents.observations.begin(), contents.observations.end(), [&](const Observation& other) {
     return other.decoding == Decoding::plain && other.stratum == plain.stratum && other.requests == plain.requests &&
@@ -207,7 +207,7 @@ void read_specforge(const JsonFields& file, LogContents& contents) {
     const JsonFields sets = file.member(model);
     if (!several) note(contents.settings.target, std::optional(model.key()));
     for (const JsonValue& set : sets.json()) {
-      // Keeps runs of several models apart, as different kinds of prompts.
+      // Separates runs of several models, as different kinds of prompts.
       const std::string category = several ? model.key() + " " + set.key() : set.key();
       for (const JsonFields& setting : sets.member(set).objects("results")) {
         read_specforge_setting(setting, category, contents);

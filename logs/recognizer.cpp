@@ -29,7 +29,7 @@ constexpr std::string_view list_formats = "run `foredraft list formats`";
 constexpr std::size_t max_table_rows = 10'000;
 
 /// Limits for records of users' own scripts: keys, bytes of a cell, levels of nesting, values offered per document, and
-/// the number of values that are no records after which the search ends.
+/// the number of other values after which the search ends.
 constexpr std::size_t max_record_keys = 64;
 constexpr std::size_t max_record_cell = 200;
 constexpr std::size_t max_record_depth = 4;
@@ -99,7 +99,7 @@ std::shared_ptr<const Anchors> compiled(std::span<const LogFormat* const> of) {
   return anchors;
 }
 
-/// Those of the formats of the program are compiled once: that takes longer than to read a short log.
+/// The anchors of the program's formats are compiled once: that takes longer than reading a short log.
 std::shared_ptr<const Anchors> anchors_of(std::span<const LogFormat* const> of) {
   if (of.size() != formats().size() || of.front() != formats().data()) return compiled(of);
   static const std::shared_ptr<const Anchors> all = compiled(of);

@@ -23,7 +23,7 @@ namespace foredraft::logs {
 /// Bytes instead of UTF-8, because logs may contain invalid text.
 [[nodiscard]] RE2::Options byte_options();
 
-/// Text as RE2 takes it, whose string views are those of the standard in some versions only.
+/// Text as RE2 takes it; only some of its versions use standard string views.
 [[nodiscard]] inline re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
 
 /// A set of patterns that are searched for at once.
@@ -42,12 +42,12 @@ class AnchorSet {
 /// The anchors of formats, in their order.
 struct Anchors {
   AnchorSet lines = {}, values = {};   ///< of formats of lines and of values
-  std::optional<RE2> anything = {};    ///< of all formats: text without it is of none
+  std::optional<RE2> anything = {};    ///< of all formats: text without a match belongs to none
   std::optional<RE2> beginnings = {};  ///< the same, and the beginnings of values
   std::optional<RE2> records = {};     ///< of tables in any heading
 };
 
-/// Offers the lines, values and tables of a log to the formats, and collects what these read.
+/// Offers the lines, values and tables of a log to the formats, and collects their results.
 class Recognizer {
  public:
   /// As LogReader.
@@ -55,17 +55,17 @@ class Recognizer {
 
   [[nodiscard]] const Anchors& anchors() const { return *anchors_; }
 
-  /// A line or value like the one before it, which the same format reads: a cheap test. False for all others, which
-  /// may be of any format; true if `line` was read.
+  /// Reads a line or value like the one before it with the same format, after a cheap test. Returns false for all
+  /// others, which may belong to any format.
   bool again(std::string_view line, std::int64_t number);
 
-  /// Whether a format took the line.
+  /// True if a format recognized the line.
   bool line(std::string_view line, std::int64_t number);
-  /// Whether a format took the value that `text` is.
+  /// True if a format recognized the value `text`.
   bool value(std::string_view text, std::int64_t number);
-  /// The texts in the value that `text` is, if at least two lines in them are of a format: of a document with a log.
+  /// The texts in the value `text`, if at least two of their lines belong to a format: a document that contains a log.
   [[nodiscard]] std::optional<std::string> texts(std::string_view text);
-  /// As value(), of one that the end of the log cut: what is complete of it is read.
+  /// As value(), for one cut off by the end of the log: its complete parts are read.
   bool cut_value(std::string_view text, std::int64_t number);
   /// Begins a table if the line is the header of one.
   void header(std::string_view line, std::int64_t number);
@@ -73,12 +73,12 @@ class Recognizer {
   /// The next line in a table; false if it ends the table, and may be anything.
   bool row(std::string_view line, std::int64_t number);
 
-  /// Whether a format took something since the last call.
+  /// True if a format recognized something since the last call.
   [[nodiscard]] bool took_something() { return std::exchange(took_something_, false); }
   void skip_line() { ++contents_.skipped_lines; }
   /// Adds an error and throws all.
   [[noreturn]] void fail(Problem problem);
-  /// All contents. `nothing` is the error if nothing was of a format. Throws InputError with all problems.
+  /// All contents. `nothing`: the error if no format recognized anything. Throws InputError with all problems.
   [[nodiscard]] LogContents finish(std::int64_t lines, Problem nothing);
 
  private:
@@ -128,8 +128,8 @@ class Recognizer {
 
   JsonDocument document_ = {};
   std::int64_t line_ = 0;             ///< of the item that is read
-  Lines* last_lines_ = nullptr;       ///< that took the last item, if it was a line
-  const LogFormat* last_ = nullptr;   ///< that took the last value
+  Lines* last_lines_ = nullptr;       ///< that recognized the last item, if it was a line
+  const LogFormat* last_ = nullptr;   ///< that recognized the last value
   std::uint64_t last_shape_ = 0;      ///< of that value
   const LogFormat* noted_ = nullptr;  ///< the last in contents_.format
   const char* counted_to_ = nullptr;  ///< in the text of a document: up to there `line_` has its lines
@@ -140,7 +140,7 @@ class Recognizer {
   std::vector<Record> records_ = {};          ///< read if the log has nothing else
   std::size_t other_records_ = 0;             ///< that were none
   std::vector<Problem> table_problems_ = {};  ///< of tables that could not be read
-  bool on_trial_ = false;                     ///< what is rejected now is no error
+  bool on_trial_ = false;                     ///< a rejection is not an error now
   bool took_something_ = false;
   /// The first value that has a key of a format, but too few of them, and its line.
   const LogFormat* resembled_ = nullptr;

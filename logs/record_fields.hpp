@@ -116,11 +116,11 @@ bool of_first(const JsonValue& value) {
 /// Sets the lengths of a text, or their means; half of the output is in the context on average.
 void set_lengths(std::optional<double> prompt, std::optional<double> output, Stratum& stratum);
 
-/// Warns (W20) that the median of `name` was taken where its mean is not there.
+/// Warns (W20) that the median of `name` replaces its missing mean.
 void warn_of_median(std::string_view name, std::int64_t line, LogContents& contents);
 
-/// Warns (W19) of requests of a run that failed. Without any that was answered nothing was measured: clears what the
-/// load generator printed instead.
+/// Warns (W19) of failed requests of a run. If none was answered nothing was measured: clears the values that the load
+/// generator printed.
 void check_failures(Observation& run, LogContents& contents);
 
 /// Sets `value` if it was unknown.

@@ -31,7 +31,7 @@ class Counted {
 
   [[nodiscard]] bool has(std::string_view name) const { return sum(name).has_value(); }
 
-  /// Over all series of this name; SGLang repeats one for every rank: there the first counts.
+  /// Sum over all series of this name; SGLang repeats one for every rank, of which the first is used.
   [[nodiscard]] std::optional<double> sum(std::string_view name) const {
     std::optional<double> total;
     for (const auto& [series, value] : now_.counters) {
@@ -88,7 +88,7 @@ class Counted {
   [[nodiscard]] const std::string& engine() const { return now_.engine; }
   [[nodiscard]] bool since_start() const { return before_ == nullptr; }
 
-  /// Requests that run: at the end, or the mean of both ends if some run at each.
+  /// Running requests: at the end, or the mean of start and end if some run at both.
   [[nodiscard]] std::optional<double> running() const {
     const auto now = running_now();
     const auto before = now && before_ != nullptr ? Counted(*before_, nullptr).running_now() : std::nullopt;
@@ -96,7 +96,7 @@ class Counted {
   }
 
  private:
-  /// The first gauge that is there, if positive. Dynamo counts those that wait for their first token as well.
+  /// The first gauge that exists, if positive. Dynamo also counts requests that wait for their first token.
   [[nodiscard]] std::optional<double> running_now() const {
     for (const std::string_view name : {"num_generation_requests", "num_requests_running", "num_running_reqs",
                                         "requests_processing", "dynamo_frontend_inflight_requests"}) {
@@ -249,7 +249,7 @@ bool last_batch(const Counted& counted, Observation& run, LogContents& contents)
 
 // ---- Times.
 
-/// Iterations that emit more tokens than this are of a server that speculates.
+/// A server whose iterations emit more tokens than this speculates.
 constexpr double plain_tokens_per_iteration = 1.25;
 
 /// vLLM observes the inter-token latency once an iteration of each request.
@@ -327,8 +327,7 @@ void sglang_times(const Counted& counted, Observation& run, LogContents& content
   run.times.iteration_ms = *run.times.tpot_ms * length.value_or(1.0);
 }
 
-/// TensorRT-LLM observes the time per output token of each request; its counters of drafts are there only where it
-/// speculates.
+/// TensorRT-LLM observes the time per output token of each request; its counters of drafts exist only if it speculates.
 void trtllm_times(const Counted& counted, Observation& run) {
   run.times.tpot_ms = counted.mean_ms("time_per_output_token_seconds");
   run.times.ttft_ms = counted.mean_ms("time_to_first_token_seconds");
@@ -370,15 +369,15 @@ std::optional<Observation> observed(const ServerScrape& now, const ServerScrape*
   return run;
 }
 
-// ---- Which scrapes are of one server.
+// ---- Matching scrapes of one server.
 
 bool is_start(std::string_view series) {
   const std::string_view name = name_of(series);
   return name.ends_with("_created") || name.starts_with("process_start_time_seconds");
 }
 
-/// Whether `later` may be the same server as `earlier` at a later moment: the same positions, no counter fell, some
-/// rose, and what was counted meanwhile is possible.
+/// True if `later` may be the same server as `earlier` at a later moment: the same positions, no counter fell, some
+/// rose, and the counts in between are possible.
 bool follows(const ServerScrape& later, const ServerScrape& earlier) {
   const auto positions = [](const ServerScrape& scrape) {
     return std::ranges::count_if(scrape.counters, [](const auto& counter) {

@@ -15,8 +15,8 @@ inline constexpr std::size_t max_scrapes = 1024;
 void observe_scrapes(LogContents& contents);
 
 /// Scrapes of one server in several files, in any order, become observations of what was counted between them, in the
-/// file of the later one; a file that only began one is left out. Scrapes are of one server if they have the same
-/// series, the same start, and no counter fell.
+/// file of the later one; a file with only the first of them is omitted. Scrapes are of one server if they have the
+/// same series, the same start, and no counter fell.
 void combine_scrapes(std::vector<ObservedLog>& logs);
 
 }  // namespace foredraft::logs

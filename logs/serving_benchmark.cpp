@@ -20,7 +20,7 @@
 #include "logs/serving_runs.hpp"
 #include "logs/stated_run.hpp"
 
-/// The load generators of vLLM and SGLang: a JSON object for each run.
+/// The load generators of vLLM and SGLang: one JSON object per run.
 namespace foredraft::logs {
 namespace {
 
@@ -57,7 +57,7 @@ constexpr std::array<const char*, 9> load_keys{"request_rate",       "max_concur
 constexpr std::array<const char*, 6> vllm_keys{
     "spec_decode_num_drafts",      "spec_decode_acceptance_length", "spec_decode_draft_tokens",
     "spec_decode_accepted_tokens", "spec_decode_acceptance_rate",   "spec_decode_per_position_acceptance_rates"};
-/// A file with one of these is whole: without counts of drafts it is of a run without speculation.
+/// A file with one of these is complete: without counts of drafts its run is one without speculation.
 constexpr std::array<const char*, 4> server_keys{"request_rate", "tokenizer_id", "burstiness", "num_prompts"};
 constexpr std::array<const char*, 5> sglang_keys{"accept_length", "server_info", "sharegpt_output_len",
                                                  "mean_e2e_latency_ms", "total_output_tokens_retokenized"};
@@ -72,7 +72,7 @@ bool is_serving_benchmark(const JsonValue& value) {
   return (times > 0 || drafts > 0) && times + drafts + others >= 2;
 }
 
-/// The mean of a latency; its median, with a warning (W20), if the mean is not there.
+/// The mean of a latency; its median, with a warning (W20), if there is no mean.
 std::optional<double> latency_ms(const JsonFields& run, const std::string& name, LogContents& contents) {
   if (const auto mean = run.real(fmt::format("mean_{}_ms", name))) return mean;
   const auto median = run.real(fmt::format("median_{}_ms", name));
@@ -113,7 +113,8 @@ Observation serving_run(const JsonFields& run, LogContents& contents) {
   return observation;
 }
 
-/// The entries of the list `key`, one for each of `count` requests; nullopt for what is no number of at least 0.
+/// The entries of the list `key`, one for each of `count` requests; nullopt for an entry that is not a number of at
+/// least 0.
 std::vector<std::optional<double>> entries_of(const JsonFields& run, const char* key, std::size_t count) {
   std::vector<std::optional<double>> entries;
   const JsonValue* list = run.json().find(key);
@@ -222,7 +223,7 @@ std::optional<double> tokens_per_chunk(const JsonFields& run) {
   return *chunk_ms / *token_ms;
 }
 
-/// What somebody told the client of the server by `--metadata`, or a sweep set: its draft length.
+/// The draft length of the server, from the client's `--metadata` or a sweep.
 std::optional<std::int64_t> told_gamma(const JsonFields& run) {
   constexpr std::array<std::string_view, 3> names{"num_speculative_tokens", "num_spec_tokens", "spec_tokens"};
   for (const JsonValue& value : run.json()) {
@@ -270,7 +271,7 @@ bool claims_sglang_bench(const JsonValue& value) {
   return is_serving_benchmark(value) && keys_of(value, sglang_keys) > 0;
 }
 
-/// The settings that a server says of itself.
+/// The settings that a server reports.
 void read_server_info(const JsonFields& server, Observation& observation, LogContents& contents) {
   note(contents.settings.target, server.text("model_path"));
   note(contents.settings.draft, server.text("speculative_draft_model_path"));
@@ -319,7 +320,8 @@ bool claims_bench_csv(std::span<const std::string> columns) {
   return std::ranges::count_if(time_keys, [&](std::string_view key) { return has_columns(columns, {key}); }) >= 2;
 }
 
-/// As the object that the client would have written. What is no finite number is text; an unlimited rate is left out.
+/// As the object that the client would have written. Cells that are not finite numbers are text; an unlimited rate is
+/// omitted.
 void read_bench_row(const CsvFields& row, LogContents& contents) {
   const auto plain_text = [](std::string text) {
     std::ranges::replace_if(
@@ -341,8 +343,8 @@ void read_bench_row(const CsvFields& row, LogContents& contents) {
   return keys_of(document.value(), sglang_keys) > 0 ? read_sglang_bench(run, contents) : read_vllm_bench(run, contents);
 }
 
-// ---- What an SGLang server says of itself: /server_info (before 2025-12 /get_server_info) with means since its start,
-// /v1/loads with those of its last batches. Each rank of data parallelism has an entry.
+// ---- The state that an SGLang server reports: /server_info (before 2025-12 /get_server_info) with means since its
+// start, /v1/loads with those of its last batches. Each rank of data parallelism has an entry.
 
 /// The list of the entries of all ranks.
 const char* ranks_key(const JsonValue& value) {

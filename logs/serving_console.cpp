@@ -18,7 +18,7 @@
 #include "logs/stated_run.hpp"
 
 /// Console output of the load generators `vllm bench serve`, `sglang.bench_serving` and benchmark_serving of
-/// TensorRT-LLM, complete or in part; and what the scripts of SGLang and SpecForge print of a set of questions.
+/// TensorRT-LLM, complete or in part; and the output of the scripts of SGLang and SpecForge for a set of questions.
 namespace foredraft::logs {
 namespace {
 
@@ -42,12 +42,12 @@ bool is_sglang_client(const KeyValueBlock& block) {
   return block.has("Backend") || block.has("Total generated tokens (retokenized)") || block.has("Accept length");
 }
 
-/// The heading of what a client says of drafts.
+/// The heading of a client's section on drafts.
 constexpr std::string_view drafts_heading = "Speculative Decoding";
 
 /// TensorRT-LLM's client: tokens of an iteration as each answer counts them, without speculation 1.00.
 constexpr std::string_view tokens_of_iteration = "Mean Avg Decoded Tokens per Iter";
-/// Fewer, printed with two digits, are one.
+/// Lengths below, printed with two digits, are 1.
 constexpr double one_token = 1.005;
 
 bool is_trtllm_client(const KeyValueBlock& block) {
@@ -113,7 +113,7 @@ void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& c
   run.acceptance_length = std::nullopt;
 }
 
-/// Whether the log is also that of a server that speculates.
+/// True if the log is also that of a server that speculates.
 bool beside_drafts(const LogContents& contents) {
   return std::ranges::any_of(contents.observations, [](const Observation& one) {
     return one.span == Span::window && one.decoding == Decoding::speculative;
@@ -128,8 +128,8 @@ std::optional<double> chunk_tokens(const KeyValueBlock& block, LogContents& cont
   return *itl / *tpot;
 }
 
-/// A run without data on speculation counts as one without, unless its chunks hold several tokens, or how many is cut
-/// off and it stands beside the log of a server that speculates.
+/// A run without data on speculation counts as one without, unless its chunks hold several tokens, or their number is
+/// cut off and the log is also that of a server that speculates.
 Decoding undrafted(const KeyValueBlock& block, std::optional<double> tokens, LogContents& contents) {
   if (!block.has("Successful requests") || !block.has("Output token throughput (tok/s)")) return Decoding::unknown;
   if (is_sglang_client(block)) return Decoding::plain;
@@ -157,7 +157,7 @@ std::optional<double> iteration_ms(const KeyValueBlock& block, const Observation
   return product(latency_ms(block, "TPOT", contents), length);
 }
 
-/// A set of questions that a script of SGLang or SpecForge asked. Without speculation these say a length of 1.
+/// A set of questions that a script of SGLang or SpecForge asked. Without speculation they print a length of 1.
 void add_questions(Observation run, std::optional<double> tokens_per_s, std::optional<double> seconds,
                    std::optional<double> length, LogContents& contents) {
   run.times = {.duration_s = seconds, .output_tokens_per_s = tokens_per_s};
@@ -168,7 +168,7 @@ void add_questions(Observation run, std::optional<double> tokens_per_s, std::opt
   contents.observations.push_back(std::move(run));
 }
 
-/// What SGLang's client calls a server: with the endpoint ("vllm-chat"), or the engine in its own process.
+/// The name of a server in SGLang's client: with the endpoint ("vllm-chat"), or the engine in its own process.
 std::string_view engine_of_backend(std::string_view backend) {
   if (backend.starts_with("sglang") || backend == "engine" || backend == "runtime") return "sglang";
   if (backend.starts_with("vllm")) return "vllm";
@@ -212,7 +212,7 @@ class ServingConsoleReader final : public BlockReader {
 
  private:
   void read(const KeyValueBlock& block, LogContents& contents) override;
-  /// Of an SGLang server, unless the acceptance length says that it was another one.
+  /// An SGLang server, unless the acceptance length shows another one.
   [[nodiscard]] std::optional<std::int64_t> drafts_of_server(double length) const {
     const auto gamma = options_.gamma();
     return gamma && length < static_cast<double>(*gamma) + 1.0 + two_digits ? gamma : std::nullopt;
@@ -264,7 +264,7 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
   if (!run.concurrency) run.concurrency = block.real("Max request concurrency");
   run.completed_requests = block.count("Successful requests");
   run.failed_requests = block.count("Failed requests");
-  // A limit would stand between these two lines.
+  // A limit would be printed between these two lines.
   if (block.has("Benchmark duration (s)")) set_offer(std::nullopt, run);
   run.requests = run.concurrency && !run.times.request_rate_per_s ? run.concurrency : decoding_requests(run.times);
   if (!run.requests) run.requests = block.real("Concurrency");

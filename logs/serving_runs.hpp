@@ -6,10 +6,10 @@
 
 #include "logs/observation.hpp"
 
-/// What the runs of load generators have in common, in their files and on their consoles.
+/// Functions for runs of load generators, used for their files and their consoles.
 namespace foredraft::logs {
 
-/// Warns (W01) if a server answered about as many requests per second as were sent: its limit was not measured.
+/// Warns (W01) if a server answered about as many requests per second as were sent: its capacity was not measured.
 void warn_of_arrival_rate(std::optional<double> sent, std::optional<double> answered, std::int64_t line,
                           LogContents& contents);
 
@@ -26,8 +26,8 @@ void set_offer(std::optional<std::int64_t> sent, Observation& run);
 [[nodiscard]] std::optional<double> later_tokens(std::optional<std::int64_t> output,
                                                  std::optional<std::int64_t> requests);
 
-/// Whether a client got as many tokens an iteration as the counts say: the gaps between chunks of vLLM are iterations.
-/// Then the counters hold all steps, whatever else the totals are of.
+/// True if a client got as many tokens an iteration as the counts: the gaps between chunks of vLLM are iterations. Then
+/// the counters include all steps.
 [[nodiscard]] bool chunks_agree(const std::optional<double>& itl_ms, const std::optional<double>& tpot_ms,
                                 const AcceptanceCounts& counts);
 

@@ -239,7 +239,7 @@ void SglangReader::finish(LogContents& contents) {
   for (Observation& window : contents.observations) {
     if (adapts_ && window.span == Span::window && window.decoding == Decoding::speculative) window.adaptive = true;
     if (!gamma || window.span != Span::window || window.decoding != Decoding::speculative) continue;
-    // Lines without a rate were written by another server, whose drafts are not known.
+    // Lines without a rate were written by another server, whose drafts are unknown.
     if (!contents.settings.gamma && first_rate_ && (window.line < *first_rate_ || window.line > *last_rate_)) continue;
     window.gamma = gamma;
     if (window.acceptance && !is_tree_ && *gamma < std::numeric_limits<std::int32_t>::max()) {

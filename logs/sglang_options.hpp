@@ -7,11 +7,11 @@
 
 namespace foredraft::logs {
 
-/// The draft options of an SGLang server in a command line, which may go over several lines of a post:
-/// `--speculative-num-steps`, `--speculative-eagle-topk`, `--speculative-num-draft-tokens`.
+/// The draft options of an SGLang server in a command line, which may span several lines: `--speculative-num-steps`,
+/// `--speculative-eagle-topk`, `--speculative-num-draft-tokens`.
 class SglangOptions {
  public:
-  /// Reads the options of a line. Returns whether it has a depth, with which those of the next server begin.
+  /// Reads the options of a line. Returns true if it has a depth, which begins the options of the next server.
   bool read(std::string_view text);
 
   /// The draft length; nullopt if it is unknown, adaptive (`--speculative-adaptive`), or for a tree, which drafts more

@@ -64,7 +64,7 @@ std::optional<std::int64_t> positions_of(const JsonFields& file) {
   return tokens > 0 ? std::optional(std::min(tokens, max_positions) - 1) : std::nullopt;
 }
 
-/// Tokens per step: the sum of joint rates, which are products of the conditional ones. Nullopt if one is not there.
+/// Tokens per step: the sum of joint rates, which are products of the conditional ones. Nullopt if one is missing.
 std::optional<double> length_of_rates(const JsonFields& file) {
   const auto joint = file.object("Joint_Acceptance_Rate");
   const auto rates = joint ? joint : file.object("Conditional_Acceptance_Rate");
@@ -96,7 +96,7 @@ void check_joint_rates(const JsonFields& rates, const AcceptanceCounts& counts, 
   }
 }
 
-/// Counts, if the histogram is there; else a length, of the rates or as the mean of requests (W10).
+/// Counts, if there is a histogram; else a length, from the rates or as the mean of requests (W10).
 void read_acceptance_rate(const JsonFields& file, Observation& observation, LogContents& contents) {
   observation.decoding = Decoding::speculative;
   observation.gamma = positions_of(file);

@@ -12,10 +12,10 @@
 #include "logs/observation.hpp"
 #include "logs/stated_run.hpp"
 
-/// Consoles that are fully described by a table of lines.
+/// Consoles described by a table of lines.
 namespace foredraft::logs {
 
-/// What a number of a line means, and how many of the meaning's unit its own is. Null: not read.
+/// The meaning of a number of a line, and the factor to the meaning's unit. Null: not read.
 struct StatedNumber {
   constexpr StatedNumber(std::optional<double> StatedRun::*field_of = nullptr, double unit_of = 1.0)
       : field(field_of), unit(unit_of) {}
@@ -24,12 +24,12 @@ struct StatedNumber {
   double unit;
 };
 
-/// A line, and what its numbers mean.
+/// A line and the meanings of its numbers.
 struct StatedLine {
   enum class Of {
     run,
-    all_runs,  ///< settings of those that follow
-    mean,      ///< of the runs before it: read only where these are not there
+    all_runs,  ///< settings of the following runs
+    mean,      ///< of the runs before it: read only if these are missing
   };
 
   std::string_view text;                     ///< # stands for a number: "eval count: # token(s)"
@@ -37,16 +37,17 @@ struct StatedLine {
   Of of = Of::run;
 };
 
-/// What a console prints of its runs.
+/// The output of a console for its runs.
 struct StatedConsole {
   Span span;
-  std::span<const StatedLine> lines;   ///< the first that matches counts
-  void (*complete)(StatedRun& run);    ///< sets what follows from what was printed
-  std::string_view alone = {};         ///< name of the format whose lines add nothing to those of another
-  std::string_view plain_beside = {};  ///< name of the format beside whose runs these are those without speculation
+  std::span<const StatedLine> lines;  ///< the first match is used
+  void (*complete)(StatedRun& run);   ///< sets values derived from the printed ones
+  std::string_view alone = {};        ///< name of the format; its lines are ignored if another format has some
+  std::string_view plain_beside =
+      {};  ///< name of a format; in a log with its runs, these are the runs without speculation
 };
 
-/// The format of a console: a line that comes again begins the next run. `console` must live as long as the program.
+/// The format of a console: a repeated line begins the next run. `console` must live as long as the program.
 [[nodiscard]] LineFormat stated_lines(std::string_view anchor, const StatedConsole& console);
 
 }  // namespace foredraft::logs

@@ -18,7 +18,7 @@ namespace {
 constexpr double nearly_whole = 0.03;
 /// Lengths below, printed with two digits, are 1.
 constexpr double length_without_draft = 1.005;
-/// From this many steps on a whole number of drafts a step is no chance.
+/// From this many steps on, a whole number of drafts a step is no coincidence.
 constexpr std::int64_t enough_steps = 100;
 
 [[noreturn]] void contradicts(const StatedRun& run, std::string_view key, double value, std::string_view why) {
@@ -69,7 +69,7 @@ std::optional<AcceptanceCounts> counts_of_stated(const StatedRun& run, std::opti
   if (run.steps) {
     counts.steps = *stated_count(run, "steps", run.steps);
   } else if (counts.accepted_tokens && run.length.value_or(1.0) > 1.0) {
-    // The length is rounded: so few steps could not draft as much.
+    // The length is rounded: this few steps could not draft that much.
     const double at_least = run.drafted && gamma.value_or(0.0) > 0.0 ? std::ceil(*run.drafted / *gamma) : 0.0;
     counts.steps = whole(std::max(at_least, std::round(*run.accepted / (*run.length - 1.0)))).value_or(0);
     counts.steps_estimated = true;

@@ -11,7 +11,7 @@
 #include "logs/observation.hpp"
 #include "logs/record_fields.hpp"
 
-/// What a summary says of a run or a request: an object of JSON, a row of a table.
+/// The data of a run or a request in a summary: a JSON object, a row of a table.
 namespace foredraft::logs {
 
 /// Everything that summaries state, in the units of an Observation; empty: not stated.
@@ -33,27 +33,27 @@ struct StatedRun {
   std::optional<double> temperature = {};
 };
 
-/// The draft length that an acceptance length and a rate of accepted drafts state, if it is a whole number.
+/// The draft length implied by an acceptance length and a rate of accepted drafts, if it is a whole number.
 [[nodiscard]] std::optional<double> gamma_of_rate(double length, double rate);
 
-/// The observation of a run. Whether it speculates follows from what it states, if `decoding` is unknown: a draft
-/// length or a length above 1 says so, a draft length of 0 or a length of 1 the contrary. Counts are taken as they are,
-/// else computed from others if these determine them; a draft length follows from a length and a rate if it is whole.
-/// Throws RejectedRecord for what contradicts itself.
+/// The observation of a run. If `decoding` is unknown, a draft length or an acceptance length above 1 means
+/// speculation; a draft length of 0 or an acceptance length of 1 means none. Missing counts are computed from others if
+/// these determine them; a draft length follows from a length and a rate if it is whole. Throws RejectedRecord for
+/// contradictions.
 [[nodiscard]] Observation observation_of(const StatedRun& run, Decoding decoding, LogContents& contents);
 
-/// A key of a summary, its meaning, and how many of the meaning's unit its own is.
+/// A key of a summary, its meaning, and the factor to the meaning's unit.
 struct StatedKey {
   std::string_view key;
   std::optional<double> StatedRun::*field;
   double unit = 1.0;
 };
 
-/// Sets what the keys state; the first of several that mean the same wins. Ignores texts and negative numbers, which
-/// stand for "without a limit".
+/// Sets the values of the keys; if several mean the same, the first is used. Ignores texts and negative numbers, which
+/// mean "no limit".
 void read_stated(const JsonFields& record, std::span<const StatedKey> keys, StatedRun& run);
 
-/// How many of `keys` an object has; 0 if it is none.
+/// The number of `keys` that an object has; 0 for other values.
 [[nodiscard]] std::ptrdiff_t stated_keys_of(const JsonValue& value, std::span<const StatedKey> keys);
 
 }  // namespace foredraft::logs

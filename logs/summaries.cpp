@@ -17,7 +17,7 @@
 #include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
 
-/// Summaries of runs and answers that are fully described by a table of keys.
+/// Summaries of runs and answers described by a table of keys.
 namespace foredraft::logs {
 namespace {
 
@@ -68,7 +68,7 @@ bool claims_evalscope(const JsonValue& value) {
   return measured > 0 && stated_keys_of(value, evalscope_keys) >= 2;
 }
 
-/// Chunks hold at least one token: fewer a chunk are chunks without one.
+/// Chunks hold at least one token: a smaller mean comes from empty chunks.
 void add_evalscope(StatedRun run, LogContents& contents) {
   if (run.length) run.length = std::max(1.0, *run.length);
   contents.observations.push_back(observation_of(run, Decoding::unknown, contents));
@@ -80,7 +80,7 @@ void read_evalscope(const JsonFields& summary, LogContents& contents) {
   add_evalscope(std::move(run), contents);
 }
 
-/// The table that it prints, a row a key.
+/// The table that it prints, one row per key.
 class EvalscopeConsoleReader final : public BlockReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
@@ -103,7 +103,7 @@ class EvalscopeConsoleReader final : public BlockReader {
   }
 };
 
-// ---- InferenceX: rows of results, aggregated over requests; times in seconds. An acceptance is not in them.
+// ---- InferenceX: rows of results, aggregated over requests; times in seconds. They have no acceptance.
 
 constexpr std::array<StatedKey, 7> inferencex_keys{{
     {"conc", &StatedRun::concurrency},
@@ -228,7 +228,7 @@ class LmStudioChatReader final : public LineReader {
       run.drafted = value(1);
     }
     Observation request = answer_with_drafts(run, "Accepted", contents);
-    // It says nothing of drafts before version 0.3.10, and where none was drafted.
+    // Drafts are not shown before version 0.3.10, or if there were none.
     if (!run.drafted) request.decoding = Decoding::unknown;
     contents.observations.push_back(std::move(request));
     return true;

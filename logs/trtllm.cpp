@@ -67,7 +67,7 @@ void read_trtllm_iteration(const JsonFields& iteration, LogContents& contents) {
     return warn_once(contents, "W12", iteration.line(), "ignored iterations that also run prompts");
   }
   if (requests == 0) return;
-  // A row without statistics of drafts is of plain decoding, a part of one may be of either.
+  // A row without statistics of drafts is plain decoding; for a part of a row this is unknown.
   const bool whole = iteration.json().contains("specDecodingStats") || (batch && iteration.has("iter"));
   Observation observation{.line = iteration.line(),
                           .span = Span::window,
@@ -86,7 +86,7 @@ void read_trtllm_iteration(const JsonFields& iteration, LogContents& contents) {
   contents.observations.push_back(std::move(observation));
 }
 
-// ---- The lines of `print_iter_log`: batch, time and tokens of each iteration, without what was accepted.
+// ---- The lines of `print_iter_log`: batch, time and tokens of each iteration, without accepted drafts.
 
 class TrtllmIterationLogReader final : public LineReader {
  public:
@@ -189,7 +189,7 @@ void read_trtllm_bench(const JsonFields& report, LogContents& contents) {
     note(contents.settings.target, engine->text("model"));
     if (const auto version = engine->text("version"); version && contents.version.empty()) contents.version = *version;
   }
-  // A report without decoding statistics is of a run without speculation, a part of one may be of either.
+  // A report without decoding statistics is a run without speculation; for a part of a report this is unknown.
   const bool whole = report.has("engine") && report.has("request_info") && report.has("performance");
   Observation observation{.line = report.line(),
                           .span = Span::run,

@@ -16,7 +16,7 @@ namespace foredraft::logs {
 namespace {
 
 /// `vllm-1  | ` of docker compose, [pod/name/container] of kubectl, the times of kubectl, docker and job logs,
-/// journalctl with host and unit. A name without a number may be the first cell of a table: it is captured.
+/// journalctl with host and unit. A name without a number is captured, because it may be the first cell of a table.
 const RE2& line_prefix() {
   static const RE2 pattern(
       R"((?:data: ?)?(?:[ \t]*> ?)*(?:[A-Za-z][\w.-]*[-_]\d+ +\| ?|([A-Za-z][\w.-]*) +\| ?)?(?:> ?|\[pod/[^\]\n]+\] )"
@@ -68,7 +68,7 @@ std::size_t end_of_member(std::string_view text, std::size_t at) {
   return std::min(at, text.size());
 }
 
-/// The text of a line that is wrapped in an object, as it is written there.
+/// The raw text of a line that is wrapped in an object.
 std::optional<std::string_view> wrapped_text(std::string_view line) {
   const auto skip_blanks = [&](std::size_t at) { return std::min(line.find_first_not_of(" \t", at), line.size()); };
   std::size_t at = skip_blanks(0);
@@ -129,21 +129,21 @@ std::string_view without_shape(std::string_view line, std::string_view shape) {
   return rest;
 }
 
-/// What is before the first rule of a console: "[2026-06-01 10:00:00] [I] ============ Serving Benchmark".
+/// The text before the first rule of a console: "[2026-06-01 10:00:00] [I] ============ Serving Benchmark".
 std::string_view before_rule(std::string_view beginning) {
   const std::size_t rule = std::min(beginning.find("========"), beginning.find("--------"));
   if (rule == std::string_view::npos) return {};
   const std::size_t end = rule == 0 ? std::string_view::npos : beginning.rfind('\n', rule - 1);
   const std::string_view prefix = beginning.substr(end + 1, rule - end - 1);
   constexpr std::size_t longest = 120;
-  // What draws a table, or a text, is no prefix.
+  // Characters that draw a table, and text, are no prefix.
   const bool is_prefix = prefix.size() <= longest && prefix.find_first_of("0123456789") != std::string_view::npos &&
                          prefix.find_first_of("|+") == std::string_view::npos && prefix.ends_with(' ');
   return is_prefix ? prefix : std::string_view{};
 }
 
-/// The width at which a terminal cut the lines of a log, 0 if none did: no line is longer, and none of those after a
-/// line of just that width begins as the others do. Lines of a log begin alike, with a time or a name.
+/// The width at which a terminal cut the lines of a log, 0 if none did: no line is longer, and no line after one of
+/// exactly that width begins like the others. Lines of a log begin alike, with a time or a name.
 std::size_t terminal_width(std::string_view beginning) {
   constexpr std::size_t narrowest = 60;
   constexpr std::size_t common_beginning = 4;
@@ -218,7 +218,7 @@ Unwrapper::Unwrapper(std::string_view beginning) : width_(terminal_width(beginni
                                      : Wrapping::none;
 }
 
-/// A part of a line that goes on in the next record has no end.
+/// A part of a line that continues in the next record has no line end.
 void Unwrapper::append_part(std::string_view line, bool partial, std::string& text) {
   if (line.ends_with('\n')) {
     line.remove_suffix(1);

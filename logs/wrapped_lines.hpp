@@ -8,38 +8,38 @@
 
 #include "logs/json_values.hpp"
 
-/// What containers, journals and collectors put around each line of a log.
+/// Removes what containers, journals and collectors put around each line of a log.
 namespace foredraft::logs {
 
-/// How nearly all lines of a log are wrapped: some programs write without their container, and a post quotes a part.
+/// How most lines of a log are wrapped; some programs bypass their container, and a post may quote only a part.
 enum class Wrapping : std::uint8_t {
   none,
   prefix,  ///< "vllm-1  | ", times of docker and kubectl, journalctl, "> ", "data: " of a stream
-  shape,   ///< one of a logger or of srun, the same in each line but for its digits: told by the rule of a console
-  width,   ///< cut at the width of a terminal, whose text was copied
+  shape,   ///< a logger's or srun's, equal in each line except for digits; recognized at the rule of a console
+  width,   ///< copied from a terminal that wrapped lines at its width
   quote,   ///< "> " before some of the lines of a post
   json,    ///< {"log": "...", "stream": "stderr"}: docker's files, fluentd, exports of log stores
 };
 
-/// Takes off what is around each line. Lines that a container runtime split over several records are put together.
+/// Unwraps each line. Lines that a container runtime split over several records are joined.
 class Unwrapper {
  public:
-  /// `beginning` of the log tells how.
+  /// The wrapping is determined from `beginning`, the first bytes of the log.
   explicit Unwrapper(std::string_view beginning);
 
   [[nodiscard]] Wrapping wrapping() const { return wrapping_; }
 
-  /// Appends `line`, with its end if it has one, to `text`. One that is not wrapped stays as it is.
+  /// Appends `line`, with its end if it has one, to `text`. A line that is not wrapped does not change.
   void append(std::string_view line, std::string& text);
 
  private:
   void append_part(std::string_view line, bool partial, std::string& text);
 
   Wrapping wrapping_ = Wrapping::none;
-  std::string shape_ = {};      ///< of the prefix: 0 for one or more digits
-  std::size_t width_ = 0;       ///< bytes of a line that goes on in the next one
-  bool ends_are_kept_ = false;  ///< wrapped lines have their ends, unless they go on
-  std::string owed_ = {};       ///< ends of the records whose lines go on: they keep the line numbers
+  std::string shape_ = {};      ///< of the prefix: 0 stands for digits
+  std::size_t width_ = 0;       ///< bytes of a line that continues in the next one
+  bool ends_are_kept_ = false;  ///< wrapped lines have line ends, unless they continue
+  std::string owed_ = {};       ///< line ends of records whose lines continue, so that line numbers stay correct
 };
 
 /// The texts in a document, each with the end of its line: those of messages first, then all. Of an answer of a log

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes one HTML file of the page's modules, its style sheet, the examples and the program as WebAssembly."""
+"""Combines the page's modules, its style sheet, the examples and the program as WebAssembly into one HTML file."""
 
 import argparse
 import base64
@@ -19,7 +19,7 @@ _EXPORT = re.compile(r"^export ((?:async )?function|const|class) (\w+)", re.MULT
 
 
 def modules(first, seen=None):
-    """Paths of the modules that `first` needs and itself, each behind those it imports."""
+    """Paths of `first` and of the modules that it needs, each after those it imports."""
     seen = [] if seen is None else seen
     for _, name in _IMPORT.findall(first.read_text()):
         if first.with_name(f"{name}.js") not in seen:
@@ -30,12 +30,12 @@ def modules(first, seen=None):
 
 
 def variable(name):
-    """What holds the exports of the module `name`."""
+    """The variable with the exports of the module `name`."""
     return "module_" + name.replace("-", "_")
 
 
 def script(paths):
-    """The modules as one plain script: each a function with names of its own, which returns its exports."""
+    """The modules as one plain script: each is a function that returns its exports."""
     def one(path):
         text = path.read_text()
         exports = ", ".join(name for _, name in _EXPORT.findall(text))
@@ -47,12 +47,12 @@ def script(paths):
 
 
 def inert(text):
-    """`text` as the content of a script element: no end of the element in it."""
+    """`text` as the content of a script element, without an end tag in it."""
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def page(glue, wasm):
-    """The HTML of the page: `glue` is the text that Emscripten wrote, `wasm` the bytes of the program."""
+    """The HTML of the page: `glue` is the JavaScript of Emscripten, `wasm` the bytes of the program."""
     examples = json.dumps({pathlib.PurePath(name).name: (REPOSITORY / name).read_text() for name in EXAMPLES})
     packed = base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode()
     worker = glue + script(modules(PAGE / "worker.js"))

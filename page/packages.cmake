@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# The libraries of the program for WebAssembly, under the names that find_package() gives them elsewhere: headers of the
-# distribution as they are, RE2 and zlib from its source packages, which scripts/page.sh unpacks into FOREDRAFT_PAGE_SOURCES.
+# The libraries of the program for WebAssembly, under their names from find_package(): Debian's headers, and RE2 and
+# zlib from its source packages, which scripts/page.sh unpacks into FOREDRAFT_PAGE_SOURCES.
 enable_language(C)
 set(FOREDRAFT_PAGE_SOURCES ${PROJECT_BINARY_DIR}/sources CACHE PATH "Folders re2 and zlib with the distribution's sources")
 
-# /usr/include holds the C library of the host too: of it only these are seen.
+# /usr/include also has the C library of the host, so only these are linked into the include path.
 set(includes ${PROJECT_BINARY_DIR}/include)
 foreach(path IN ITEMS boost fmt eigen3/Eigen eigen3/unsupported toml++ Random123 nlohmann hwy)
   get_filename_component(name ${path} NAME)
@@ -26,9 +26,9 @@ foredraft_headers(nlohmann_json::nlohmann_json)
 foredraft_headers(Eigen3::Eigen)
 foredraft_headers(hwy::hwy HWY_COMPILE_ONLY_SCALAR)
 foredraft_headers(tomlplusplus::tomlplusplus TOML_HEADER_ONLY=1)
-foredraft_headers(OpenSSL::Crypto)  # page/sha256.cpp stands in
+foredraft_headers(OpenSSL::Crypto)  # page/sha256.cpp replaces it
 foredraft_headers(Threads::Threads)
-foredraft_headers(Boost::context)  # only measuring needs it
+foredraft_headers(Boost::context)  # only needed for measuring
 set(Boost_INCLUDE_DIRS ${includes})
 set(RANDOM123_INCLUDE_DIR ${includes})
 
@@ -46,8 +46,8 @@ set_target_properties(foredraft_re2 PROPERTIES UNITY_BUILD OFF)
 set(RE2_LIBRARY foredraft_re2)
 set(RE2_INCLUDE_DIR ${FOREDRAFT_PAGE_SOURCES}/re2)
 
-# Sources that the page leaves out: page/ has files of its own for the first line, and measuring, results folders and the
-# papers are nothing that a page asks for.
+# Sources that the page omits: page/ replaces those of the first line, and the page has no measuring, results folders or
+# papers.
 set(FOREDRAFT_LEFT_OUT
     core/sha256[.] app/scripts[.] app/commands/registry[.]
     app/calibrate_log app/calibration_texts app/validation "app/commands/(sweep|reproduce|calibrate|validate|page)[.]"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The acceptance length at every draft length, from the log of one: a curve with its 95 % interval, what was logged as points."""
+"""The acceptance length at every draft length, from the log of one: a curve with its 95 % interval, logged values as
+points."""
 
 import numpy
 from matplotlib.patches import Patch

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far simulation and closed form of a sweep lie apart, point by point; for the Python package."""
+"""The differences between simulation and closed form of a sweep, point by point; for the Python package."""
 
 import numpy
 from matplotlib.lines import Line2D
 
 from . import curves, layout, load, style
 
-_ALARM = 4  # standard errors; beyond them lies one point in 16,000
+_ALARM = 4  # standard errors; one point in 16,000 is beyond them
 _BOUND = {"color": style.GREY, "linewidth": 0.8, "linestyle": (0, (2, 1.5))}
 
 
 def figure(table, column, words):
-    """`column`: the differences in standard errors; `words`: the quantity."""
+    """`column`: the differences in standard errors; `words`: name of the quantity."""
     apart = table[column]
     if not numpy.isfinite(apart).any():
         raise load.BadFile(table.path, f"no value of {column} to draw")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The predicted speedup against the batch size: a line for each draft length, a panel for each context. Of one batch size:
-against the draft length, a line for each context."""
+"""The predicted speedup against the batch size: a line for each draft length, a panel for each context. For a single
+batch size: against the draft length, a line for each context."""
 
 import numpy
 from matplotlib.ticker import MaxNLocator
@@ -12,7 +12,7 @@ COLUMNS = {"context": load.AXIS, "batch": load.AXIS, "gamma": load.AXIS, "speedu
            "speedup_spread": load.NUMBER, **origins.COLUMNS}
 _MOST_PANELS = 6
 _MOST_SERIES = 5
-_MOST_BARRED = 4  # series whose bars can stand side by side
+_MOST_BARRED = 4  # series whose bars fit side by side
 _ASIDE = 0.12  # octaves or draft lengths
 
 
@@ -25,7 +25,7 @@ def figure(table):
     panels = curves.thinned(table.values(panel), _MOST_PANELS)
     lines = curves.telling(table, series, ("batch", "context") if series == "gamma" else ("gamma",), _MOST_SERIES)
     looks = style.looks(len(lines))
-    # Bars of the lines stand side by side.
+    # The bars of the lines are side by side.
     known = numpy.isfinite(table["speedup_spread"]).any()
     aside = numpy.linspace(-_ASIDE, _ASIDE, len(lines)) * (known and len(lines) > 1)
     width = "single_column" if len(panels) == 1 else "double_column"
@@ -40,7 +40,7 @@ def figure(table):
         rows = table.where(**{panel: value})
         rows = rows.keep([line in lines for line in rows[series]])
         spread = rows["speedup_spread"]
-        if len(lines) > _MOST_BARRED:  # the bars of others would lie on each other
+        if len(lines) > _MOST_BARRED:  # the bars of others would overlap
             spread = numpy.where(curves.fastest(rows, x), spread, numpy.nan)
         for line, look, step in zip(lines, looks, aside):
             own = rows[series] == line

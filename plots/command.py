@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands share: a start that the environment cannot change, one way to write files, to end and to print.
+"""Shared by the commands: a start that the environment cannot change, one way to write files, to exit and to print.
 
 Loads the standard library only: it must be imported, and started, before matplotlib and numpy are.
 """
@@ -13,8 +13,8 @@ from pathlib import Path
 
 INTERRUPTED = 130
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-# All that is kept of the environment: the places of caches and temporary files. Other variables change how Python
-# packages work, or stop them.
+# Only the folders of caches and temporary files are kept from the environment. Other variables change how Python
+# packages work, or break them.
 _KEPT = {"HOME", "MPLCONFIGDIR", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"}
 _MAX_MESSAGE = 1000  # characters; a hostile file must not flood the terminal
 
@@ -44,7 +44,7 @@ def start():
     for name, value in list(os.environ.items()):
         if name not in _KEPT or not os.path.isabs(value):
             del os.environ[name]
-    # No matplotlibrc of the user; no thread of numpy for every core.
+    # No matplotlibrc of the user; numpy does not start a thread per core.
     os.environ.update(MATPLOTLIBRC=os.devnull, OMP_NUM_THREADS="1")
     if len(sys.argv) == 2:
         typed = Path(sys.argv[1])
@@ -96,7 +96,7 @@ def finish(status):
 
 
 def say(text, problem=False):
-    """Prints one line on stdout, or on stderr where it is a problem. A line that cannot be written is dropped."""
+    """Prints one line on stdout, or on stderr if it is a problem. A line that cannot be written is dropped."""
     stream = sys.stderr if problem else sys.stdout
     text = text.replace(*_folder)
     text = text if len(text) <= _MAX_MESSAGE else text[:_MAX_MESSAGE] + "…"
@@ -114,7 +114,7 @@ def write(path, content):
 
 @contextlib.contextmanager
 def writing(path):
-    """A binary stream that becomes the file at the end: all or none. A link of that name is replaced, not followed."""
+    """A binary stream that becomes the file at the end, or no file. A link of that name is replaced, not followed."""
     global _temporary
     _temporary = os.path.join(os.path.dirname(path), f".foredraft-tmp-{os.urandom(8).hex()}")
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every figure shares: a closed form is a line, a simulation is points with 95 % error bars on top of it."""
+"""Shared by all figures: a closed form is a line, a simulation is points with 95 % error bars on top of it."""
 
 import collections
 
@@ -16,7 +16,7 @@ _BARS = {"elinewidth": 0.8, "capthick": 0.8, **_EDGE}
 
 
 def closed_form(axes, x, y, look, steps=False):
-    """The line of one series; cells that are not finite are left out."""
+    """The line of one series; cells that are not finite are omitted."""
     known = numpy.isfinite(x) & numpy.isfinite(y)
     axes.plot(x[known], y[known], color=look.color, linestyle=look.dash, zorder=2,
               drawstyle="steps-mid" if steps else "default")
@@ -55,7 +55,7 @@ def _points(axes, x, y, error, look, size):
 
 
 def marker_size(points, panel_width_in):
-    """Marker size in points: smaller where `points` of them share one panel, so that they stay apart."""
+    """Marker size in points: smaller if one panel has many `points`, so that they stay separate."""
     return float(numpy.clip(panel_width_in * 72 / max(1, points) / 1.6, 1.4, style.MARKER_PT))
 
 
@@ -66,22 +66,22 @@ def series_handle(look, line=True):
 
 
 def line_handle(look):
-    """The legend entry of a series whose markers say something else."""
+    """The legend entry of a series whose markers have another meaning."""
     return Line2D([], [], color=look.color, linestyle=look.dash)
 
 
 def closed_form_handle(dash=(0, ())):
-    """The legend entry that says what a line is."""
+    """The legend entry that explains lines."""
     return Line2D([], [], color=style.GREY, linestyle=dash)
 
 
 def simulated_handle(axes):
-    """The legend entry that says what a point with a bar is."""
+    """The legend entry that explains points with bars."""
     return axes.errorbar([], [], yerr=[], fmt="o", color=style.GREY, markersize=style.MARKER_PT, capsize=1.4, **_BARS)
 
 
 def series_values(table, column):
-    """The values of the series axis, rejected where there are more than one figure can tell apart."""
+    """The values of the series axis, rejected if there are more than one figure can distinguish."""
     values = table.values(column)
     if len(values) > style.MAX_SERIES:
         raise load.BadFile(table.path, f"{column} has {len(values)} values; a readable figure takes at most "
@@ -90,14 +90,14 @@ def series_values(table, column):
 
 
 def thinned(values, max_count):
-    """At most `max_count` of the values, evenly picked, the first and the last among them."""
+    """At most `max_count` of the values, evenly picked, including the first and the last."""
     if len(values) <= max_count:
         return values
     return [values[i] for i in numpy.linspace(0, len(values) - 1, max_count).round().astype(int)]
 
 
 def fastest(table, *place):
-    """The row of the greatest speedup at each value of the columns `place`, as whether each row is one."""
+    """For each row, whether it has the maximum speedup at its values of the columns `place`."""
     best = {}
     for row, (speedup, *at) in enumerate(zip(*(table[column].tolist() for column in ("speedup", *place)))):
         if numpy.isfinite(speedup) and (tuple(at) not in best or speedup > table["speedup"][best[tuple(at)]]):
@@ -106,8 +106,8 @@ def fastest(table, *place):
 
 
 def telling(table, series, place, max_count):
-    """The values of `series` that a figure shows where it cannot show all: those that are the fastest at most values
-    of the columns `place`, and of the others evenly picked ones, the smallest first."""
+    """The values of `series` that a figure shows if it cannot show all: those that are fastest at most values of the
+    columns `place`, and evenly picked others, the smallest first."""
     wins = collections.Counter(table[series][fastest(table, *place)].tolist())
     chosen = sorted(sorted(wins), key=wins.get, reverse=True)[:max_count - 1]
     others = [entry for entry in table.values(series) if entry not in chosen]
@@ -115,13 +115,13 @@ def telling(table, series, place, max_count):
 
 
 def shown_words(words, shown, table, series):
-    """`words`, and how many of the values of `series` are shown where it is not all."""
+    """`words`, and how many of the values of `series` are shown, if not all."""
     count = len(table.values(series))
     return words if len(shown) == count else f"{words}: {len(shown)} of {count}"
 
 
 def decimal_ticks(axis):
-    """Ticks of a logarithmic axis in decimals, fewer to a decade where there are more decades."""
+    """Ticks of a logarithmic axis in decimals, fewer per decade if there are more decades."""
     low, high = axis.get_view_interval()
     decades = numpy.log10(high / low)
     axis.set_major_locator(LogLocator(subs=(1, 3) if decades < 2.5 else (1,)))
@@ -130,7 +130,8 @@ def decimal_ticks(axis):
 
 
 def break_even(first, every, even=1.0):
-    """Shades what lies below break-even in panels that share the vertical axis of `first`, which is made to reach it."""
+    """Shades the area below break-even in panels that share the vertical axis of `first`, which is extended to include
+    it."""
     first.margins(y=0)
     low, high = min(first.get_ylim()[0], even), max(first.get_ylim()[1], even)
     low, high = low - 0.06 * (high - low), high + 0.06 * (high - low)
@@ -147,7 +148,7 @@ def shade_losses(axes, low, even=1.0, upright=False):
 
 
 def break_even_entry():
-    """The legend entry of the shade, and its words."""
+    """The legend entry of the shaded area, and its text."""
     return (Patch(facecolor=style.SHADE, edgecolor=style.GREY, linewidth=0.6, linestyle=_BREAK_EVEN["linestyle"]),
             "slower than autoregressive decoding")
 
@@ -171,7 +172,7 @@ def families(axes, table, series, x, y, title):
 
 
 def highest(table, y, path):
-    """The largest finite value of analytic_<y> and simulated_<y>; without any there is nothing to draw."""
+    """The largest finite value of analytic_<y> and simulated_<y>; an error if there is none."""
     values = numpy.concatenate([table[f"analytic_{y}"], table[f"simulated_{y}"]])
     values = values[numpy.isfinite(values)]
     if len(values) == 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which draft length to use at each batch and context: a strip for each context, from the predicted schedules."""
+"""The draft length to use at each batch and context: a strip for each context, from the predicted schedules."""
 
 import math
 
@@ -12,7 +12,7 @@ ID = "decision-map"
 COLUMNS = {"context": load.AXIS, "first_batch": load.NUMBER, "last_batch": load.NUMBER, "gamma": load.NUMBER}
 _MOST_STRIPS = 12
 _STRIP_IN = 0.24
-_DARK = 60  # lightness below which white letters are read better than dark ones
+_DARK = 60  # lightness below which white letters are more readable than dark ones
 _OFF = {"facecolor": "white", "hatch": "//////"}
 _TOO_LARGE = {"facecolor": style.SHADE, "edgecolor": "none"}
 _EDGE = {"edgecolor": style.INK, "linewidth": 0.4}
@@ -64,12 +64,12 @@ def _check(table):
 
 
 def _between(batch, following):
-    """The place of the edge between two batches on the logarithmic axis."""
+    """The position of the edge between two batches on the logarithmic axis."""
     return math.log2(math.sqrt(batch * following)) if batch > 0 else -math.inf
 
 
 def _write(axes, gamma, face, x, y, share):
-    """The draft length inside its range, where there is room."""
+    """The draft length inside its range, if there is room."""
     text = "off" if gamma == 0 else style.value_text(gamma)
     if layout.text_width_in(text, style.SMALLEST_PT) + 0.06 > 0.8 * style.WIDTH_IN[_WIDTH] * share:
         return

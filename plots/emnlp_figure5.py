@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Latency against throughput over batches of sentences [Xia2023, Fig. 5]: a curve a system, from batch 1 upwards; a panel
-for the device alone and one for device and program."""
+"""Latency against throughput over batches of sentences [Xia2023, Fig. 5]: a curve for each system, from batch 1
+upwards; a panel for the device only and one for device and program."""
 
 import numpy
 
@@ -35,7 +35,7 @@ def figure(table):
 
 
 def _batches(table):
-    """The batches in words; each is twice the one before it, so that a curve can be counted along its marks."""
+    """The batches in words; each is twice the one before, so that they can be counted along the marks of a curve."""
     batches = table.values("batch")
     return f"{style.value_text(batches[0])}, {style.value_text(batches[1])}, … {style.value_text(batches[-1])}"
 
@@ -44,7 +44,7 @@ def _draw_system(axes, rows, look):
     form = 1e3 * rows["tokens"] / rows[_FORM]
     curves.closed_form(axes, form, rows[_FORM], look)
     simulated = numpy.isfinite(rows[_RUN])
-    # What was not simulated keeps a mark for every batch.
+    # Curves that were not simulated keep a mark for every batch.
     axes.plot(form[~simulated], rows[_FORM][~simulated], linestyle="none", color=look.color, marker=look.marker,
               markersize=0.7 * style.MARKER_PT * look.scale, zorder=3)
     curves.simulated(axes, 1e3 * rows["tokens"] / rows[_RUN], rows[_RUN], rows[f"{_RUN}_standard_error"], look)

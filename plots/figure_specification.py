@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads <id>.figure.json: which quantity a sweep figure shows against which axes, and in what words."""
+"""Reads <id>.figure.json: the quantity and axes of a sweep figure, and their labels."""
 
 import math
 
@@ -48,7 +48,7 @@ def _is_mark(mark):
 
 
 def axes(spec):
-    """The columns that tell the points apart: panel, series, and x or along, as far as the figure has them."""
+    """The columns that identify a point: panel, series, and x or along, as far as the figure has them."""
     place = spec["along"] if spec.get("along") else spec["x"]
     return [column for column in (spec["panel"], spec["series"], place) if column is not None]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The x axis of a sweep figure: linear, logarithmic where the values go up by factors, or words side by side."""
+"""The x axis of a sweep figure: linear, logarithmic if the values increase by factors, or words side by side."""
 
 import math
 
@@ -12,7 +12,7 @@ _LONGEST_WORD_IN = 1.2
 
 
 class HorizontalAxis:
-    """Where the values of the x axis lie: numbers at their value, words side by side."""
+    """The positions of the values on the x axis: numbers at their value, words side by side."""
 
     def __init__(self, column, table):
         self.column = column
@@ -21,7 +21,7 @@ class HorizontalAxis:
         self.logarithmic = not self.words and _spreads_by_factors(self.values)
 
     def of(self, rows, aside):
-        """The places of the rows; at a word the series stand side by side, `aside` from -0.5 to 0.5."""
+        """The positions of the rows; at a word the series are side by side, `aside` from -0.5 to 0.5."""
         cells = rows[self.column]
         if not self.words:
             return cells
@@ -59,7 +59,7 @@ class HorizontalAxis:
 
 
 def dress_counts(axes, ticks):
-    """A logarithmic axis of whole numbers with ticks at these alone."""
+    """A logarithmic axis of whole numbers with ticks only at these."""
     axes.set_xscale("log", base=2)
     if len(ticks) == 1:
         axes.set_xlim(ticks[0] / 2, ticks[0] * 2)
@@ -75,7 +75,7 @@ def powers_of_two(low, high, max_count):
 
 
 def _spreads_by_factors(values):
-    """Whether numbers such as 1, 2, 4, 8 or 0.01, 0.02, 0.05, 0.1 ask for a logarithmic axis."""
+    """Whether the values, such as 1, 2, 4, 8 or 0.01, 0.02, 0.05, 0.1, are better on a logarithmic axis."""
     if len(values) < 4 or values[0] <= 0 or values[-1] / values[0] < 8:
         return False
     ratios = [b / a for a, b in zip(values, values[1:])]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Translation quality as printed against speed as printed; beside SpecDec and its drafter the speed that the module
-profile predicts [Xia2022, Fig. 2]."""
+"""Printed translation quality against printed speed; for SpecDec and its drafter also the speed that the module profile
+predicts [Xia2022, Fig. 2]."""
 
 import numpy
 from matplotlib.lines import Line2D

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The speedup of SpecDec on three devices [Xia2022, Fig. 5], against the batch: by their data sheets alone, and beside
-what the papers' program takes."""
+"""The speedup of SpecDec on three devices [Xia2022, Fig. 5], against the batch: from their data sheets only, and with
+the time of the papers' program."""
 
 from . import speedup_by_batch
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Places panels, shared labels and legends so that nothing overlaps and the figure keeps its exact width.
 
-Legends stand above the panels, never on them; the height of the figure follows from what it has to hold.
+Legends are above the panels, never on them; the height of the figure follows from its content.
 """
 
 import contextlib
@@ -32,12 +32,12 @@ class Legend:
 
 
 _new_figure = style.new_figure
-_host = None  # axes of a caller, which take the place of a figure
+_host = None  # axes of a caller, used instead of a figure
 
 
 @contextlib.contextmanager
 def drawing(new_figure=style.new_figure, axes=None):
-    """Within it `new_figure` makes the figures, or they are drawn in `axes` of the caller, which hold one panel."""
+    """Within it `new_figure` creates the figures, or they are drawn in the caller's `axes`, which hold one panel."""
     global _new_figure, _host
     before = _new_figure, _host
     _new_figure, _host = new_figure, axes
@@ -71,9 +71,9 @@ def panels(width, count, columns, rows_shared=True):
 
 
 def wrap(text, width_in, size=style.LABEL_PT, max_lines=_MAX_LINES):
-    """`text` in the fewest lines of at most `width_in` inches, of even length where words allow it.
+    """`text` in the fewest lines of at most `width_in` inches, of similar length if the words allow it.
 
-    What exceeds `max_lines` ends in an ellipsis.
+    A text longer than `max_lines` ends in an ellipsis.
     """
     lines = _lines(text, width_in, size)
     if len(lines) > max_lines:
@@ -108,7 +108,7 @@ def _lines(text, width_in, size):
 
 
 def arrange(figure, grid, panel_height_in, x_label, y_labels, legends=()):
-    """Settles every position. `y_labels`: one text for the whole grid, or a list of one text a row."""
+    """Sets every position. `y_labels`: one text for the whole grid, or a list of one text per row."""
     if _host is not None:
         _arrange_host(x_label, y_labels if isinstance(y_labels, str) else y_labels[0], legends)
         return
@@ -140,7 +140,7 @@ def arrange(figure, grid, panel_height_in, x_label, y_labels, legends=()):
 
 
 def _arrange_host(x_label, y_label, legends):
-    """Words and one legend in axes whose place and size are the caller's."""
+    """Labels and one legend in axes whose position and size are the caller's."""
     width_in, height_in = (side / _host.figure.dpi for side in _host.get_window_extent().size)
     _host.set_xlabel(wrap(x_label, width_in), size=style.LABEL_PT)
     _host.set_ylabel(wrap(y_label, height_in), size=style.LABEL_PT)
@@ -152,7 +152,7 @@ def _arrange_host(x_label, y_label, legends):
         bars = any(isinstance(container, BarContainer) for container in _host.containers)
         drawn = _host.legend(handles, labels, title=title, frameon=True, framealpha=0.8, edgecolor="none", borderpad=0.3,
                              loc="upper right" if bars else "best", ncol=2 if bars else 1)
-        if bars:  # they leave it no room
+        if bars:  # there is no room for it
             share = drawn.get_window_extent().height / _host.get_window_extent().height
             _host.set_ylim(top=_host.get_ylim()[1] / max(0.2, 0.95 - share))
 
@@ -187,7 +187,7 @@ def _place_panels(figure, grid, panel_height_in, top_in, left_in, bottom_in):
 
 
 def _stack_legends(figure, legends):
-    """Draws the legends in rows that fit, side by side where two fit; remembers the rows, returns their height."""
+    """Draws the legends in rows that fit, side by side if two fit; stores the rows, returns their height."""
     width_in = figure.get_size_inches()[0] - 2 * _EDGE_IN
     rows = []
     for legend in legends:
@@ -202,7 +202,7 @@ def _stack_legends(figure, legends):
 
 
 def _hang_legends(figure):
-    """Puts the remembered legends at their places, now that the height of the figure is known."""
+    """Places the stored legends, when the height of the figure is known."""
     width_in, height_in = figure.get_size_inches()
     y_in = height_in - _EDGE_IN
     for row in figure.legend_rows:
@@ -216,7 +216,7 @@ def _hang_legends(figure):
 
 
 def _flow(figure, legend, width_in):
-    """One legend as few rows as fit, evenly filled where that fits too; the first row carries the title."""
+    """One legend in as few rows as fit, evenly filled if possible; the first row has the title."""
     labels = [wrap(label, width_in - 0.4, style.TICK_PT, max_lines=2) for label in legend.labels]
     entries = list(zip(legend.handles, labels))
     title = wrap(legend.title, width_in, style.TICK_PT)

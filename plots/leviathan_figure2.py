@@ -16,7 +16,7 @@ def figure(table):
     axes = grid[0, 0]
     legends = curves.families(axes, table, series="gamma", x="alpha", y=_Y, title="draft length γ (tokens)")
     axes.set_xlim(-0.02, 1.02)
-    # The unbounded curve leaves the figure: the longest bounded draft sets the scale.
+    # The unbounded curve exceeds the figure: the longest bounded draft sets the scale.
     bounded = table.keep(numpy.isfinite(table["gamma"]))
     axes.set_ylim(0, 1.06 * curves.highest(bounded, _Y, table.path))
     layout.arrange(drawn, grid, 2.3, "acceptance rate α", "tokens per iteration", legends)

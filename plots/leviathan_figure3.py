@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The draft length that is fastest against acceptance, a step curve for each draft cost c [Leviathan2023, Fig. 3]."""
+"""The fastest draft length against acceptance, a step curve for each draft cost c [Leviathan2023, Fig. 3]."""
 
 import numpy
 from matplotlib.ticker import MaxNLocator

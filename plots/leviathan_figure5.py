@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trace of decoding: draft steps, target steps and the tokens they yield, a lane for each draft length.
+"""A trace of decoding: draft steps, target steps and their tokens, a lane for each draft length.
 
 After [Leviathan2023, Fig. 5].
 """
@@ -14,7 +14,7 @@ from . import layout, load, style
 ID = "leviathan-figure5"
 COLUMNS = {"lane": load.TEXT, "kind": load.TEXT, "start": load.NUMBER, "end": load.NUMBER, "label": load.TEXT}
 
-# Each kind differs in lightness and in hatching, not in hue alone. Steps stand on the upper track of a lane.
+# Kinds differ in lightness and hatching, not only in hue. Steps are on the upper track of a lane.
 _STEPS = {"draft": {"facecolor": style.DRAFT}, "target": {"facecolor": style.TARGET}}
 _TOKENS = {"accepted": {"facecolor": "#f7dca4"}, "corrected": {"facecolor": "#b5367a"},
            "bonus": {"facecolor": "white", "hatch": "//////"}}
@@ -60,7 +60,7 @@ def _check(table):
 
 
 def _title(rows, lane):
-    """What the lane is, and what it came to."""
+    """The name of the lane, and its result."""
     tokens = sum(rows["kind"] == "token")
     name = style.plain(lane.replace("gamma", "γ"))
     steps = rows["end"].max()
@@ -83,7 +83,7 @@ def _draw_lane(axes, rows, bottom):
             track = _TOKEN_TRACK if kind in _TOKENS else _STEP_TRACK
             _block(axes, kind, start, end - start, bottom, track)
             used.add(kind)
-    # Tokens that appear at one instant stand side by side under the target step that ends there.
+    # Tokens that appear at the same time are side by side below the target step that ends there.
     steps = {end: start for kind, start, end in zip(rows["kind"], rows["start"], rows["end"]) if kind == "target"}
     for instant, labels in waiting.items():
         start = steps.get(instant, instant - 1)
@@ -98,5 +98,5 @@ def _block(axes, kind, start, width, bottom, track):
     look = _look(kind)
     left, right = axes.get_xlim()
     width_pt = width / (right - left) * style.WIDTH_IN["double_column"] * 72
-    look["linewidth"] = min(_EDGE_PT, 0.15 * width_pt)  # a narrow block must not be all edge
+    look["linewidth"] = min(_EDGE_PT, 0.15 * width_pt)  # the edge must not fill a narrow block
     axes.add_patch(Rectangle((start, bottom + track[0]), width, track[1], zorder=2, **look))

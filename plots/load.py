@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads result files. An invalid file is an error of one line that names it and says why.
+"""Reads result files. An invalid file is an error of one line with its name and the reason.
 
-Nothing that a results folder holds is trusted: every file of it is opened by `_opened`, and by nothing else.
+The content of a results folder is not trusted: only `_opened` opens its files.
 """
 
 import csv
@@ -19,16 +19,16 @@ from .command import BadFile
 
 NUMBER = "number"  # a float; an empty cell is NaN; `unbounded`, as earlier versions wrote `inf`, is infinity
 TEXT = "text"      # as it stands
-OPTIONAL_TEXT = "optional text"  # as it stands; empty in every row of a file without the column
+OPTIONAL_TEXT = "optional text"  # unchanged; empty in every row of a file without the column
 AXIS = "axis"      # never empty or NaN; numbers when every cell is one, else text
 
 _MIB = 1 << 20
-# What is held in memory: documents, drawings, tables of figures. Far more than the program writes into one.
+# Limit of files held in memory: documents, drawings, tables of figures. Far more than the program writes into one.
 _MAX_HELD_BYTES = 64 * _MIB
-# What is read row by row: the points of a sweep, which may be tens of millions.
+# Limits of files read row by row: the points of a sweep, which may be tens of millions.
 _MAX_STREAMED_BYTES = 16384 * _MIB
-_MAX_ROW_CHARACTERS = _MIB  # a row of the program has some thousands
-_MAX_DEPTH = 64  # of objects and lists within each other; the program's documents have fewer than ten
+_MAX_ROW_CHARACTERS = _MIB  # a row of the program has a few thousand
+_MAX_DEPTH = 64  # of nested objects and lists; the program's documents have fewer than ten
 
 
 class Table:
@@ -50,17 +50,17 @@ class Table:
                           for i in range(len(self))])
 
     def keep(self, chosen):
-        """The rows for which `chosen` is true."""
+        """The rows with a true `chosen`."""
         mask = numpy.asarray(chosen, dtype=bool)
         return Table(self.path, {name: cells[mask] for name, cells in self.columns.items()})
 
     def sorted_by(self, column):
-        """The rows in rising order of a column; equal ones keep their order."""
+        """The rows in ascending order of a column; equal ones keep their order."""
         order = numpy.argsort(self.columns[column], kind="stable")
         return Table(self.path, {name: cells[order] for name, cells in self.columns.items()})
 
     def values(self, column):
-        """The distinct values of a column: numbers rising, words as they first appear."""
+        """The distinct values of a column: numbers ascending, words in order of appearance."""
         cells = list(dict.fromkeys(self.columns[column].tolist()))
         return cells if any(isinstance(cell, str) for cell in cells) else sorted(cells)
 
@@ -71,7 +71,8 @@ def exists(path):
 
 
 def _opened(path, max_bytes):
-    """A binary stream of a regular file of at most `max_bytes`. Links are not followed; pipes and devices are not read."""
+    """A binary stream of a regular file of at most `max_bytes`. Links are not followed; pipes and devices are not
+    read."""
     try:
         file = open(path, "rb", opener=lambda name, _: os.open(
             name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
@@ -112,7 +113,7 @@ def text(path):
 
 
 def rows(path, max_bytes=_MAX_STREAMED_BYTES):
-    """Yields the rows of a CSV file, the header first: pairs of a line number and cells, as many as the header has."""
+    """Yields the rows of a CSV file, the header first: pairs of line number and cells, as many as the header has."""
     with io.TextIOWrapper(_opened(path, max_bytes), encoding="utf-8", newline="") as file:
         yield from _rows(path, file)
 
@@ -150,7 +151,7 @@ def table(path, kinds):
 
 
 def table_of_text(name, content, kinds):
-    """The same of the text of a CSV file; `name` stands for its path."""
+    """The same for the text of a CSV file; `name` is its path in messages."""
     return _table(name, kinds, _rows(name, io.StringIO(content)))
 
 
@@ -225,6 +226,6 @@ def _too_deep(path):
 
 
 def manifest(directory):
-    """The manifest of a results directory (pathlib.Path), or None where there is none."""
+    """The manifest of a results directory (pathlib.Path), or None."""
     path = directory / "manifest.json"
     return document(path, "foredraft.[a-z_.]+/1") if exists(path) else None

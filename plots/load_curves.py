@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server against its load: speedup, TPOT, TTFT and, with a price, cost, below each other; a line for each draft length."""
+"""A server against its load: speedup, TPOT, TTFT and, with a price, cost, below each other; a line for each draft
+length."""
 
 import numpy
 from matplotlib.ticker import MaxNLocator
@@ -57,7 +58,7 @@ def figure(table):
 
 
 def _ticks(loads):
-    """The loads that stand apart on a logarithmic axis, the last one among them."""
+    """The loads whose labels do not overlap on a logarithmic axis, including the last one."""
     ticks = []
     for value in reversed(loads):
         if value > 0 and (not ticks or value <= ticks[-1] / _TICKS_APART):

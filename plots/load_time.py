@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the time of a token goes under a load: prompts, verification, drafting and the engine, stacked; a bar for each
-draft length."""
+"""The parts of the time of a token under a load: prompts, verification, drafting and the engine, stacked; a bar for
+each draft length."""
 
 import numpy
 from matplotlib.patches import Patch

@@ -8,7 +8,7 @@ _RULE = re.compile(r"\|?(\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?")
 
 
 def to_html(text):
-    """The HTML of `text`; whatever is neither heading nor table is a paragraph. Nothing in it stays markup."""
+    """The HTML of `text`: headings, tables and paragraphs. All markup in it is escaped."""
     lines = text.splitlines()
     parts, paragraph, place = [], [], 0
 
@@ -60,5 +60,5 @@ def _cells(line):
 
 
 def _inline(text):
-    text = re.sub(r"\\([^a-zA-Z0-9\s])", r"\1", text)  # a backslash takes the meaning from the sign after it
+    text = re.sub(r"\\([^a-zA-Z0-9\s])", r"\1", text)  # a backslash escapes the next character
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))

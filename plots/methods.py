@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Speedup of each method against its loss: a panel for each pair of models and temperature.
 
-Exact methods lose nothing: they stand on the line at 0, their names to its left; the others are named next to their
+Exact methods lose nothing: they are on the line at 0, with their names at its left; the others are named next to their
 points. The points of a method with several values of its parameters are joined by a line, with one name.
 """
 
@@ -15,7 +15,7 @@ COLUMNS = {"pair": load.OPTIONAL_TEXT, "temperature": load.NUMBER, "method": loa
            "exact": load.NUMBER, "loss": load.NUMBER}
 _MOST_PANELS = 6
 _NAMES_WIDTH = 0.62  # of the names of exact methods, over that of the axis of losses
-_LEAST_LOSS = 0.05   # width of the axis where nothing is given up
+_LEAST_LOSS = 0.05   # width of the axis if no method has a loss
 _LINE_IN = 0.12      # from one name to the next
 _LEAST_HEIGHT_IN = 2.2
 
@@ -69,7 +69,7 @@ def _varied(table):
 
 
 def _joined(axes, part, color):
-    """Joins the points of each method; of each the row of the largest speedup."""
+    """Joins the points of each method; returns the row of the largest speedup of each."""
     fastest = []
     for method in part.values("method"):
         points = part.where(method=method)
@@ -81,7 +81,8 @@ def _joined(axes, part, color):
 
 
 def _name_points(axes, part, is_exact, line, right, color):
-    """Names in a column, as near to the height of their points as they do not overlap, each led to its point."""
+    """Names in a column, as close to the height of their points as possible without overlap, each with a line to its
+    point."""
     low, high = numpy.log(axes.get_ylim())
     order = numpy.argsort(part["speedup"])
     wanted = [(numpy.log(part["speedup"][i]) - low) / (high - low) for i in order]
@@ -96,7 +97,8 @@ def _name_points(axes, part, is_exact, line, right, color):
 
 
 def _spread(wanted, gap):
-    """Rising heights at least `gap` apart within [0, 1], as near to the wanted ones, which rise, as that allows."""
+    """Ascending heights within [0, 1], at least `gap` apart and as close as possible to the `wanted` ones, which
+    ascend."""
     blocks = []  # of names that touch: how many, and the mean of where the lowest would be
     for i, height in enumerate(wanted):
         blocks.append((1, height - gap * i))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How well the i.i.d. assumption holds on real text: tokens per iteration as run, and as three formulas predict.
+"""How well the i.i.d. assumption holds on real text: tokens per iteration of a run, and those that three formulas
+predict.
 
 A column of panels for each corpus and temperature: above, tokens per iteration; below, each formula's relative
 difference from the run.
@@ -64,7 +65,7 @@ def _draw_tokens(axes, rows, look):
 
 
 def _draw_difference(axes, rows, look, shift):
-    """The bars of one draft length stand side by side: `shift` tokens aside, the i.i.d. formula on the left."""
+    """The bars of one draft length are side by side: `shift` tokens apart, the i.i.d. formula on the left."""
     gamma, run, error = rows["gamma"], rows[_RUN], numpy.nan_to_num(rows[_ERROR])
     for (name, (_, dash)), side in zip(_FORMULAS.items(), (-0.1, 0.1)):
         ratio = rows[name] / run

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report opens with: the answer in a sentence or two, and the figure that shows it."""
+"""The beginning of a report: the answer in a sentence or two, and the figure that shows it."""
 
 import math
 
 from . import batch_speedup, load, scorecard, validation
 
 _ADVICE_FIGURES = ("speedup-by-load", "speedup-chain", "acceptance-length")
-# Of a sweep the quantity whose largest value answers the question, in words and with its unit; the first that it has.
+# The quantities of a sweep whose largest value is the answer, with label and unit; the first one in the sweep is used.
 _SWEEP_ANSWERS = (("speedup", "speedup", "x"), ("tokens_per_s", "throughput", " tokens/s"),
                   ("tokens_per_iteration", "acceptance length", " tokens per iteration"))
 
 
 def opening(directory, manifest, score, stems):
-    """The sentences, and the one of the drawings `stems` that belongs to them or None."""
+    """The sentences, and the drawing of `stems` that belongs to them, or None."""
     for applies, answer, figures in (
             (load.exists(directory / "advice.json"), lambda: advice(directory), _ADVICE_FIGURES),
             (score is not None, lambda: scorecard.verdict(score), ()),
@@ -27,7 +27,7 @@ def opening(directory, manifest, score, stems):
 
 
 def _marked(sentences, manifest):
-    """An answer from a profile that fails its own A/A test begins with that."""
+    """An answer from a profile that fails its A/A test begins with a warning."""
     invalid = (manifest or {}).get("valid", True) is False
     return f"NOT VALID by the profile's own A/A test. {sentences}" if sentences and invalid else sentences
 
@@ -59,7 +59,7 @@ def _prediction(directory):
 
 
 def _load(directory):
-    """The first sentences of the answer at a load: what stands before its evidence."""
+    """The first sentences of the answer at a load, before its evidence."""
     return " ".join(load.text(directory / "load.txt").partition("\nevidence ")[0].split())
 
 
@@ -84,7 +84,7 @@ def _tree(directory):
 
 
 def _sweep(directory, manifest):
-    """The point of the largest answer, and how far simulation and closed form are apart."""
+    """The point of the largest answer, and the difference between simulation and closed form."""
     rows = load.rows(directory / "points.csv")
     _, header = next(rows)
     place = {name: column for column, name in enumerate(header)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a predicted time comes from: a marker for each origin, whiskers where the interval is known."""
+"""The origin of a predicted time: a marker for each origin, whiskers if the interval is known."""
 
 import numpy
 from matplotlib.lines import Line2D
@@ -8,13 +8,13 @@ from . import load, style
 
 COLUMNS = {"origin": load.TEXT, "inside_domain": load.TEXT, "interval_level": load.NUMBER}
 
-# Outline, and whether it is filled; the best known first.
+# Outline, and whether it is filled; the most reliable first.
 _MARKS = {"measured": ("o", True), "interpolated": ("o", False), "fitted": ("s", False), "roofline": ("D", False)}
 _OUTSIDE = "x"
 
 
 def check(table):
-    """Refuses words that no prediction has."""
+    """Rejects origins that no prediction has."""
     for column, known in (("origin", _MARKS), ("inside_domain", ("yes", "no"))):
         unknown = [word for word in table.values(column) if word not in known]
         if unknown:
@@ -22,8 +22,8 @@ def check(table):
 
 
 def points(axes, rows, x, y, spread, color, size=style.MARKER_PT):
-    """Markers of the rows by origin, with whiskers of `spread` over the value to each side where it is known; nothing is
-    below 0."""
+    """Markers of the rows by origin, with whiskers of relative size `spread` to each side if it is known, not below
+    0."""
     half = numpy.where(numpy.isfinite(spread), spread, 0.0) * y
     for origin in _MARKS:
         own = rows["origin"] == origin
@@ -36,7 +36,7 @@ def points(axes, rows, x, y, spread, color, size=style.MARKER_PT):
 
 
 def entries(table):
-    """Legend entries with their words for what `table` holds."""
+    """Legend entries of the origins in `table`."""
     found = [(Line2D([], [], **_look(origin, style.GREY, style.MARKER_PT)), origin) for origin in _MARKS
              if origin in table["origin"]]
     if "no" in table["inside_domain"]:
@@ -46,7 +46,7 @@ def entries(table):
 
 
 def interval_words(table, spread):
-    """What the whiskers of the column `spread` hold, or that there are none."""
+    """A sentence on the whiskers of the column `spread`, or that there are none."""
     level = table["interval_level"][0]
     known = numpy.isfinite(table[spread]).any() and numpy.isfinite(level)
     return f"bars: {100 * level:.0f} %" if known else "no intervals known"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The papers whose tables and figures are reproduced, by the first word of an experiment's id."""
 
-# Name, title. Experiments of other words come last, under a heading of their own.
+# Name, title. Other experiments come last, under a separate heading.
 PAPERS = {
     "leviathan": ("Leviathan et al. 2023", "Fast Inference from Transformers via Speculative Decoding"),
     "emnlp": ("Xia et al. 2023, EMNLP",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes points.parquet beside the points.csv of a results folder, whatever its size.
+"""Writes points.parquet next to the points.csv of a results folder of any size.
 
 Usage: parquet.py FOLDER; needs pyarrow.
 
@@ -11,7 +11,7 @@ import sys
 import types
 
 if __name__ == "__main__":  # started by its path: its folder becomes the package `plots`
-    sys.dont_write_bytecode = True  # a full disk would leave a part of a file, which Python then trusts
+    sys.dont_write_bytecode = True  # a full disk could leave a truncated file, which Python would load
     __package__ = "plots"
     sys.modules["plots"] = types.ModuleType("plots")
     sys.modules["plots"].__path__ = [os.path.dirname(os.path.realpath(__file__))]
@@ -29,7 +29,7 @@ import pyarrow.parquet
 from . import load
 
 _BLOCK_BYTES = 8 << 20  # of the CSV, read at a time
-_KINDS = (pyarrow.int64(), pyarrow.float64(), pyarrow.string())  # a column has the first that holds all of its cells
+_KINDS = (pyarrow.int64(), pyarrow.float64(), pyarrow.string())  # a column has the first that fits all of its cells
 
 
 def _blocks(points):

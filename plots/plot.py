@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws the figures of a results directory from its files alone: plot.py DIR.
 
-Every <id>.figure.json and every experiment figure known below whose data are there becomes <id>.pdf, .svg and .png
-beside the data. Exit status: 0 all drawn; 1 something could not be drawn or written (the rest is); 2 bad usage or
-nothing to draw; 130 interrupted (finished figures stay).
+Every <id>.figure.json, and every experiment figure listed below that has data, becomes <id>.pdf, .svg and .png in this
+directory. Exit status: 0 all drawn; 1 something could not be drawn or written (the rest was); 2 bad usage or nothing to
+draw; 130 interrupted (finished figures stay).
 """
 
 import functools
@@ -12,7 +12,7 @@ import sys
 import types
 
 if __name__ == "__main__":  # started by its path: its folder becomes the package `plots`
-    sys.dont_write_bytecode = True  # a full disk would leave a part of a file, which Python then trusts
+    sys.dont_write_bytecode = True  # a full disk could leave a truncated file, which Python would load
     __package__ = "plots"
     sys.modules["plots"] = types.ModuleType("plots")
     sys.modules["plots"].__path__ = [os.path.dirname(os.path.realpath(__file__))]
@@ -37,7 +37,7 @@ _SUFFIX = ".figure.json"
 
 
 def drawings(directory):
-    """The figures that `directory` has data for: pairs of an id and a function that makes the figure."""
+    """The figures that `directory` has data for: pairs of an id and a function that draws the figure."""
     found = [(module.ID, functools.partial(read, module, directory)) for module in EXPERIMENTS
              if load.exists(directory / f"{module.ID}.csv")]
     for path in sorted(directory.glob(f"*{_SUFFIX}")):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes report.html for a results directory, from its files alone: report.py DIR.
 
-One file that needs no network and no script. For a reproduction: an overview by paper and kind, the findings, the errors
-of a validation on this machine if there is one, then every paper with its tables and figures. For a sweep: figures,
-tables and the first points. For advice and for a load: text and figures. Each opens with the answer and the figure that
-shows it, and ends with its provenance. No file is included as markup: text is escaped, and drawings are images, in which
-no script runs and which load nothing. Exit status: 0 written; 1 a file could not be used or the report not be written; 2
-bad usage or nothing to report; 130 interrupted (an earlier report stays).
+One file that needs no network and no script. For a reproduction: an overview by paper and kind, the findings, the
+errors of a validation on this machine if there is one, then every paper with its tables and figures. For a sweep:
+figures, tables and the first points. For advice and for a load: text and figures. Each begins with the answer and its
+figure, and ends with its provenance. No file is included as markup: text is escaped, and drawings are images, which
+cannot run scripts or load files. Exit status: 0 written; 1 a file could not be used or the report could not be written;
+2 bad usage or nothing to report; 130 interrupted (an earlier report stays).
 """
 
 import base64
@@ -19,7 +19,7 @@ import sys
 import types
 
 if __name__ == "__main__":  # started by its path: its folder becomes the package `plots`
-    sys.dont_write_bytecode = True  # a full disk would leave a part of a file, which Python then trusts
+    sys.dont_write_bytecode = True  # a full disk could leave a truncated file, which Python would load
     __package__ = "plots"
     sys.modules["plots"] = types.ModuleType("plots")
     sys.modules["plots"].__path__ = [os.path.dirname(os.path.realpath(__file__))]
@@ -56,7 +56,7 @@ def write(directory):
         command.say(f"report: {directory}: nothing to report (no manifest, scorecard, points, tables or figures)",
                     problem=True)
         return 2
-    # A file name or a manifest may hold half a character, which UTF-8 cannot write.
+    # A file name or a manifest may contain a surrogate, which UTF-8 cannot encode.
     command.write(directory / "report.html", text.encode("utf-8", "replace"))
     command.say("report.html")
     return 0
@@ -124,7 +124,7 @@ def _prose(text):
 
 
 def _by_stem(directory, pattern):
-    """By the stem alone: the rest of a path would put `id-more.md` before `id.md`."""
+    """Sorts by the stem: full paths would put `id-more.md` before `id.md`."""
     return {path.stem: path for path in sorted(directory.glob(pattern), key=lambda path: path.stem)}
 
 
@@ -136,7 +136,7 @@ def _experiments(manifest, score):
 
 
 def _of_kind(manifest, key, kind):
-    """A list or object of the manifest, empty where it has none."""
+    """A list or object of the manifest, empty if it has none."""
     value = (manifest or {}).get(key)
     return value if isinstance(value, kind) else kind()
 
@@ -146,13 +146,14 @@ def _anchor(name):
 
 
 def _short_id(experiment):
-    """An id without the word of its paper, which stands above it in the contents."""
+    """An id without the word of its paper, which is above it in the contents."""
     word, _, rest = experiment.partition("-")
     return rest if rest and word in papers.PAPERS else experiment
 
 
 def _own(files, experiment, experiments):
-    """Takes out of `files` those of an experiment: its id, or its id and a further word that is no other's."""
+    """Removes those of an experiment from `files` and returns them: its id, or its id and a further word, unless that
+    is another id."""
     names = [stem for stem in files if stem == experiment or (stem.startswith(experiment + "-")
                                                               and stem not in experiments)]
     return {stem: files.pop(stem) for stem in names}
@@ -162,7 +163,7 @@ def _experiment(experiment, score, summary, drawings, tables):
     own = None if score is None else score.where(experiment=experiment)
     has_cells = own is not None and len(own)
     chips = scorecard.counted(own) if has_cells else ""
-    # The caption of a table says more than the summary.
+    # The caption of a table is more detailed than the summary.
     words = [] if tables or not summary else [f"<p>{html.escape(str(summary))}</p>"]
     return [f'<h3 id="{_anchor(experiment)}">{html.escape(experiment)} {chips}</h3>', *words,
             *(_figure(path, stem != experiment) for stem, path in drawings.items()),
@@ -175,7 +176,7 @@ def _section(anchor, title, parts):
 
 
 def _provenance(manifest):
-    """One line on what made the results."""
+    """One line on the program and configuration of the results."""
     program, run = manifest.get("program"), manifest.get("run")
     words = [f"foredraft {program['version']}" if isinstance(program, dict) and "version" in program else "",
              f"seed {manifest['seed']}" if "seed" in manifest else "",
@@ -198,7 +199,7 @@ def _figure(path, has_caption=True):
 
 
 def _table(path):
-    """A table as printed by the program: column names as words, a verdict at the end of a cell as its sign."""
+    """A table as printed by the program: column names as words, a verdict at the end of a cell as its symbol."""
     text = markdown_tables.to_html(load.text(path))
     text = re.sub(r"<th[^<]*", lambda found: scorecard.words(found[0]), text)
     return _CELL.sub(lambda found: _cell(found[1]), text)
@@ -213,7 +214,7 @@ def _cell(text):
 
 
 def _advice(directory):
-    """Why: cause, what to log next, evidence and warnings; below them what the command printed."""
+    """Reasons: cause, what to log next, evidence and warnings; below them the command's output."""
     advice = load.document(directory / "advice.json", "foredraft.advise/1")
     words = [(title, str(advice[key])) for title, key in _ADVICE_WORDS if advice.get(key)]
     words += [(str(warning.get("code", "")), str(warning.get("message", "")))

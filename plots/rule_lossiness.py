@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What verification rules lose for higher acceptance: a column of panels for each vocabulary, a line for each rule.
+"""The loss of verification rules with higher acceptance: a column of panels for each vocabulary, a line for each rule.
 
-Above, the distance of what is emitted from the target distribution; below, how often it is not the token of greedy decoding.
-Rules that compare a probability with a threshold have rows of their own below the others. Along a line the rule's parameter
-varies. No rule that verifies one draft a position by itself can lie below the gray line.
+Above, the distance of the emitted from the target distribution; below, how often the token is not that of greedy
+decoding. Rules that compare a probability with a threshold have separate rows below the others. Along a line the rule's
+parameter varies. No rule that verifies single drafts by position can be below the gray line.
 """
 
 import numpy
@@ -14,7 +14,7 @@ from . import curves, layout, load, style
 
 ID = "rule-lossiness"
 _MOST_COLUMNS = 3
-_ACCEPTANCE = ("acceptance", "simulated_acceptance")  # the second where the first has no closed form
+_ACCEPTANCE = ("acceptance", "simulated_acceptance")  # the second if the first has no closed form
 _EXACT = "rejection_sampling"
 _THRESHOLDS = ("greedy_match", "sglang_thresholds", "top_beta", "top_n_delta", "typical_acceptance")
 _LOSS, _GREEDY = "total_variation", "top1_probability"
@@ -58,7 +58,7 @@ def _draw_family(grid, table, kind, family, looks):
         rows = table.where(vocabulary=vocabulary)
         grid[0, column].set_title(f"{kind}{', ' if kind else ''}vocabulary of {vocabulary:g} tokens")
         _draw_bound(grid[0, column], rows)
-        # Rules without a parameter first and larger: what begins or ends in them stays visible inside.
+        # Rules without a parameter first and larger: lines that begin or end there stay visible inside.
         for name, look in sorted(zip(family, looks), key=lambda entry: len(rows.where(series=entry[0])) > 1):
             line = rows.where(series=name)
             acceptance = numpy.where(numpy.isfinite(line[_ACCEPTANCE[0]]), *(line[name] for name in _ACCEPTANCE))
@@ -73,7 +73,7 @@ _BOUND_ALPHA = 0.5
 
 
 def _draw_bound(axes, rows):
-    """Acceptance beyond sum min(p, q) is total variation at least."""
+    """The total variation is at least the acceptance beyond sum min(p, q)."""
     exact = rows.where(series=_EXACT)[_ACCEPTANCE[0]]
     if len(exact) and numpy.isfinite(exact[0]):
         axes.plot([0, exact[0], 1], [0, 0, 1 - exact[0]], color=style.GREY, linewidth=2.2, alpha=_BOUND_ALPHA, zorder=1)

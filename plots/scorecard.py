@@ -10,7 +10,7 @@ from . import load
 
 COLUMNS = ("experiment", "row", "column", "published", "published_low", "published_high", "ours", "ours_low",
            "ours_high", "kind", "verdict", "note")
-# A sign and a word besides the color: a verdict must survive a gray print.
+# A symbol and a word in addition to the color: a verdict must be readable in a gray print.
 VERDICTS = {"pass": "✓", "fail": "✗", "finding": "!", "shown": "·"}
 _VERDICT_MEANS = {"pass": "our interval meets the rounding of the printed number",
                   "fail": "it does not",
@@ -29,7 +29,7 @@ _SCORED = tuple(kind for kind in _KIND_MEANS if kind != "input")
 
 
 def read(path):
-    """The rows of scorecard.csv, or None where there is no file or no row (figures alone have no printed cells)."""
+    """The rows of scorecard.csv, or None if there is no file or no row (figures have no printed cells)."""
     if not load.exists(path) or len(list(itertools.islice(load.rows(path), 2))) < 2:
         return None
     table = load.table(path, dict.fromkeys(COLUMNS, load.TEXT))
@@ -41,7 +41,7 @@ def read(path):
 
 
 def results(table):
-    """The rows that are scored: all but the printed inputs that nothing contradicts."""
+    """The rows that are scored: all except printed inputs without a contradiction."""
     return table.keep((table["kind"] != "input") | (table["verdict"] == "finding"))
 
 
@@ -50,7 +50,7 @@ def chip(verdict, text=None):
 
 
 def mark(verdict):
-    """The sign alone, for narrow tables; its word shows on hovering."""
+    """Only the symbol, for narrow tables; its word is a tooltip."""
     return f'<span class="chip {verdict}" title="{verdict}" aria-label="{verdict}">{VERDICTS[verdict]}</span>'
 
 
@@ -62,7 +62,7 @@ def counted(table):
 
 
 def verdict(table):
-    """What the scored rows come to."""
+    """Summary of the scored rows."""
     scored = list(results(table)["verdict"])
     agree, fail, found = (scored.count(name) for name in ("pass", "fail", "finding"))
     judged = f"{agree} of {agree + fail} checked results agree with the printed numbers." if agree + fail else ""
@@ -110,7 +110,7 @@ def _kind_cell(table, kind):
     own = table.where(kind=kind)
     if not len(own):
         return "<td></td>"
-    # Only these two kinds of row are judged; of the others the number alone says something.
+    # Only these two kinds of row are judged; the others only have numbers.
     judged = [verdict for verdict in ("pass", "fail", "finding") if verdict in own["verdict"]]
     parts = [chip(verdict, str(sum(own["verdict"] == verdict))) for verdict in judged]
     rest = len(own) - sum(sum(own["verdict"] == verdict) for verdict in judged)
@@ -118,7 +118,8 @@ def _kind_cell(table, kind):
 
 
 def findings(table, anchor_of):
-    """What the papers print that cannot be, with its arithmetic. `anchor_of`: the id of an experiment's section."""
+    """Contradictions in the papers' printed numbers, with the arithmetic. `anchor_of`: the id of an experiment's
+    section."""
     found = table.where(verdict="finding")
     if not len(found):
         return []
@@ -140,7 +141,7 @@ def findings(table, anchor_of):
 
 
 def cells(table):
-    """Every cell of one experiment: published, ours, difference, kind, verdict, note; inputs apart."""
+    """Every cell of one experiment: published, ours, difference, kind, verdict, note; inputs in a separate table."""
     scored, given = results(table), table.where(kind="input", verdict="shown")
     parts = []
     if len(scored):
@@ -181,7 +182,7 @@ def _input_table(table):
 
 
 def _difference(published, ours):
-    """Ours minus published, and in percent of the published value where that says something."""
+    """Ours minus published, also in percent of the published value if that is meaningful."""
     try:
         given, found = float(published), float(ours)
     except ValueError:
@@ -201,7 +202,7 @@ def _with_range(row, name):
 
 
 def short(cell):
-    """A number to five digits where it has more; anything else as it stands."""
+    """A number with at most five digits; any other text unchanged."""
     if len(cell) <= 7:
         return cell
     try:
@@ -211,5 +212,5 @@ def short(cell):
 
 
 def words(column):
-    """A column name as words; an index, as in t_d, stays."""
+    """A column name as words; an index, as in t_d, is kept."""
     return re.sub(r"(?<!\bt)_", " ", column)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the speedup is spread over sentences: a histogram for each population of sentences, simulated."""
+"""The distribution of the speedup over sentences: a histogram for each population of sentences, simulated."""
 
 import numpy
 from matplotlib.lines import Line2D
@@ -11,7 +11,7 @@ from . import curves, layout, load, style
 _SHARE = "simulated_share"
 COLUMNS = {"population": load.TEXT, "speedup_low": load.NUMBER, "speedup_high": load.NUMBER, _SHARE: load.NUMBER,
            f"{_SHARE}_standard_error": load.NUMBER}
-# What both papers say of most sentences.
+# The range of most sentences in both papers.
 CLAIMED = (3, 7)
 
 
@@ -21,14 +21,14 @@ def figure(table):
     drawn, grid = layout.panels("single_column", 1, 1)
     axes = grid[0, 0]
     populations = curves.series_values(table, "population")
-    looks = style.looks(len(populations) + 1)[:-1]  # the lightest is left out: steps need ink
+    looks = style.looks(len(populations) + 1)[:-1]  # without the lightest, which is hardly visible as a line
     axes.axvspan(*CLAIMED, color=style.SHADE, linewidth=0, zorder=0)
     for place, (population, look) in enumerate(zip(populations, looks)):
         rows = table.where(population=population).sorted_by("speedup_low")
         shares = 100 * rows[_SHARE]
         edges = numpy.append(rows["speedup_low"], rows["speedup_high"][-1])
         axes.stairs(shares, edges, color=look.color, linestyle=look.dash, linewidth=style.LINE_PT, zorder=2)
-        # Bars of the populations stand side by side.
+        # Bars of the populations are side by side.
         width = rows["speedup_high"] - rows["speedup_low"]
         centre = rows["speedup_low"] + width * (place + 1) / (len(populations) + 1)
         axes.errorbar(centre, shares, yerr=100 * curves.Z_95 * rows[f"{_SHARE}_standard_error"], fmt="none",

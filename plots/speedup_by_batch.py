@@ -16,7 +16,7 @@ def columns(panel, series):
 
 
 def figure(table, panel, series, title, baseline):
-    """`title` heads the legend of the series; `baseline` is what the speedup is over, in words."""
+    """`title`: of the legend; `baseline`: name of the baseline of the speedup."""
     if not numpy.isfinite(table[_SPEEDUP]).any():
         raise load.BadFile(table.path, f"no value of {_SPEEDUP} to draw")
     panels = table.values(panel)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which draft length to set at which load: a row for each load, a cell for each draft length, its speedup in it."""
+"""The draft length to set at each load: a row for each load, a cell with the speedup for each draft length."""
 
 import numpy
 from matplotlib.patches import Patch, Rectangle
@@ -14,7 +14,7 @@ _MOST_LOADS = 12
 _MOST_LENGTHS = 14
 _NAME_IN = 1.3
 _ROW_IN = 0.3
-_DARK = 60  # lightness below which white letters are read better than dark ones
+_DARK = 60  # lightness below which white letters are more readable than dark ones
 _LOSING = {"facecolor": "white", "hatch": "//////"}
 _EDGE = {"edgecolor": style.INK, "linewidth": 0.4}
 _CHOSEN = {"facecolor": "none", "edgecolor": style.INK, "linewidth": 1.4}
@@ -65,14 +65,14 @@ def _box(column, row, width, height, look):
 
 
 def _width(loads, gammas):
-    """One column where each cell has room for a bound."""
+    """One column if each cell has room for a bound."""
     name_in = max(min(_NAME_IN, layout.text_width_in(style.value_text(name), style.TICK_PT)) for name in loads)
     cell_in = 0.84 * (style.WIDTH_IN["single_column"] - name_in - 0.4) / len(gammas)
     return "single_column" if layout.text_width_in("≤0.00", style.SMALLEST_PT) < cell_in else "double_column"
 
 
 def _lengths(table):
-    """The draft lengths that fit, those to use and those that were logged before others."""
+    """The draft lengths that fit; recommended and logged ones have priority."""
     first = {gamma for gamma, time, use in zip(table["gamma"], table["iteration_time"], table["use"])
              if use == "yes" or time == "logged"}
     others = [gamma for gamma in table.values("gamma") if gamma not in first]
@@ -89,7 +89,7 @@ def _check(table):
 
 
 def _write(axes, column, row, cell, face):
-    """The speedup, or the bound of one whose iteration time was not logged."""
+    """The speedup, or its bound if the iteration time was not logged."""
     speedup, high = cell["speedup"][0], cell["high"][0]
     mark = "~" if cell["iteration_time"][0] == "extrapolated" else ""
     text = f"{mark}{speedup:.2f}" if numpy.isfinite(speedup) else f"≤{high:.2f}" if numpy.isfinite(high) else ""

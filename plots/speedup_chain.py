@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the promised speedup to the measured one: a waterfall for each load, on a logarithmic axis, where factors are steps."""
+"""From the promised speedup to the measured one: a waterfall for each load, on a logarithmic axis, so that factors are
+steps."""
 
 import itertools
 
@@ -64,12 +65,12 @@ def _check(path, name, chain):
 
 
 def _levels(chain):
-    """The speedup behind the promise and behind each factor."""
+    """The promised speedup, and the speedup after each factor."""
     return list(itertools.accumulate(chain["value"][:-1], lambda level, factor: level * factor))
 
 
 def _ends(chain):
-    """All that bars and the interval reach to."""
+    """All values that bars and the interval include."""
     measured, half = chain["value"][-1], _half_interval(chain)
     return [*_levels(chain), measured + half, max(measured - half, measured / 2)]
 
@@ -88,7 +89,7 @@ def _draw_chain(axes, chain, used):
 
 
 def _half_interval(chain):
-    """What the 95 % interval of the measured speedup has to each side; 0 where it is unknown."""
+    """The lengths of the 95 % interval on both sides of the measured speedup; 0 if unknown."""
     return curves.Z_95 * numpy.nan_to_num(chain["standard_error"][-1])
 
 
@@ -99,7 +100,7 @@ def _draw_bar(axes, place, start, end, look, text, text_from=0.0):
 
 
 def _dress(first, every, used, levels):
-    """One logarithmic axis with room for the texts and break-even on it, the factors from top to bottom."""
+    """One logarithmic axis with room for the texts, including break-even; the factors from top to bottom."""
     low, high = min([*levels, 1.0]) / 1.1, max([*levels, 1.0])
     right = high * (high / low)**0.35
     first.set_xscale("log")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The time of a token and its parts: those of an iteration over the tokens it yields, stacked, and autoregressive decoding.
+"""The time of a token and its parts: those of an iteration divided by its tokens, stacked, and autoregressive decoding.
 
 A panel for each batch, at the first context; a bar for each draft length.
 """
@@ -64,8 +64,8 @@ def _plain_us(rows):
 
 
 def _draw_bars(axes, rows):
-    """Autoregressive decoding at 0, then one bar for each draft length; returns the fastest and its speedup in words,
-    nothing where all lose."""
+    """Autoregressive decoding at 0, then one bar for each draft length; returns the fastest and its speedup as text,
+    none if all lose."""
     axes.axhline(1, color=style.GREY, linewidth=0.8, linestyle=(0, (2, 1.5)), zorder=1)
     axes.bar([0], [1], width=0.75, zorder=2, **_PLAIN, **_EDGE)
     x = numpy.arange(1, len(rows) + 1)

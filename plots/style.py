@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One look for every figure: sizes, fonts, colors, markers, and files whose bytes depend on the data alone."""
+"""One style for every figure: sizes, fonts, colors, markers, and files whose bytes depend only on the data."""
 
 import io
 import os
@@ -25,20 +25,20 @@ GREY = "#6b6b6b"
 GRID = "#dddddd"
 SHADE = "#efefef"
 
-# What an iteration is made of: its parts differ in lightness, not in hue alone.
+# Parts of an iteration: they differ in lightness, not only in hue.
 DRAFT = "#f2b134"
 TARGET = "#3b4a9b"
 
-# Sixteen outlines that stay apart at 3 pt, each with the factor that makes it look as large as the others, and dash
-# patterns that stay apart at 1 pt.
+# Sixteen outlines that are distinguishable at 3 pt, each with a factor that makes it look as large as the others, and
+# dash patterns that are distinguishable at 1 pt.
 _OUTLINES = {"o": 1.0, "s": 0.95, "^": 1.25, "D": 0.9, "v": 1.25, "P": 1.25, "X": 1.2, "<": 1.25, ">": 1.25, "p": 1.2,
              "h": 1.15, "*": 1.5, "d": 1.3, (4, 1, 0): 1.6, (3, 1, 0): 1.6, (3, 1, 180): 1.6}
 MARKERS = tuple(_OUTLINES)
 DASHES = ((0, ()), (0, (4.5, 1.3)), (0, (1.2, 1.1)), (0, (4.5, 1.1, 1.2, 1.1)), (0, (7, 1.3)), (0, (4, 1, 1, 1, 1, 1)))
 MAX_SERIES = len(MARKERS)
 
-# From a dark color to the lightest that still reads as a line on white paper, in equal steps of lightness: a gray
-# copy, or an eye that sees fewer hues, keeps the series apart and in order.
+# From a dark color to the lightest that is visible as a line on white paper, in equal steps of lightness, so that the
+# order of the series is visible in gray and with color blindness.
 _MAP = matplotlib.colormaps["inferno"]
 _LIGHTEST = 0.8
 
@@ -90,7 +90,7 @@ _SYMBOLS = {"alpha": "α", "gamma": "γ", "c": "c", "operations_ratio": "ĉ"}
 
 @dataclass(frozen=True)
 class Look:
-    """What tells one series from the others, three times over."""
+    """The look of a series: color, marker and dash pattern, each different from all other series."""
 
     color: str
     dash: tuple
@@ -98,12 +98,12 @@ class Look:
 
     @property
     def scale(self):
-        """What a marker size is multiplied by for this outline."""
+        """The factor of the marker size for this outline."""
         return _OUTLINES[self.marker]
 
 
 def settle():
-    """Gives the whole process this look: the user's own matplotlibrc must not change a figure."""
+    """Sets this style for the whole process: the user's matplotlibrc must not change a figure."""
     matplotlib.rcdefaults()
     matplotlib.rcParams.update(_PARAMETERS)
 
@@ -126,36 +126,36 @@ def looks(count):
 
 
 def plain(text):
-    """`text` as it stands: no mathematics between dollar signs, no control characters (an SVG cannot hold them)."""
+    """`text` taken literally: no mathematics between dollar signs, no control characters (invalid in SVG)."""
     return "".join(c for c in text if c.isprintable()).replace("$", r"\$")
 
 
 def letter(column):
-    """The letter a column is known by, or nothing."""
+    """The symbol of a column, or nothing."""
     return _SYMBOLS.get(column, "")
 
 
 def symbol(column):
-    """The letter a column is known by, or its name in words."""
+    """The symbol of a column, or its name in words."""
     return plain(letter(column) or column.replace("_", " "))
 
 
 def value_text(value):
-    """An axis value as a legend or a title shows it."""
+    """An axis value as text for a legend or a title."""
     if isinstance(value, str):
         return plain(value)
     return "∞" if value == float("inf") else f"{value:g}"
 
 
 def new_figure(width):
-    """An empty figure of the width named `width`; the height is settled by layout.arrange."""
+    """An empty figure of the width named `width`; layout.arrange sets the height."""
     figure = Figure(figsize=(WIDTH_IN[width], 2.0), dpi=300)
     FigureCanvasAgg(figure)  # text can be measured from now on
     return figure
 
 
 def dress(axes):
-    """Gives axes that were made in another look the one of these figures."""
+    """Sets this style for axes that were created in another one."""
     for side, spine in axes.spines.items():
         spine.set(visible=side in ("left", "bottom"), color=INK, linewidth=_PARAMETERS["axes.linewidth"])
     axes.set_axisbelow(True)
@@ -168,7 +168,7 @@ def dress(axes):
 def save(figure, stem):
     """Writes `figure` as PDF, SVG and PNG (300 dpi) at path `stem` (no suffix); returns the three file names.
 
-    No file carries a date, and each appears whole or not at all.
+    No file contains a date, and each appears complete or not at all.
     """
     names = []
     for kind, metadata in (("pdf", {"CreationDate": None}), ("svg", {"Date": None}), ("png", {})):

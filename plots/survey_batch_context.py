@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gain of heads as batch and context grow: a curve for each context, for two ways of reading the KV cache."""
+"""The gain from heads as batch and context grow: a curve for each context, for two ways of reading the KV cache."""
 
 from . import speedup_by_batch
 

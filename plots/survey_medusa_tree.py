@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Medusa's sparse tree from published head accuracies, beside the tree that Medusa ships [Cai2024].
+"""Medusa's sparse tree from published head accuracies, compared with the tree that Medusa ships [Cai2024].
 
 Filled nodes are in both trees, rings and squares in one of them; the column at the right is the greedy tree's.
 """

@@ -2,7 +2,7 @@
 """The figure of a sweep: one quantity against one axis, a series for each value of a second, a panel for a third; or
 against another quantity (trade_off).
 
-<id>.figure.json says which and in what words; <id>.csv holds the axes and of each quantity `analytic_<y>`,
+<id>.figure.json names them and has their labels; <id>.csv holds the axes and for each quantity `analytic_<y>`,
 `simulated_<y>`, `simulated_<y>_standard_error`.
 """
 
@@ -12,8 +12,8 @@ from matplotlib.ticker import MaxNLocator
 
 from . import curves, figure_specification, horizontal_axis, layout, load, style, sweep_panels, trade_off
 
-# The quantities whose best point is worth finding, against an axis that a user can choose (alpha, c and the
-# operations ratio are given by the models).
+# The quantities whose best point is marked, against an axis that a user can choose (alpha, c and the operations ratio
+# are given by the models).
 _BEST = {"speedup"}
 _GIVEN = {"alpha", "c", "operations_ratio"}
 _BREAK_EVEN = {"speedup": 1.0, "best_speedup": 1.0}
@@ -26,7 +26,7 @@ def read(directory, figure_id):
 
 
 def data(directory, spec):
-    """The table that `spec` speaks of."""
+    """The table of `spec`."""
     numbers = [form.format(name) for name in figure_specification.quantities(spec)
                for form in ("analytic_{}", "simulated_{}", "simulated_{}_standard_error")]
     return load.table(directory / f"{spec['id']}.csv", {**dict.fromkeys(figure_specification.axes(spec), load.AXIS),
@@ -34,7 +34,7 @@ def data(directory, spec):
 
 
 def figure(spec, table):
-    """The figure of `table` as `spec` wants it."""
+    """The figure of `table` for `spec`."""
     if spec.get("along"):
         return trade_off.figure(spec, table)
     analytic, mean = table[f"analytic_{spec['y']}"], table[f"simulated_{spec['y']}"]
@@ -45,7 +45,7 @@ def figure(spec, table):
     sweep_panels.reject_ambiguous(spec, table)
     place = horizontal_axis.HorizontalAxis(spec["x"], table)
     columns = sweep_panels.columns(spec["width"], len(panel_values))
-    panel_width_in = 0.8 * style.WIDTH_IN[spec["width"]] / columns  # near enough to size markers and words
+    panel_width_in = 0.8 * style.WIDTH_IN[spec["width"]] / columns  # accurate enough for the size of markers and texts
     drawn, grid = layout.panels(spec["width"], len(panel_values), columns)
     size = curves.marker_size(len(place.values), panel_width_in)
     simulated_only = not numpy.isfinite(analytic).any()
@@ -69,11 +69,11 @@ def figure(spec, table):
 
 
 def _draw_series(axes, y, place, rows, look, size, aside, simulated_only):
-    """Draws one series of one panel; returns the kinds of best point it marked. A line is the closed form or, in a
-    figure without any, joins the simulated points."""
+    """Draws one series of one panel; returns the kinds of best points that it marked. A line is the closed form or, in
+    a figure without one, joins the simulated points."""
     rows = rows if place.words else rows.sorted_by(place.column)
     x, analytic, mean = place.of(rows, aside), rows[f"analytic_{y}"], rows[f"simulated_{y}"]
-    if place.words or numpy.isfinite(analytic).sum() == 1:  # no way leads from one word to the next
+    if place.words or numpy.isfinite(analytic).sum() == 1:  # words have no order
         axes.plot(x, analytic, color=look.color, linestyle="none", marker="_", markersize=9, markeredgewidth=1.1,
                   zorder=2)
     else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What figures of a sweep share: which panels and series there are, how they stand, and in what words."""
+"""Shared by the figures of a sweep: panels, series, their arrangement and their labels."""
 
 from . import figure_specification, layout, load, style
 
@@ -7,7 +7,7 @@ MAX_PANELS = 12
 
 
 def values(table, column, max_count, what):
-    """The values of a column that tells panels or series apart; [None] where there is none."""
+    """The values of the column of panels or series; [None] if there is none."""
     if column is None:
         return [None]
     found = table.values(column)
@@ -18,7 +18,7 @@ def values(table, column, max_count, what):
 
 
 def reject_ambiguous(spec, table):
-    """Two rows for one point mean that an axis of the sweep is not in the figure: no line can be drawn."""
+    """Rejects two rows for one point: an axis of the sweep is not in the figure, so no line can be drawn."""
     axes = figure_specification.axes(spec)
     seen = set()
     for point in zip(*(table[name].tolist() for name in axes)):
@@ -42,7 +42,7 @@ def panel_height(width, count):
 
 
 def label(spec, column):
-    """The words for a column, the letter it is known by, and its unit where the words do not name it already."""
+    """The label of a column, its symbol, and its unit if the label does not contain it."""
     words = spec["labels"].get(column, column.replace("_", " "))
     letter = style.letter(column)
     words += f" {letter}" if letter and letter not in words.split() else ""
@@ -52,7 +52,7 @@ def label(spec, column):
 
 
 def legend_title(spec, column):
-    """What the letter of a column stands for, where one line of the figure holds it; else the name of the column."""
+    """The meaning of a column's symbol if it fits in one line of the figure; else the name of the column."""
     words = label(spec, column)
     fits = layout.text_width_in(words, style.TICK_PT) <= style.WIDTH_IN[spec["width"]] - 0.2
     return words if style.letter(column) and fits else style.symbol(column)

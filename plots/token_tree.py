@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tree of drafted tokens: a node for each, the more probable the larger and darker, children by rank from the left."""
+"""A tree of drafted tokens: more probable nodes are larger and darker, children by rank from the left."""
 
 import math
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ _HEAD_IN = 0.3        # above the root, for the heading of the column at the rig
 _MOST_DEPTHS_WRITTEN = 40
 _LARGEST_PT = 13.0   # diameter of a node that is always accepted
 _SMALLEST_PT = 2.5
-_LABEL_FROM_PT = 7.5  # smaller nodes carry their rank below, where there is room, not inside
-_DARK = 60            # lightness below which white letters are read better than dark ones
+_LABEL_FROM_PT = 7.5  # smaller nodes have their rank below, if there is room, not inside
+_DARK = 60            # lightness below which white letters are more readable than dark ones
 _SHADES = [look.color for look in style.looks(12)]
-_MOST_LABELLED = 60   # nodes of one depth that can carry a rank at all
+_MOST_LABELLED = 60   # maximum nodes of a depth with ranks
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ FILLED = Mark("o", True)
 def figure(table, marks=None, legend=None, counted=None):
     """`marks`: a Mark for each node, FILLED without them. `legend`: the names of the marks that need one.
 
-    `counted`: which nodes the column at the right adds up, the chance that a depth is reached; without it all.
+    `counted`: the nodes that the column at the right adds up to the probability of reaching a depth; default: all.
     """
     check(table)
     marks = marks or [FILLED] * len(table)
@@ -81,18 +81,18 @@ def figure(table, marks=None, legend=None, counted=None):
 
 
 def diameter_pt(probability):
-    """Area grows with the square root of the probability: what is 100 times rarer is a third as wide."""
+    """Area grows with the square root of the probability: a node that is 100 times rarer is a third as wide."""
     return max(_SMALLEST_PT, _LARGEST_PT * max(probability, 0.0) ** 0.25)
 
 
 def shade(probability):
-    """From the darkest color for what is always accepted to the lightest for one in a thousand or less."""
+    """From the darkest color for nodes that are always accepted to the lightest for a probability of 0.001 or less."""
     rarity = min(1.0, -math.log10(max(probability, 1e-3)) / 3.0)
     return _SHADES[round((len(_SHADES) - 1) * rarity)]
 
 
 def check(table):
-    """Refuses a table that is no tree."""
+    """Rejects a table that is no tree."""
     if not numpy.isfinite(table["probability"]).any():
         raise load.BadFile(table.path, "no value of probability to draw")
     for i in range(len(table)):
@@ -114,7 +114,7 @@ def _children(table):
 
 
 def _places(children):
-    """The horizontal place of every node: leaves side by side, others above the middle of their children."""
+    """The horizontal position of every node: leaves side by side, others above the middle of their children."""
     place = [0.0] * len(children)
     taken = 0
     pending = [(0, False)]

@@ -7,7 +7,7 @@ from matplotlib.ticker import MaxNLocator
 
 from . import curves, layout, load, style, sweep_panels
 
-_LOGARITHMIC_FROM = 30  # of the largest value over the smallest
+_LOGARITHMIC_FROM = 30  # of the largest value to the smallest
 
 
 def figure(spec, table):
@@ -36,7 +36,7 @@ def figure(spec, table):
 
 
 def _draw_series(axes, spec, rows, look):
-    """A closed form is a line; simulated points are joined where there is none, with bars both ways."""
+    """A closed form is a line; without one, simulated points are joined, with bars in both directions."""
     form = rows[f"analytic_{spec['x']}"], rows[f"analytic_{spec['y']}"]
     x, y = rows[f"simulated_{spec['x']}"], rows[f"simulated_{spec['y']}"]
     known = numpy.isfinite(form[0]) & numpy.isfinite(form[1])

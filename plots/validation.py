@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Predicted speedups against those that a decoding loop or an engine showed: a marker for each pair of models,
-95 % intervals both ways, bands of 5 and 15 % about the diagonal."""
+"""Predicted speedups against those of a decoding loop or an engine: a marker for each pair of models, 95 % intervals in
+both directions, bands of 5 and 15 % about the diagonal."""
 
 from dataclasses import dataclass
 
@@ -20,12 +20,12 @@ _EDGE = {"edgecolor": style.GREY, "linewidth": 0.4}
 
 @dataclass
 class Errors:
-    """Of the predicted speedup, over the measured one; NaN where nothing is known."""
+    """Error of the predicted speedup relative to the measured one; NaN if unknown."""
 
     cells: int
     median: float
     worst: float
-    between_runs: float  # median over cells of what two runs of one differ by
+    between_runs: float  # median over cells of the difference of two runs
 
 
 def read(directory):
@@ -54,7 +54,7 @@ def words(found):
 
 
 def verdict(directory):
-    """What the comparison came to."""
+    """Summary of the comparison."""
     found = errors(read(directory))
     runs = f" Two runs of a cell differ by {100 * found.between_runs:.1f} % (median)." \
         if numpy.isfinite(found.between_runs) else ""

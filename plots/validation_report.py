@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The section of a report on how well this machine, or an engine, was predicted: what it is worth, the figure, every cell."""
+"""The section of a report on the accuracy of predictions for this machine or an engine: summary, figure, every cell."""
 
 import html
 
@@ -7,7 +7,7 @@ import numpy
 
 from . import load, scorecard, validation
 
-_MOST_BETWEEN_RUNS = 0.02  # median, as calibrate has it
+_MOST_BETWEEN_RUNS = 0.02  # median, as in calibrate
 _CELL = ("target", "drafter", "gamma", "alpha", "batch", "context")
 _TITLES = {"predicted_speedup": "predicted", "measured_speedup": "measured", "signed_error": "error, %",
            "between_runs": "between runs, %"}
@@ -23,7 +23,7 @@ def title(directory):
 
 
 def section(directory, anchor, figure):
-    """The HTML of the section. `figure`: the drawing, or nothing where none could be made."""
+    """The HTML of the section. `figure`: the drawing, or nothing if it could not be drawn."""
     table = validation.read(directory)
     manifest = _manifest(directory)
     return [f'<h2 id="{anchor}">{title(directory)}</h2>',
@@ -33,7 +33,7 @@ def section(directory, anchor, figure):
 
 
 def _manifest(directory):
-    source = directory / "validation.json"  # beside results of something else
+    source = directory / "validation.json"  # next to other results
     return load.document(source, "foredraft.[a-z_.]+/1") if load.exists(source) else load.manifest(directory) or {}
 
 
@@ -42,7 +42,7 @@ def _of_engine(manifest):
 
 
 def _noise(manifest, errors):
-    """A mark where the profile was not valid by its own A/A run, or two runs of a cell differ by more than it allows."""
+    """A mark if the profile was not valid by its A/A run, or if two runs of a cell differ by more than that allows."""
     if manifest.get("valid", True) and not errors.between_runs > _MOST_BETWEEN_RUNS:
         return []
     return [f'<p>{scorecard.chip("finding", "noisy")} Repeated measurements of the same cell differ by more than '

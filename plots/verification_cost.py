@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The time of a forward pass of the target against its tokens, over that of one token: a line for each batch, a panel
-for each context. The knee is where a forward pass takes 1.1 times as long as one of one token."""
+"""The time of a forward pass of the target against its tokens, relative to that of one token: a line for each batch, a
+panel for each context. At the knee a forward pass takes 1.1 times as long as with one token."""
 
 import numpy
 from matplotlib.lines import Line2D
@@ -55,7 +55,7 @@ def figure(table):
 
 
 def _draw_interval(axes, rows, aside, color):
-    """The interval of the last point, aside of it by a factor: those of all points would lie on each other."""
+    """The interval of the last point, shifted by a factor: those of all points would overlap."""
     last = rows.keep(numpy.isfinite(rows["growth"]) & numpy.isfinite(rows["growth_spread"]))
     if len(last):
         growth, half = last["growth"][-1], last["growth_spread"][-1] * last["growth"][-1]
@@ -69,7 +69,7 @@ def _bars(table):
 
 
 def _label(table, contexts, batch):
-    """The batch, and where there is one knee alone to speak of, the knee."""
+    """The batch, and the knee if there is exactly one."""
     if len(contexts) > 1:
         return style.value_text(batch)
     rows = table.where(context=contexts[0], batch=batch)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of one verification call against draft length: a panel for each pair of networks, a line a variant."""
+"""The memory of one verification call against draft length: a panel for each pair of networks, a line for each
+variant."""
 
 import numpy
 from matplotlib.lines import Line2D
@@ -13,7 +14,7 @@ COLUMNS = {"pair": load.TEXT, "variant": load.TEXT, "gamma": load.NUMBER, _LOGIT
 
 
 def figure(table):
-    """Above the logits, which every variant is given, what each holds besides when it holds the most."""
+    """The peak memory of each variant in addition to the logits, which are inputs of all variants."""
     if not numpy.isfinite(table[_PEAK]).any():
         raise load.BadFile(table.path, f"no value of {_PEAK} to draw")
     pairs = table.values("pair")

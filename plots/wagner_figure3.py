@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The time of one verification call against draft length [Wagner2024], counted: above the time, below the bytes that are
-part of it. A column of panels for each pair of networks, a line a variant."""
+"""The counted time of one verification call against draft length [Wagner2024]: above the time, below the bytes that are
+part of it. A column of panels for each pair of networks, a line for each variant."""
 
 import numpy
 from matplotlib.lines import Line2D

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of one verification call against draft length in speech recognition [Wagner2024], counted."""
+"""The counted memory of one verification call against draft length in speech recognition [Wagner2024]."""
 
 from . import verification_memory
 

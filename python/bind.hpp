@@ -14,7 +14,7 @@
 
 #include "python/internal.hpp"
 
-/// The parts of the module foredraft._core, a file each.
+/// The parts of the module foredraft._core, one per file.
 namespace foredraft::python {
 
 void bind_answers(nanobind::module_& module);
@@ -24,7 +24,7 @@ void bind_sweeps(nanobind::module_& module);
 void bind_devices(nanobind::module_& module);
 void bind_logs(nanobind::module_& module);
 
-/// The name in TOML of a keyword, whose underscores stand for dots; an unknown one as it is.
+/// The name in TOML of a keyword, whose underscores stand for dots; an unknown one is returned unchanged.
 [[nodiscard]] std::string name_of(const std::string& keyword);
 
 /// Parameters by keyword. Python has converted arrays, ranges and tuples to lists. Throws InputError for a value that

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantities as values of Python: NaN is not known, and equal to itself.
+// Quantities as values of Python: NaN means unknown and equals itself.
 #include <nanobind/nanobind.h>
 
 #include <algorithm>

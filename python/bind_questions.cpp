@@ -88,7 +88,7 @@ nb::dict parameters_of(const Question& question) {
   return parameters;
 }
 
-// ---- Single points, asked often: a combination of words is checked once, not again for other numbers.
+// ---- Single points, often requested: a combination of words is checked once, not again for other numbers.
 
 class QuestionCache {
  public:

@@ -63,7 +63,7 @@ class Question {
   bool names_files_ = false;
 };
 
-/// Of every quantity and parameter its name, and its words and its unit in figures.
+/// The name of every quantity and parameter, with its label and unit in figures.
 [[nodiscard]] std::vector<std::tuple<std::string, std::string, std::string>> figure_labels();
 
 /// The parameter of a number; null for an unknown name and for a parameter of another type.
@@ -95,7 +95,7 @@ struct RepeatedFolder {
 [[nodiscard]] RepeatedFolder repeat_folder(const std::string& folder, unsigned threads, const std::atomic<bool>* stop,
                                            const std::function<void(double finished, std::uint64_t total)>& progress);
 
-/// What one experiment leaves.
+/// The results of one experiment.
 struct ReproducedExperiment {
   std::string id, summary, text;
   std::vector<std::pair<std::string, std::string>> files;  ///< name, contents
@@ -119,7 +119,7 @@ struct ReproductionOptions {
 [[nodiscard]] Reproduced reproduce_experiments(const std::vector<std::string>& names,
                                                const ReproductionOptions& options);
 
-/// Speedups measured in an engine, beside those that a profile predicts.
+/// Speedups measured in an engine, and those that a profile predicts.
 struct ValidatedSpeedups {
   std::string csv;  ///< as validation.csv
   std::string text;
@@ -134,14 +134,14 @@ struct ValidatedSpeedups {
 
 /// The document of `foredraft list NAME --json`, schema foredraft.list/1.
 [[nodiscard]] std::string list_document(const std::string& name);
-/// The page that the package was built with. Throws RunError where there is none.
+/// The page that the package was built with. Throws RunError if there is none.
 [[nodiscard]] std::string page_text();
 
 /// The document of `foredraft import --json`, schema foredraft.observations/1.
 [[nodiscard]] std::string observations_document(const std::vector<std::string>& paths, const std::string& format,
                                                 const std::atomic<bool>* stop);
 /// Writes the observations of such a document into a new file, as `foredraft import --as FORMAT`. Throws InputError for
-/// an unknown format, for one that lacks something of the logs, and for a file that is there.
+/// an unknown format, for one that cannot hold these logs, and for an existing file.
 void write_observations(const std::string& document, const std::string& path, const std::string& format);
 
 // ---- Questions in the keywords of the program's options.
@@ -153,7 +153,7 @@ struct Keyword {
   Value value;
 };
 
-/// An answer of the program. The functions throw InputError with every problem, which name keywords as options.
+/// An answer of the program. The functions throw InputError with every problem; messages name keywords as options.
 struct AnswerTexts {
   std::string json;
   std::string text;
@@ -177,7 +177,7 @@ struct ComparedLogs {
 };
 struct ComparisonTexts {
   AnswerTexts answer;
-  bool passes;  ///< something could be compared, and every requirement is met
+  bool passes;  ///< something was compared, and every requirement is met
 };
 /// `foredraft compare`: schema foredraft.compare/1.
 [[nodiscard]] ComparisonTexts comparison(const ComparedLogs& files, const std::vector<Keyword>& keywords,
@@ -199,7 +199,7 @@ struct ComparisonTexts {
 
 /// A device's data sheet as JSON.
 [[nodiscard]] std::string device_document(const std::string& name);
-/// A model's shape and what its forward passes read, as JSON. Empty formats: those of its config, else fp16.
+/// A model's shape and the bytes that its forward passes read, as JSON. Empty formats: those of its config, else fp16.
 [[nodiscard]] std::string model_document(const std::string& name, const std::string& format,
                                          const std::string& kv_format, std::int64_t tensor_parallel);
 [[nodiscard]] std::vector<std::string> shipped_models();

@@ -61,7 +61,7 @@ std::string text_of(const Keyword& keyword) {
   return std::visit(text, keyword.value);
 }
 
-/// Of a number or a number in words ("80%", "32k") in the range; else nothing and a problem.
+/// The value of a number or of a text such as "80%" or "32k"; out of range or invalid: none, and a problem is added.
 std::optional<double> number_of(const Keyword& keyword, bool is_whole, double minimum, double maximum,
                                 ProblemList& problems) {
   const auto number = std::visit(
@@ -88,7 +88,7 @@ std::optional<double> number_of(const Keyword& keyword, bool is_whole, double mi
   return std::nullopt;
 }
 
-/// Puts the keyword into the request, or adds a problem of its value; false: no field has its name.
+/// Puts the keyword into the request, or adds a problem with its value; false: no field has its name.
 template <class Request>
 bool set_keyword(const Keyword& keyword, std::span<const inputs::RequestField<Request>> fields, Request& request,
                  ProblemList& problems) {
@@ -125,7 +125,7 @@ bool set_keyword(const Keyword& keyword, std::span<const inputs::RequestField<Re
   return true;
 }
 
-/// Adds a problem for a keyword that none of the fields has.
+/// Adds a problem for a keyword that is no field.
 template <class... Requests>
 void add_unknown_keyword(const std::string& name, ProblemList& problems,
                          std::span<const inputs::RequestField<Requests>>... fields) {

@@ -26,14 +26,14 @@ namespace foredraft::python {
 namespace {
 
 constexpr std::string_view messages_from = "foredraft";
-/// Points of a block of one thread: computed in vectors, and one by one. Also values that share a fingerprint.
+/// Points of a block of one thread, computed in vectors or one by one. Also values that share a fingerprint.
 constexpr std::size_t vector_block = 4096;
 constexpr std::size_t scalar_block = 1024;
-/// Rows of so many points are computed one by one, since what they share is then computed once.
+/// Rows of this many points are computed one by one, because their common part is then computed once.
 constexpr std::size_t min_row = 256;
 constexpr std::string_view no_finite_best = "no finite best gamma (the speedup grows with every length)";
 
-/// Waking other threads takes longer than a look at so many values, or as many points in vectors.
+/// Waking other threads takes longer than reading this many values, or as many points in vectors.
 unsigned threads_for(std::size_t points, unsigned threads) {
   constexpr std::size_t few = std::size_t{1} << 16U;
   return points < few ? 1 : threads;
@@ -57,7 +57,7 @@ std::size_t first_point(const Varying& varying, std::size_t index, std::span<con
   return point;
 }
 
-/// What is known of an array after a look at all of it.
+/// Facts about an array, from reading all of it.
 struct Look {
   std::optional<std::size_t> illegal;       ///< the first value that the parameter does not allow
   std::vector<std::uint64_t> fingerprints;  ///< of each vector_block values
@@ -90,7 +90,7 @@ Look look_at(const Varying& varying, unsigned threads) {
   return look;
 }
 
-/// Whether iid_arrays answers for the scenario, whatever its alpha, gamma and c.
+/// Whether iid_arrays can evaluate the scenario for any alpha, gamma and c.
 bool has_vectors(const Scenario& scenario) {
   const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
   const auto* cost = std::get_if<ConstantRatio>(&scenario.cost);
@@ -284,7 +284,7 @@ void Points::check_unchanged(bool read_in_blocks, unsigned threads) const {
 }
 
 void Points::check_gammas(std::span<const std::size_t> shape) const {
-  // Which gammas are legal depends on the convention, beyond what their range says.
+  // Which gammas are legal also depends on the convention.
   const Varying* const one = varying_of("gamma");
   const auto minimum = static_cast<double>(min_gamma(scenario_.convention));
   const scenario::ValueRange& range = scenario::find_parameter("gamma")->range;

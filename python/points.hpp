@@ -25,7 +25,7 @@ namespace foredraft::inputs {
 class Inputs;
 }
 
-/// Closed forms of many points, each quantity when it is asked for.
+/// Closed forms of many points; each quantity is computed on request.
 namespace foredraft::python {
 
 /// A parameter whose value varies between points.
@@ -35,7 +35,7 @@ struct Varying {
   std::vector<std::size_t> shape;  ///< broadcasts to that of the points
 };
 
-/// The values of one parameter at consecutive points, in C order: read where they lie if they can be.
+/// The values of one parameter at consecutive points, in C order: read in place if possible.
 class BroadcastValues {
  public:
   /// `shape`: of the points.
@@ -47,30 +47,30 @@ class BroadcastValues {
   /// it.
   [[nodiscard]] std::span<const double> read(std::size_t first, std::size_t count, std::vector<double>& buffer) const;
 
-  /// Whether there is one value a point.
+  /// Whether there is one value per point.
   [[nodiscard]] bool is_flat() const { return axes_.size() == 1 && axes_.front().stride == 1; }
 
  private:
   struct Axis {
     std::size_t length;
-    std::size_t stride;  ///< in values; 0 where all share one
+    std::size_t stride;  ///< in values; 0 if all share one
   };
   [[nodiscard]] const double* start_of(std::size_t run) const;
 
   const double* first_;
-  std::vector<Axis> axes_ = {};  ///< merged where they can be; the last one has stride 0 or 1
+  std::vector<Axis> axes_ = {};  ///< merged if possible; the last one has stride 0 or 1
 };
 
 struct FreeMemory {
   void operator()(double* memory) const { std::free(memory); }
 };
-/// One value a point.
+/// One value per point.
 using Column = std::unique_ptr<double[], FreeMemory>;
 
 /// Closed forms of consecutive points.
 struct Columns {
-  std::vector<Column> quantities;  ///< as quantity_facts(); null: not asked, or NaN at every point
-  Column gamma;                    ///< the best one, if asked; else null
+  std::vector<Column> quantities;  ///< as quantity_facts(); null: not requested, or NaN at every point
+  Column gamma;                    ///< the best one, if requested; else null
 };
 
 /// Questions that differ from a checked one in a few numbers.
@@ -84,9 +84,9 @@ class Points {
 
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  /// Whether every point has an answer, so that nothing need be computed before it is asked for: i.i.d. acceptance,
-  /// drafts of constant length of a draft model, a cost ratio, and arrays of these only. Tokens, speedup and gamma
-  /// are then computed in vectors.
+  /// Whether every point has an answer, so that quantities can be computed on request: i.i.d. acceptance, drafts of
+  /// constant length of a draft model, a cost ratio, and arrays of these only. Tokens, speedup and gamma are then
+  /// computed in vectors.
   [[nodiscard]] bool is_plain() const { return plain_; }
 
   /// Whether all these quantities are computed in vectors.
@@ -100,7 +100,7 @@ class Points {
   void check_unchanged(bool read_in_blocks, unsigned threads) const;
 
   /// Columns to be filled for `count` points: the quantities of these names, all if there is none, and "gamma" under
-  /// `best`. Memory of the thread that asks again and again.
+  /// `best`. Memory of the calling thread, for repeated calls.
   [[nodiscard]] Columns columns(const std::vector<std::string>& names, std::size_t count) const;
 
   /// Fills the columns for points [first, first + count); drops those that are NaN at every point. Throws DomainError
@@ -130,10 +130,10 @@ class Points {
   void answer_one_by_one(std::span<const std::size_t> wanted, Columns& columns, Range range, unsigned threads,
                          const std::atomic<bool>* stop) const;
   void answer_plain(Range range, std::span<ClosedForm> answers) const;
-  /// `gammas`: where the best ones go; null: nowhere.
+  /// `gammas`: output of the best ones; null: none.
   void answer_any(Range range, inputs::Inputs& inputs, std::span<ClosedForm> answers, double* gammas) const;
   using Buffers = std::array<std::vector<double>, 3>;
-  /// Under is_plain(), with the best gammas where those are asked.
+  /// Under is_plain(), with the best gammas if requested.
   [[nodiscard]] analytic::IidPoints plain_points(Range range, Buffers& buffers) const;
 
   Scenario scenario_;

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks files one by one: each compiles by itself, and clang-tidy 16 has no finding in it.
 
-Unity builds lend a file the includes of its neighbors. Sources and headers are therefore compiled one by one, without
-making code, which is a third of the time. clang-tidy reads all but tests and benchmarks.
+In a unity build a missing include goes unnoticed, because a neighbor has it. Sources and headers are therefore compiled
+one by one, without generating code, which takes a third of the time. clang-tidy reads all but tests and benchmarks.
 
     check_files.py                  all files; on a clean tree, .ci/checked then names the commit
-    check_files.py --since COMMIT   what changed since, and sources that include a header that did; all where git does not
-                                    know the commit
-    check_files.py FILE ...         these
+    check_files.py --since COMMIT   files changed since, and sources that include a changed header; all files if git
+                                    does not know the commit
+    check_files.py FILE ...         these files
 
 Compile commands are those of the presets dev and, for clang-tidy over all, asan, which reads each header once for two
 dozen sources. Generated files and device code are left out. Exit code 1: something was found.
@@ -70,7 +70,7 @@ def changed_since(commit, files):
 
 
 def compiles_alone(entry):
-    """What the compiler says of it. A compilation database leaves the launcher out."""
+    """The compiler's messages for one file. A compilation database omits the launcher."""
     words = shlex.split(entry["command"])
     at = words.index("-o")
     launcher = [ccache] if (ccache := shutil.which("ccache")) else []
@@ -80,14 +80,14 @@ def compiles_alone(entry):
 
 
 def tidied(build, path):
-    """The findings. On stderr clang-tidy counts what it suppressed in headers of others."""
+    """The findings. On stderr clang-tidy only counts what it suppressed in libraries' headers."""
     done = subprocess.run(["clang-tidy-16", "--quiet", "--extra-arg=-Qunused-arguments", "-p", str(build), path], cwd=ROOT,
                           capture_output=True, text=True, errors="replace", check=False)
     return done.stdout + done.stderr if done.returncode != 0 else ""
 
 
 def report(what, names, check):
-    """Runs `check` on all at once, prints what it returns, and says how many returned nothing."""
+    """Runs `check` on all files in parallel, prints what it returns, and says how many have no finding."""
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as workers:
         found = [text for text in workers.map(check, names) if text]
     for text in found:
@@ -113,7 +113,7 @@ def main():
 
     if everything:
         build = ROOT / "build/asan"
-        units = {entry["file"] for entry in configure("asan", build)  # one may be compiled twice
+        units = {entry["file"] for entry in configure("asan", build)  # a file may be compiled twice
                  if pathlib.Path(entry["file"]).relative_to(ROOT if build not in pathlib.Path(entry["file"]).parents
                                                             else build).parts[0] in FOLDERS
                  and HEADER_CHECK not in entry["file"] and not entry["file"].endswith(("_data.cpp", "build_info.cpp"))}

@@ -4,9 +4,9 @@
 # allocation of more than 1 GB ends it with exit code 1; the input is kept under build/fuzz/found.
 #
 # Usage: scripts/fuzz.sh [--seconds N] [READER ...]
-#   --seconds N   for each reader (default 60)
-#   READER        of those that build/fuzz/fuzz_readers --list prints; default: all of them. "log:NAME" reads logs of one
-#                 format, "formats" is each of them in turn
+#   --seconds N   time for each reader (default 60)
+#   READER        one that build/fuzz/fuzz_readers --list prints; default: all. "log:NAME" reads logs of one format,
+#                 "formats" is each of them in turn
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=60
@@ -26,7 +26,7 @@ cmake --build --preset fuzz --target fuzz_readers >/dev/null
 [ "${readers[*]:-}" != formats ] || mapfile -t readers < <(build/fuzz/fuzz_readers --formats)
 [ ${#readers[@]} -gt 0 ] || mapfile -t readers < <(build/fuzz/fuzz_readers --list)
 
-# What the project ships is where mutations begin.
+# Mutations begin with the project's own files.
 seeds() {
   case "$1" in
     log | log:* | advise) echo tests/logs/samples/* ;;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Executes the notebooks of docs/notebooks and compares the text that they print with what they hold.
+"""Executes the notebooks of docs/notebooks and compares the text they print with their stored outputs.
 
-Pictures and HTML only have to be there: they differ between versions of matplotlib and pandas.
+Pictures and HTML must only exist: they differ between versions of matplotlib and pandas.
 
 Usage: notebooks.py [--update] [NOTEBOOK...]
 
@@ -24,9 +24,9 @@ TIMEOUT_S = 300
 
 
 def executed(path):
-    """The notebook with the outputs of a run of its own, without the times and counts that a run leaves."""
+    """The notebook with the outputs of a new run, without its times and counts."""
     notebook = nbformat.read(path, as_version=4)
-    environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}  # pictures go into it
+    environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}  # embeds pictures
     nbclient.NotebookClient(notebook, timeout=TIMEOUT_S, kernel_name="python3",
                             resources={"metadata": {"path": str(path.parent)}}).execute(env=environment)
     for cell in notebook.cells:
@@ -43,7 +43,7 @@ def executed(path):
 
 
 def _joined(outputs):
-    """The pieces of a stream as one: where a kernel cuts it is chance."""
+    """The pieces of a stream joined: the kernel cuts it at random places."""
     joined = []
     for output in outputs:
         if joined and output.output_type == joined[-1].output_type == "stream" and output.name == joined[-1].name:
@@ -59,7 +59,7 @@ def _without_address(data):
 
 
 def shown(notebook):
-    """What people read, line by line: text, and a word for each picture."""
+    """The visible output, line by line: text, and a word for each picture."""
     lines = []
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
@@ -70,7 +70,7 @@ def shown(notebook):
 
 
 def check(path, update=False):
-    """The difference between what a notebook holds and what a run prints; "" where there is none or it was updated."""
+    """The difference between a notebook's stored outputs and those of a run; "" if there is none or it was updated."""
     held, run = nbformat.read(path, as_version=4), executed(path)
     difference = "\n".join(difflib.unified_diff(shown(held), shown(run), f"{path.name} holds", "it prints", lineterm=""))
     if difference and update:

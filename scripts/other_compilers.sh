@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the program and all tests with another compiler than scripts/test.sh takes, warnings being errors, and runs the
-# tests. No device code. Needs scripts/setup.sh and the compiler.
+# Builds the program and all tests with a compiler other than the one of scripts/test.sh, warnings as errors, and runs
+# the tests. No device code. Needs scripts/setup.sh and the compiler.
 #
 #   scripts/other_compilers.sh COMPILER      such as clang++-16, or g++-14 on Debian 13
 set -euo pipefail

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the page of the program, build/page/foredraft.html: one file with the program as WebAssembly. Debian 12 only, whose
-# Emscripten is 3.1.6. Installs what is missing (400 MB), and fetches the distribution's sources of RE2 and zlib, which it
-# has no packages for WebAssembly of (docs/adr/0027-page.md).
+# Builds the page of the program, build/page/foredraft.html: one file with the program as WebAssembly. Debian 12 only,
+# whose Emscripten is 3.1.6. Installs what is missing (400 MB), and fetches Debian's sources of RE2 and zlib, which have
+# no packages for WebAssembly (docs/adr/0027-page.md).
 #
-#   scripts/page.sh [--test PROGRAM]     then asks PROGRAM, such as build/release/foredraft, and the page the same questions
+#   scripts/page.sh [--test PROGRAM]     then compares the page's answers with those of PROGRAM, such as
+#                                        build/release/foredraft
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=
@@ -17,7 +18,7 @@ scripts/setup.sh emscripten node-acorn dpkg-dev make perl python3-six unicode-da
 
 sources=build/page/sources
 if [ ! -d $sources/re2 ] || [ ! -d $sources/zlib ]; then
-  # The configured archive once more, as one of sources, with lists of its own: the machine's settings stay as they are.
+  # The configured archive again, for sources, with separate lists: the machine's settings do not change.
   apt=$PWD/build/page/apt
   mkdir -p $sources "$apt/parts" "$apt/lists/partial" "$apt/archives/partial"
   for list in /etc/apt/sources.list /etc/apt/sources.list.d/debian.sources; do
@@ -30,7 +31,7 @@ if [ ! -d $sources/re2 ] || [ ! -d $sources/zlib ]; then
     (cd $sources && apt-get "${options[@]}" source --download-only $package && rm -rf $package &&
       dpkg-source -x ${package}_*.dsc $package >/dev/null)
   done
-  make -s -C $sources/re2 REBUILD_TABLES=1 re2/{perl_groups,unicode_groups,unicode_casefold}.cc  # Debian's are made anew
+  make -s -C $sources/re2 REBUILD_TABLES=1 re2/{perl_groups,unicode_groups,unicode_casefold}.cc  # generated anew
 fi
 
 export NODE_PATH=/usr/share/nodejs  # where Debian's Emscripten finds acorn

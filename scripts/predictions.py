@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The public record of predictions: predictions/README.md says what it holds and how to add to it.
 
-A record is a CSV file, predictions/DATE-NAME.csv. Lines `# key: value` at its top say what was predicted from what; the rows
-are predictions, with what was measured once it is known. `digest` is that of the predicted columns, so that rows can be
-filled in later and no prediction can change.
+A record is a CSV file, predictions/DATE-NAME.csv. Lines `# key: value` at its top say what was predicted and from what;
+the rows are predictions, with the measurement once it is known. `digest` covers the predicted columns, so that
+measurements can be added later and no prediction can change.
 
 Usage: predictions.py check
        predictions.py table
        predictions.py import NAME --rows FILE.csv --setting COLUMN,... --predicted-in COLUMN --KEY TEXT ... [options]
 
-  check    digests, dates, columns and numbers of all records; exit status 1 names what is wrong
-  table    accuracy by record and by kind, as Markdown; a document shows it below `<!-- from: ... -->` (scripts/documents.py)
+  check    checks digests, dates, columns and numbers of all records; exit status 1 if something is wrong
+  table    prints accuracy by record and by kind, as Markdown; a document shows it below `<!-- from: ... -->`
+           (scripts/documents.py)
   import   writes a record from a CSV file; no number is typed
 
   --setting C,...   columns that say what is predicted; their names and values become the cell `setting`
@@ -19,7 +20,7 @@ Usage: predictions.py check
   --predicted-in C  the prediction; --low C --high C, or --spread C (half the interval over the prediction)
   --measured-in C   the measurement; without it the cells stay empty
   --noise C         difference of two measurements, as a fraction; --source C  a source for each row
-  --input FILE      a file that the prediction was made from or holds it; may be repeated
+  --input FILE      a file that the prediction was made from, or one that contains it; may be repeated
 """
 
 import argparse
@@ -46,11 +47,11 @@ SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class Wrong(Exception):
-    """A record that cannot be used, in words."""
+    """Why a record cannot be used."""
 
 
 class Record:
-    """One file: its keys, the files that it rests on as (digest, path), and its rows."""
+    """One file: its keys, its input files as (digest, path), and its rows."""
 
     def __init__(self, path):
         self.path = path
@@ -73,7 +74,7 @@ class Record:
         self.rows = list(table)
 
     def problems(self):
-        """What is wrong, in words."""
+        """What is wrong with the record."""
         name, keys = self.path.name, self.keys
         missing = [key for key in KEYS if not keys.get(key) and key not in LATER]
         if missing:
@@ -136,7 +137,7 @@ def problems_of(row):
 
 
 def digest(rows):
-    """Of the predicted columns, as CSV."""
+    """Digest of the predicted columns, as CSV."""
     return hashlib.sha256(csv_text(PREDICTED, rows).encode("utf-8")).hexdigest()
 
 
@@ -164,13 +165,13 @@ def inside(row):
 
 
 def surely_wrong(row):
-    """Of a ratio, such as a speedup: the interval excludes 1, and the measurement is 1 or on its other side."""
+    """For a ratio, such as a speedup: the interval excludes 1, and the measurement is 1 or on its other side."""
     measured = float(row["measured"])
     return float(row["low"]) > 1 >= measured or float(row["high"]) < 1 <= measured
 
 
 def accuracy(rows):
-    """Cells of a table: count, median and worst error, share inside of the interval, surely wrong ones, noise."""
+    """Cells of a table: count, median and worst error, share inside the interval, surely wrong ones, noise."""
     if not rows:
         return ["0", "-", "-", "-", "-", "-"]
     errors, bounded = [error(row) for row in rows], [row for row in rows if row["low"]]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the distribution packages that building, testing and drawing need, and does nothing when all are there.
-# Debian's names; those that are given as arguments too. Uses sudo when not root.
+# Installs the Debian packages that building, testing and drawing need, and those given as arguments; does nothing if
+# all are there. Uses sudo if not root.
 set -euo pipefail
 
 packages=(
@@ -19,7 +19,7 @@ packages=(
   # the documentation site (pip install .[docs] brings the rest)
   doxygen
 )
-# What checks the format and lints: one version for everybody, which Debian 12 has.
+# Format and lint tools: one version for everybody, the one of Debian 12.
 grep -qs '^VERSION_ID="12"' /etc/os-release && packages+=(clang-tidy-16 clang-format-16)
 packages+=("$@")
 

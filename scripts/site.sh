@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the documentation site into build/site, warnings being errors. The page (docs/page.md) is a part of it where
+# Builds the documentation site into build/site, warnings as errors. The page (docs/page.md) is a part of it if
 # Emscripten is installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."

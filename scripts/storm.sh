@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Repeats kills, faults and races against the program; exits 1 if a byte is lost. docs/testing.md says what is tried.
+# Runs the program again and again under kills, faults and races; exits 1 if a byte is lost. docs/testing.md says what
+# is tried.
 #   scripts/storm.sh [--seconds N] [PROGRAM]
-#     --seconds N           bounds everything (default 900)
-#     --seed S              of all that is drawn (default 1)
-#     --task KIND[/NUMBER]  only kills, interrupts, faults, streams or races; with a number, that task again and again
-#     --keep-going          counts failures by kind instead of ending at the first
+#     --seconds N           total time (default 900)
+#     --seed S              for all random choices (default 1)
+#     --task KIND[/NUMBER]  only kills, interrupts, faults, streams or races; with a number, only that task, repeatedly
+#     --keep-going          counts failures by kind instead of stopping at the first
 #     PROGRAM               default build/release/foredraft, which is built if it is missing
 set -euo pipefail
 here="$(cd "$(dirname "$0")/.." && pwd)"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Tests everything, from a bare Debian machine with a checkout: installs what is missing, checks the format, builds the
-# sanitizer configuration and runs the tests in it, builds the release configuration and tests there what optimization or
-# an instruction set can change and what users start, then the Python package, and checks what changed since scripts/tidy.sh
-# had checked all files: that each compiles by itself, and clang-tidy. Where Emscripten is installed (scripts/page.sh
-# installs it) it also builds the page and asks it and the program the same questions.
-# Ends with `N passed, N failed`.
+# sanitizer configuration and runs the tests in it, builds the release configuration and tests there what optimization
+# or an instruction set can change and what users start, then tests the Python package. Of the files changed since
+# scripts/tidy.sh checked all, it checks that each compiles by itself, and runs clang-tidy. If Emscripten is installed
+# (scripts/page.sh installs it), it also builds the page and compares its answers with the program's.
+# The last line is `N passed, N failed`.
 #
 #   scripts/test.sh [format] [asan] [release] [python] [changed] [page]      these parts only; default: all
 set -euo pipefail
@@ -20,9 +20,10 @@ scripts/setup.sh
 
 step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
 
-# A cache made in one checkout serves other ones, the release build at least: assertions hold paths.
+# Lets checkouts share a compiler cache, at least for the release build: assertions contain paths.
 export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
-# Ninja would start two jobs more than there are processors: on two of them all takes a sixth longer, for want of caches.
+# Ninja would start two jobs more than there are processors: with two processors that takes a sixth longer, as caches
+# are too small.
 export CMAKE_BUILD_PARALLEL_LEVEL=$(nproc)
 passed=0 failed=0
 count() {  # adds the totals of a CTest log
@@ -43,7 +44,7 @@ for preset in asan release; do
   wanted $preset || continue
   step "build $preset"
   plain_code=$([ "$preset" = asan ] && echo ON || echo OFF)
-  # Device code, where there is a compiler for it, in one form only: gpu_bench/run_all.sh builds all of them.
+  # Device code, if there is a compiler for it, for one architecture only: gpu_bench/run_all.sh builds all of them.
   cmake --preset "$preset" -DCMAKE_CUDA_ARCHITECTURES=80-virtual -DFOREDRAFT_TEST_PLAIN_CODE="$plain_code" >"$log" ||
     { cat "$log"; exit 1; }
   cmake --build --preset "$preset" >"$log" || { tail -60 "$log"; exit 1; }

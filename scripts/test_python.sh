@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests the Python package in the environment of scripts/python_environment.sh: checks the types, runs tests/python and with
-# it the notebooks and the documentation.
+# Tests the Python package in the environment of scripts/python_environment.sh: checks the types, runs tests/python, the
+# notebooks and the documentation.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/python_environment.sh

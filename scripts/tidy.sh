@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks that every source and header compiles by itself and that clang-tidy 16 has no finding, and then names the commit in
-# .ci/checked; `scripts/test.sh` checks what changed since. tidy.sh FILE ... checks these files.
+# Checks that every source and header compiles by itself and that clang-tidy 16 has no finding, then writes the commit
+# to .ci/checked; `scripts/test.sh` checks files changed since. tidy.sh FILE ... checks only these files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what scripts/wheel.sh made as a user does, on a machine without a compiler, and uses it: the wheel by pip in a
-# fresh environment, the Python of README.md, `foredraft advise` on the example, the page, and the packed program. Prints
-# the time of each. Needs a python3 with venv, and the package index for numpy and pandas.
+# Installs the files of scripts/wheel.sh as a user would, on a machine without a compiler, and uses them: the wheel by
+# pip in a fresh environment, the Python of README.md, `foredraft advise` on the example, the page, and the packed
+# program. Prints the time of each. Needs a python3 with venv, and the package index for numpy and pandas.
 #
 #   scripts/try_install.sh FOLDER [PYTHON]      FOLDER: with the files of wheel.sh; PYTHON: default python3
 set -euo pipefail
@@ -15,14 +15,14 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-timed() {  # what it is, command
+timed() {  # description, command
   local what=$1 begin=$EPOCHREALTIME
   shift
   "$@"
   awk -v from="$begin" -v to="$EPOCHREALTIME" -v what="$what" 'BEGIN { printf "%6.1f s  %s\n", to - from, what }'
 }
 
-advises() {  # with this program, an example of docs/advise.md
+advises() {  # checks an example of docs/advise.md with this program
   "$1" advise "$root"/docs/examples/advise/k3.log "$root"/docs/examples/advise/k1.log \
     --plain "$root"/docs/examples/advise/plain.log >advice.txt
   grep -q '^Use K = ' advice.txt || { echo "try_install.sh: no advice:" >&2; cat advice.txt >&2; exit 1; }

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds what users install without a compiler, into the folder OUT:
+# Builds the files that users install without a compiler, into the folder OUT:
 #
-#   foredraft-VERSION-*.whl                  one for each PYTHON: 3.11 has its own, one made by 3.12 or newer serves all of
-#                                            these (the stable ABI); tagged by auditwheel
-#   foredraft-VERSION.tar.gz                 the sources, after a wheel was built of them
-#   foredraft-VERSION-linux-x86_64.tar.gz    the program alone, with the libraries that Debian has in no form to link in
+#   foredraft-VERSION-*.whl                  one for each PYTHON: 3.11 has its own, one built by 3.12 or newer works
+#                                            with all of these (the stable ABI); tagged by auditwheel
+#   foredraft-VERSION.tar.gz                 the sources, after a test build of a wheel from them
+#   foredraft-VERSION-linux-x86_64.tar.gz    only the program, with the libraries that Debian has no static version of
 #
-# Wheels and program hold the page (docs/page.md). Where Emscripten is installed, it is built first. Where it is not, they
-# hold build/page/foredraft.html as it is, or no page. Fails where a file is larger than 15 MB. scripts/try_install.sh OUT
-# tries them on a machine without a compiler.
+# Wheels and program hold the page (docs/page.md). If Emscripten is installed, it is built first. Otherwise they hold
+# build/page/foredraft.html as it is, or no page. Fails if a file is larger than 15 MB. scripts/try_install.sh OUT tries
+# them on a machine without a compiler.
 #
 #   scripts/wheel.sh OUT [PYTHON ...]        default: python3.11 and python3.12
 #
@@ -62,7 +62,7 @@ rm -rf "$build/sdist" "$build/sources"
 "$environment/bin/python" -m build --sdist --outdir "$build/sdist" . >/dev/null
 mkdir "$build/sources"
 tar -C "$build/sources" --strip-components=1 -xzf "$build"/sdist/*.tar.gz
-# In a build folder as deep as above, so that the compiler cache serves it.
+# In a build folder as deep as above, so that the compiler cache is used.
 (cd "$build/sources" && CCACHE_BASEDIR="$PWD" "$OLDPWD/$environment/bin/pip" wheel --quiet --no-deps --wheel-dir ../sdist \
   --config-settings=build-dir="$build/{wheel_tag}" .)
 cp "$build"/sdist/*.tar.gz "$out"

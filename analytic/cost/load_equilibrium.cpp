@@ -377,7 +377,7 @@ std::optional<LoadSums> sums_of(const ServedLoad& load) {
   const double dispersion = (1.0 + of_length * of_length) / ((1.0 - prompt_share) * (1.0 - prompt_share));
   LoadSums sums = sums_of(requests, load.max_batch, clusters_of(dispersion, alike));
   // Variance / mean of arrivals and of the work per request. The weights assume exponential lengths and clusters that
-  // meet `alike` times as often.
+  // share a batch `alike` times as often.
   sums.waiting *= (dispersion + variance) / (alike * (dispersion - 1.0) + 2.0);
   return sums;
 }

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Speedups that were published, held against `foredraft predict --concurrency`: judge.py FOREDRAFT [ROWS.csv].
+"""Compares published speedups with `foredraft predict --concurrency`: judge.py FOREDRAFT [ROWS.csv].
 
-Asks the program for every row of measurements.csv and prints, by set, by half and by engine: how far off the speedup is
-(median and worst, in percent), how many measured speedups lie in the interval, its width (high over low) and how many
-rows are sure and wrong (the interval excludes 1 on the wrong side). `anchored` are the errors of a set's other loads
-after its prediction was scaled to the measurement at the least load. ROWS.csv gets every row.
+Predicts every row of measurements.csv and prints, by set, by half and by engine: the error of the speedup (median and
+worst, in percent), how many measured speedups lie in the interval, its width (high over low) and how many rows are
+surely wrong (the interval excludes 1 on the wrong side). `anchored` are the errors of a set's other loads after its
+prediction was scaled to the measurement at the least load. ROWS.csv gets every row.
 
-The rows "fit" took part in finding latency/engines/engines.toml and the width of the intervals, those of "judge" did not.
+The rows "fit" were used to fit latency/engines/engines.toml and the width of the intervals, those of "judge" were not.
 """
 
 import csv
@@ -74,7 +74,8 @@ def anchored(sets):
 
 
 def losses(rows):
-    """What the predicted best draft length loses of the measured best one's speedup, of loads with several lengths."""
+    """The loss of speedup with the predicted best draft length instead of the measured best one, for loads with
+    several."""
     found = []
     for group in grouped(rows, "set", "clients").values():
         if len({row["gamma"] for row in group}) > 1:

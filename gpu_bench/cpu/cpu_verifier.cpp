@@ -47,7 +47,7 @@ ScaledLogits probabilities(const float* logits, const SoftmaxPart& row) {
   return {.logits = logits, .top = detail::base_of(row.top), .factor = row.sum > 0.0F ? 1.0F / row.sum : 0.0F};
 }
 
-/// A chunk of the row that decides.
+/// A chunk of the row at which verification ends.
 WeightsSum residuals(const Input& input, std::int64_t request, std::int64_t position, std::int64_t chunk,
                      const SoftmaxPart& target, const SoftmaxPart& draft, std::span<float> weights) {
   const std::int64_t first = chunk * cpu_chunk_tokens;

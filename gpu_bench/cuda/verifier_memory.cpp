@@ -9,7 +9,7 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-/// The parts of a batch, but for the links of its tree.
+/// The parts of a batch, except the links of its tree.
 VerifierMemory cut_batch(const VerificationShape& shape, latency::DataType type, WorkspaceCutter& cutter) {
   const std::int64_t rows = shape.batch * (shape.gamma + 1);
   const std::int64_t logit_bytes = shape.vocabulary * latency::bytes_of(type);

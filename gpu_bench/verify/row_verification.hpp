@@ -9,8 +9,8 @@
 
 /// Verification in which every row decides independently, in one launch.
 ///
-///     a block (request, row, split)   scans its share of the row, leaves a part
-///     the last block of a row         merges the parts, leaves what the row says
+///     a block (request, row, split)   scans its share of the row, writes a part
+///     the last block of a row         merges the parts, writes the row's verdict
 ///     the last block of a request     walks from row to row, writes what is emitted
 ///
 /// Reads every row of a request once, the drafts and their counts; writes the outputs and, to be read back, a part for
@@ -32,7 +32,7 @@ struct TargetRow {
   unsigned index;  ///< of the row in the batch
 };
 
-/// `Rule`: what one row says.
+/// `Rule`: the result of one row.
 ///
 ///     Part                                                       of a share of the row: see reduce.hpp
 ///     Part scan<width>(block, row, span)                         of what this thread read
@@ -43,7 +43,7 @@ struct TargetRow {
 /// `Path`: how the rows of a request are connected.
 ///
 ///     Storage, input                                             of the verification
-///     unsigned rows()                                            the most that a request has
+///     unsigned rows()                                            the maximum of a request
 ///     unsigned rows_read(request)                                how many it has
 ///     std::int32_t draft(request, position)                      that a row judges
 ///     walk(block, request, verdicts, output, scratch)            writes the outputs of a request

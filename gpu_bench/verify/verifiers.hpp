@@ -34,7 +34,7 @@ struct VerifierEntry {
 [[nodiscard]] const std::vector<VerifierEntry>& verifier_registry();
 [[nodiscard]] const VerifierEntry& entry_of(Verifier verifier);
 
-/// Nothing for an unknown name.
+/// Null for an unknown name.
 [[nodiscard]] const VerifierEntry* find_verifier(std::string_view name);
 
 /// Minimum bytes of a verification of this kind: for every request 2 gamma + 1 rows of logits, or the target's gamma +

@@ -39,10 +39,10 @@ struct Engine {
   std::string source;               ///< source of the numbers
 };
 
-/// Which value of its ranges.
+/// Selects the low, best or high value of each range.
 enum class EngineEnd { fast, central, slow };
 
-/// The terms at one end of the ranges. `operators`: operators of a target pass, for passes that are not captured.
+/// The terms at this value of the ranges. `operators`: operators of a target pass, for passes that are not captured.
 [[nodiscard]] EngineTerms terms_of(const Engine& engine, EngineEnd end, double operators);
 
 /// An engine that adds no time and captures all passes.

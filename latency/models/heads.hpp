@@ -31,7 +31,7 @@ inline constexpr std::array<std::string_view, 3> head_kinds{"eagle3", "eagle", "
 /// The head of this kind with the widths of its target, as published heads of dense targets have them. EAGLE: a layer
 /// of the target, and its vocabulary projection [Li2024]. EAGLE-3: a layer that drafts 32,000 tokens; DFlash: five
 /// layers that fill blocks of 16 (sgl-project/SpecForge, configs). Its name is "KIND-TARGET". nullopt for targets with
-/// a mixture or latent attention, whose widths say nothing of their heads.
+/// a mixture or latent attention, whose heads have other widths.
 [[nodiscard]] std::optional<ModelShape> standard_head(std::string_view kind, const ModelShape& target);
 
 }  // namespace foredraft::latency

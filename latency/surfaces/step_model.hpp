@@ -85,7 +85,7 @@ struct AttainableOverrides {
 /// The best estimates of the ranges.
 [[nodiscard]] Attained central(const Attainable& attainable);
 
-/// With vector units and routing at the ends of their ranges that make passes over several tokens slowest or fastest.
+/// With vector units and routing at the limits of their ranges that make passes over several tokens slowest or fastest.
 [[nodiscard]] Attainable with_slow_verification(Attainable attainable);
 [[nodiscard]] Attainable with_fast_verification(Attainable attainable);
 

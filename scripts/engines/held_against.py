@@ -10,7 +10,7 @@ import statistics
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-QUIET = 0.05  # runs of a cell that differ by less are judged
+QUIET = 0.05  # a cell is judged if its runs differ by less
 
 
 def write_rows(path, rows):
@@ -47,7 +47,7 @@ def percent(value):
 
 
 def save_prediction(work, rows):
-    """prediction.csv and its digest with the time; what is measured later changes neither."""
+    """Writes prediction.csv and its digest with the time; later measurements change neither."""
     if (work / "measured.csv").exists():
         raise SystemExit(f"{work / 'measured.csv'} exists: a prediction comes before the measurement")
     write_rows(work / "prediction.csv", [rounded(row) for row in rows])
@@ -57,7 +57,7 @@ def save_prediction(work, rows):
 
 
 def saved_prediction(work):
-    """Rows of prediction.csv, its digest and when it was written; ends the program where the file has changed since."""
+    """Rows of prediction.csv, its digest and when it was written; ends the program if the file has changed since."""
     if not (work / "prediction.sha256").exists():
         raise SystemExit("predict first")
     digest, when = (work / "prediction.sha256").read_text().split()
@@ -90,7 +90,8 @@ def compared(before, runs, terms):
 
 
 def save_report(out, work, rows, about, terms, runs=None, limit=QUIET):
-    """Everything that tests and documents show, in `out`; prints the errors. `runs` where measured.csv has others."""
+    """Writes everything that tests and documents show to `out` and prints the errors. `runs`: if not those of
+    measured.csv."""
     out.mkdir(parents=True, exist_ok=True)
     write_rows(out / "validation.csv", rows)
     (out / "prediction.csv").write_bytes((work / "prediction.csv").read_bytes())

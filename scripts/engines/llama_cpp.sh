@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds the programs of llama.cpp that scripts/engines/llama_cpp_validation.py times, for this CPU, from the source
-# package of llama-cpp-python. Usage: llama_cpp.sh [FOLDER]   (default: build/engines beside this tree's sources)
+# package of llama-cpp-python. Usage: llama_cpp.sh [FOLDER]   (default: build/engines of this tree)
 set -euo pipefail
 
 version=0.3.36
@@ -15,8 +15,8 @@ if [[ ! -d $source_tree ]]; then
   python3 -m pip download --no-deps --no-binary llama-cpp-python --dest "$folder" "llama-cpp-python==$version"
   tar -xzf "$folder/llama_cpp_python-$version.tar.gz" -C "$folder"
 fi
-# GGML_NATIVE would take the tiles (AMX) that a virtual machine may show and not let a program use: it then ends with a
-# signal as soon as a quantized model reads several tokens.
+# GGML_NATIVE would use AMX tiles, which a virtual machine may report without permitting their use: the program is then
+# killed by a signal as soon as a quantized model reads several tokens.
 features=()
 while read -r flag option; do
   if grep -qw "$flag" /proc/cpuinfo; then features+=("-DGGML_$option=ON"); fi

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds predicted speedups against llama.cpp on this CPU: models of random weights, one thread, greedy decoding.
+"""Compares predicted speedups with llama.cpp on this CPU: models of random weights, one thread, greedy decoding.
 
     scripts/engines/llama_cpp.sh                                  builds the engine
     python3 scripts/engines/random_models.py FOLDER               writes the models (build/engines/models)
     python3 scripts/engines/llama_cpp_validation.py calibrate     llama-bench; several rounds
-    python3 scripts/engines/llama_cpp_validation.py loops         drafting inside of the loop
+    python3 scripts/engines/llama_cpp_validation.py loops         drafting inside the loop
     python3 scripts/engines/llama_cpp_validation.py accept        acceptance lengths of the cells, untimed
     python3 scripts/engines/llama_cpp_validation.py predict       profiles and prediction.csv
-    python3 scripts/engines/llama_cpp_validation.py measure       two runs of every cell; goes on where it ended
+    python3 scripts/engines/llama_cpp_validation.py measure       two runs of every cell; continues an interrupted one
     python3 scripts/engines/llama_cpp_validation.py report        validation.csv, manifest.json, errors by term
 
-Each step reads what the steps before it left in --work. What is measured after `predict` changes no prediction;
-`report` checks its digest. Calibration uses other texts than the cells and other draft lengths, except 1.
+Each step reads the files of earlier steps in --work. Measurements after `predict` change no prediction; `report` checks
+its digest. Calibration uses other texts than the cells and other draft lengths, except 1.
 """
 
 import argparse
@@ -34,7 +34,7 @@ FORMATS = ("f16", "q8_0")
 GAMMAS = (1, 2, 4, 8)
 PASSES = "2,3,5,9"  # tokens of a verification
 DEPTHS = "48,144"
-LOOP_GAMMAS = (1, 3, 6, 10)  # whose drafting is timed inside of the loop
+LOOP_GAMMAS = (1, 3, 6, 10)  # whose drafting is timed inside the loop
 LOOP_TOKENS = 64
 TOKENS = 128
 RUNS = 2  # of each cell
@@ -43,7 +43,7 @@ ATTEMPTS = 2
 MIN_SHARE = 0.97
 TEXT = "word1word20word333"
 OTHER_TEXTS = ("word2word31word444", "word5word61word777" * 6)
-# What a profile lacks for each term that is left out, by name.
+# The parts of a profile to remove for each term, by name.
 TERMS = ("logits", "catch_up", "in_loop", "draws")
 
 
@@ -64,7 +64,7 @@ class Engine:
         return self.models / f"{pair}-{role}-{kind}.gguf"
 
     def run(self, program, *arguments):
-        """Output and errors. Where another program took more than 3 % of the processor meanwhile, once more."""
+        """Output and errors. Runs once more if another program took more than 3 % of the processor meanwhile."""
         command = [str(self.programs / program), "-t", "1", *map(str, arguments)]
         for _ in range(self.attempts):
             before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
@@ -138,7 +138,8 @@ def time_loops(engine, work):
 
 
 def accept(engine, work):
-    """Greedy decoding of random models is the same each time: the acceptance of a cell is known before it is timed."""
+    """Greedy decoding of random models gives the same text each time, so the acceptance of a cell is known before it is
+    timed."""
     rows = []
     engine.attempts = 1
     for pair, kind, gamma in cells():
@@ -219,7 +220,7 @@ def one_run(engine, pair, kind, gamma, speculative_first):
 
 
 def measure(engine, work, seconds):
-    """Both arms of a cell one after the other, the cells in turn, until each has its runs or the time is up."""
+    """Runs both arms of a cell one after the other, cell by cell, until each has its runs or the time is up."""
     saved_prediction(work)
     path, began = work / "measured.csv", time.monotonic()
     rows = read_rows(path) if path.exists() else []
@@ -235,9 +236,9 @@ def measure(engine, work, seconds):
 
 
 def unexplained(rows):
-    """How much longer the iterations of quiet cells took than predicted, in ms, and that over the time in which a
-    decode step of the target would read the draft model's weights: pairs."""
-    # Weights of the draft model over those of the target, beside embeddings, of random_models.py.
+    """Pairs: how much longer the iterations of quiet cells took than predicted, in ms, and the same divided by the time
+    in which a decode step of the target would read the draft model's weights."""
+    # Weights of the draft model over those of the target, without embeddings, of random_models.py.
     shares = {"large": 34.1 / 213.9, "small": 20.4 / 91.2}
     out = []
     for row in rows:

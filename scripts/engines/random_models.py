@@ -6,7 +6,7 @@
 
 FOLDER gets {pair}-{target,draft}-{format}.gguf for every pair and format below. What a layer adds to the residual
 stream is scaled down, so that the logits after the first layers resemble those after all of them: 40 to 80 % of the
-drafts are accepted under greedy decoding. The vocabulary holds bytes and made-up words; the text is meaningless.
+drafts are accepted under greedy decoding. The vocabulary holds bytes and invented words; the text is meaningless.
 """
 
 import argparse
@@ -31,11 +31,11 @@ class Pair:
     layers: int
     draft_layers: int
     vocabulary: int
-    branch_scale: float  # of what attention and feed-forward add to the residual stream
+    branch_scale: float  # of the outputs of attention and feed-forward
 
 
 PAIRS = [
-    Pair("large", 1024, 2816, 16, 16, 2, 8192, 0.035),  # 213 M and 34 M parameters beside the embedding
+    Pair("large", 1024, 2816, 16, 16, 2, 8192, 0.035),  # 213 M and 34 M parameters without the embedding
     Pair("small", 768, 2048, 12, 12, 2, 8192, 0.045),  # 91 M and 20 M
 ]
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds predicted speedups against transformers on this CPU: models of random weights, one thread.
+"""Compares predicted speedups with transformers on this CPU: models of random weights, one thread.
 
-    python3 scripts/engines/transformers_validation.py calibrate   times inside of the loop; other prompts, other gammas
+    python3 scripts/engines/transformers_validation.py calibrate   times inside the loop; other prompts, other gammas
     python3 scripts/engines/transformers_validation.py accept      acceptance lengths of the cells, untimed
     python3 scripts/engines/transformers_validation.py predict     steps files and prediction.csv
-    python3 scripts/engines/transformers_validation.py measure     two runs of every cell; goes on where it ended
+    python3 scripts/engines/transformers_validation.py measure     two runs of every cell; continues an interrupted one
     python3 scripts/engines/transformers_validation.py report      validation.csv, manifest.json, errors by term
 
-Needs the packages torch and transformers, which nothing else here needs. Cells: assisted generation with a draft model
+Only these scripts need the packages torch and transformers. Cells: assisted generation with a draft model
 (greedy and sampled), with prompt lookup, and with the schedule that drafts 2 more after a full acceptance, 1 less
-otherwise. Each step reads what the steps before it left in --work; `report` checks the prediction's digest.
+otherwise. Each step reads the files of earlier steps in --work; `report` checks the prediction's digest.
 """
 
 import argparse
@@ -31,17 +31,17 @@ from held_against import (ROOT, compared, foredraft, now, read_rows, save_predic
 
 SEED = 22
 TOKENS, CALIBRATION_TOKENS = 128, 64  # of a run, after the first iteration
-SCHEDULE_TOKENS = 256  # its draft length wanders
-SPARE = 32  # more that are asked for: the last iterations of a generation draft less
+SCHEDULE_TOKENS = 256  # its draft length varies
+SPARE = 32  # extra tokens: the last iterations of a generation draft less
 RUNS = 2  # of each cell
 CELL_PROMPT = 96
 CALIBRATION_PROMPTS = (32, 192)
 CALIBRATION_GAMMAS = (1, 2, 3, 5, 8, 12)  # with those of the cells: times of a pass rise in steps
 GAMMAS = (1, 3, 5, 8)
 LOOKUP_GAMMAS = (3, 8)
-LOOKUP_TOKENS = 544  # that the model has said before, so that it finds what it repeats
+LOOKUP_TOKENS = 544  # that the model generated before, so that lookup finds what it repeats
 SCHEDULE_START, SCHEDULE_MAX = 5, 20
-# Host time that a prediction can leave out, by name; what is left without any is the forward passes.
+# Host time that a prediction can omit, by name; without any of it, only forward passes remain.
 TERMS = ("plain_host", "draft_host", "draft_set_up", "verify_host")
 
 
@@ -53,7 +53,7 @@ class Pair:
     feed_forward: int
     heads: int
     layers: int
-    branch_scale: float  # of what attention and feed-forward add to the residual stream
+    branch_scale: float  # of the outputs of attention and feed-forward
 
 
 PAIRS = {"large": Pair(768, 2048, 12, 12, 0.045), "small": Pair(512, 1408, 8, 8, 0.05)}  # 85 M and 26 M parameters
@@ -335,7 +335,7 @@ def lengths_of(row):
 
 
 def predicted_schedule(program, work, cell, row, calibration, without):
-    """Draft lengths and tokens follow from alpha and the schedule; verification costs what its mean length costs."""
+    """Draft lengths and tokens follow from alpha and the schedule; verification takes the time of its mean length."""
     policy = ["predict", "--alpha", row["alpha"], "--policy", "plus2_minus1", "--gamma", cell.gamma, "--json"]
     drafts = json.loads(foredraft(program, *policy, "--c", 0))["mean_gamma"]
     share = drafts - int(drafts)
@@ -374,7 +374,7 @@ def predict(program, work):
 
 
 def measure(engine, work, seconds):
-    """Both arms of a cell one after the other, the cells in turn, until each has its runs or the time is up."""
+    """Runs both arms of a cell one after the other, cell by cell, until each has its runs or the time is up."""
     saved_prediction(work)
     path, began = work / "measured.csv", time.monotonic()
     rows = read_rows(path) if path.exists() else []

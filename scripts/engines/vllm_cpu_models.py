@@ -5,7 +5,7 @@
     python3 vllm_cpu_models.py FOLDER TEXT...          (needs gguf, numpy, safetensors, tokenizers)
 
 FOLDER gets target, draft (the target's first layers) and eagle (a head of one layer), with a byte-level BPE tokenizer
-that is trained on the TEXT files. Words that it lacks are made up.
+trained on the TEXT files and filled up with invented words.
 """
 
 import argparse

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine that is fitted to the calibration against vLLM on a CPU, and the speedups that it predicts."""
+"""The engine fitted to the calibration with vLLM on a CPU, and the speedups that it predicts."""
 
 import dataclasses
 import json
@@ -13,7 +13,7 @@ from vllm_cpu_settings import (ARMS, CALIBRATION_GAMMA, CALIBRATION_LOADS, CELL_
 
 
 def interpolated(points, x):
-    """Piecewise linear through {x: y}, beyond the last two along their line."""
+    """Piecewise linear through {x: y}, extended along the line of the last two."""
     known = sorted(points)
     right = next((i for i, one in enumerate(known) if one >= x and i > 0), len(known) - 1)
     low, high = known[right - 1], known[right]
@@ -21,14 +21,14 @@ def interpolated(points, x):
 
 
 def rising(points):
-    """{x: y} with no y below that of a smaller x: more work takes no less time, whatever noise says."""
+    """{x: y} with no y below that of a smaller x: more work takes no less time, even if noise says so."""
     return {x: max(y for other, y in points.items() if other <= x) for x in sorted(points)}
 
 
 @dataclasses.dataclass(frozen=True)
 class Engine:
     """Times in ms: the target's forward pass by its tokens; the host of an iteration by load; what drafting (draft
-    model) and lookup (n-gram) add to it. `share`: of the target's time that a pass of the draft model takes. `alone`: a
+    model) and lookup (n-gram) add to it. `share`: time of a draft model's pass over that of the target. `alone`: a
     decode step of the draft model on a server of its own, by load."""
 
     share: float
@@ -51,7 +51,7 @@ class Engine:
         return self.share * self.target(load)
 
     def first_pass(self, load, gamma):
-        """What the drafter's first pass, which reads the verified tokens, takes beyond a pass of one token each."""
+        """Extra time of the drafter's first pass, which reads the verified tokens, over a pass of one token each."""
         return self.share * (self.target(load * (gamma + 1)) - self.target(load))
 
     def iteration(self, load, gamma):
@@ -63,8 +63,8 @@ def fitted(at, share, gamma=CALIBRATION_GAMMA):
     """The engine of calibration: `at` is {(arm, load): step in ms and drafts an iteration} at two loads.
 
     A step of the target takes host + pass, one of the draft model host + share x pass: both are known from two steps.
-    The iteration at the small load then leaves what drafting adds to the host, that at the large load the time of a
-    pass over its verified tokens. Where plain decoding was measured at MIDDLE_LOAD, that step less the host in between
+    The iteration at the small load then gives the host time of drafting, the one at the large load the time of a pass
+    over its verified tokens. If plain decoding was measured at MIDDLE_LOAD, that step less the interpolated host time
     is one more pass."""
     low, high = CALIBRATION_LOADS
     arm = f"d{gamma}"
@@ -79,7 +79,7 @@ def fitted(at, share, gamma=CALIBRATION_GAMMA):
     passes = rising(passes | {verified: rest / (1 + share)})
     lookup_ms = 0.0
     if ("ng3", low) in at:
-        run = at["ng3", low]  # of unlike iterations: the mean, not the median
+        run = at["ng3", low]  # iterations differ: the mean, not the median
         lookup_ms = max(0.0, run["tpot_ms"] * run["tokens_per_iteration"] - small.host(low) -
                         small.target(low * (1 + run["drafts_per_iteration"])))
     return Engine(share, passes, hosts, drafting_ms, lookup_ms,
@@ -87,7 +87,7 @@ def fitted(at, share, gamma=CALIBRATION_GAMMA):
 
 
 def share_of(config, draft):
-    """Weights that a pass of the draft model reads over those of the target's: layers and output layer."""
+    """Weights that a pass of the draft model reads over those that the target reads: layers and output layer."""
     width, wide, heads = config["hidden_size"], config["intermediate_size"], config["head_dim"]
     layer = width * heads * (2 * config["num_attention_heads"] + 2 * config["num_key_value_heads"]) + 3 * width * wide
     last = width * config["vocab_size"]
@@ -95,8 +95,8 @@ def share_of(config, draft):
 
 
 def step_rows(engine, loads, gamma, without, drafts=None):
-    """Rows of a steps file. The drafter's first pass is a part of the verification's time, since such a file has one
-    time a draft. `drafts`: of a mean iteration, where that is not gamma."""
+    """Rows of a steps file. The drafter's first pass is a part of the verification's time, because such a file has one
+    time per draft. `drafts`: of a mean iteration, if not gamma."""
     rows = []
 
     def add(model, load, tokens, ms):
@@ -136,14 +136,14 @@ def at_load_numbers(answer, gamma):
 
 
 def predicted_cell(program, work, engine, arm, load, length, drafts, without):
-    """The answer of `foredraft predict` to a cell of so many tokens and drafts an iteration, without the terms of
+    """The answer of `foredraft predict` to a cell with these tokens and drafts per iteration, without the terms of
     `without`."""
     gamma = ARMS[arm].speculation["num_speculative_tokens"]
     added = engine.drafting
     if ARMS[arm].speculation["method"] == "ngram":
         added = engine.lookup
         engine = dataclasses.replace(engine, share=0.0, alone=dict.fromkeys(engine.alone, 0.0))
-    if "in_loop" in without:  # the draft model's own step holds what the host adds
+    if "in_loop" in without:  # the draft model's step includes the host's time
         added = 0.0
     work.mkdir(parents=True, exist_ok=True)
     steps, toml = work / "steps.csv", work / "engine.toml"
@@ -164,7 +164,7 @@ def predicted_cell(program, work, engine, arm, load, length, drafts, without):
 
 
 def answer_of(program, *arguments):
-    """JSON of a command, also where it ends with 1 because its logs hold too little."""
+    """JSON of a command, also if it ends with 1 because its logs hold too little."""
     done = subprocess.run([str(program), *map(str, arguments), "--json"], capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
         raise SystemExit(f"foredraft {' '.join(map(str, arguments))}: {done.stderr}{done.stdout[-1000:]}")
@@ -172,8 +172,8 @@ def answer_of(program, *arguments):
 
 
 def lengths_by_gamma(program, files):
-    """Tokens per iteration by draft length that `advise` reads from runs of one draft length; empty where their steps
-    are too few."""
+    """Tokens per iteration by draft length that `advise` reads from runs of one draft length; empty if they have too
+    few steps."""
     said = answer_of(program, "advise", *files).get("tokens_per_iteration_by_gamma") or []
     return {one["gamma"]: one["value"] for one in said}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers of runs of vLLM, from the files of its benchmark: NAME-cLOAD-rROUND.json."""
+"""Numbers of vLLM runs, from the files of its benchmark: NAME-cLOAD-rROUND.json."""
 
 import json
 import re
@@ -9,10 +9,10 @@ from vllm_cpu_settings import ARMS, plain_arm
 
 
 def run_numbers(document):
-    """What a file of `vllm bench serve --save-detailed` says; times in ms. Without speculation an iteration has one
-    token. TPOT: total time after first tokens over the tokens of it; step: the median time between two chunks, which
-    holds no prompt of another request, or the mean where the client read several chunks at once. vLLM counts iterations
-    that drafted; lookup that finds nothing makes more of them."""
+    """Numbers of a file of `vllm bench serve --save-detailed`; times in ms. Without speculation an iteration has one
+    token. TPOT: total time after first tokens over the tokens generated in it; step: the median time between two
+    chunks, which holds no prompt of another request, or the mean if the client read several chunks at once. vLLM counts
+    only iterations that drafted; with lookup there are more, those that found nothing."""
     times = [time_ for of_request in document["itls"] for time_ in of_request]
     after_first = sum(tokens - 1 for tokens in document["output_lens"])
     accepted = document.get("spec_decode_accepted_tokens") or 0
@@ -37,7 +37,7 @@ def read_runs(folder):
 
 
 def table_of(rows):
-    """{(arm, load): means over rounds of every number}."""
+    """{(arm, load): the mean of every number over rounds}."""
     grouped = {}
     for row in rows:
         grouped.setdefault((row["arm"], int(row["load"])), []).append(row)
@@ -54,7 +54,7 @@ def rows_of(folder):
 
 
 def paired(rows):
-    """{(arm, load): runs} in the columns of runs.csv: speculation beside plain decoding of the same load and round."""
+    """{(arm, load): runs} in the columns of runs.csv: speculation and plain decoding of the same load and round."""
     plain = {(row["arm"], row["load"], row["round"]): row for row in rows if not ARMS[row["arm"]].speculation}
     runs = {}
     for row in rows:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servers of vLLM and runs of its benchmark, for vllm_cpu_validation.py: one row of a table a run."""
+"""Servers of vLLM and runs of its benchmark, for vllm_cpu_validation.py: one table row per run."""
 
 import contextlib
 import io
@@ -19,7 +19,7 @@ from vllm_cpu_settings import ARMS, LOADS, MAX_OTHERS, MAX_USED, PORTS, PROMPT, 
 
 
 class Servers:
-    """Running servers by name; all are ended at the end."""
+    """Running servers by name; all are stopped at the end."""
 
     def __init__(self, folder, logs):
         self.folder, self.logs, self.running = folder, logs, {}
@@ -31,7 +31,7 @@ class Servers:
         self.stop(list(self.running))
 
     def start(self, names):
-        """Starts those that do not run, all at once, and returns when each answers; in seconds."""
+        """Starts those that do not run, all at once, and returns when all answer; in seconds."""
         began = time.monotonic()
         self.logs.mkdir(parents=True, exist_ok=True)
         of_server = {arm.server: arm for arm in reversed(ARMS.values())}
@@ -82,7 +82,7 @@ def processor_times():
 
 
 def own_time(root):
-    """Processor time of a process and all that descend from it, in s."""
+    """Processor time of a process and all its descendants, in s."""
     parents, times = {}, {}
     for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -135,7 +135,7 @@ def bench(out, arm, load, round_, requests, tokens, seed):
     document = json.loads(part.read_text())
     if document["completed"] != requests:
         raise SystemExit(f"{part}: {document['completed']} of {requests} requests were answered")
-    part.rename(out / f"{stem}.json")  # a file by that name is whole
+    part.rename(out / f"{stem}.json")  # a file of that name is complete
     row = {"round": round_, "load": load, "arm": arm, "started": started, "seconds": f"{seconds:.1f}",
            "load_average": f"{os.getloadavg()[0]:.2f}", "others": f"{max(0.0, (busy[0] - own) / seconds):.3f}",
            "stolen": f"{busy[1] / seconds:.3f}"}
@@ -144,8 +144,8 @@ def bench(out, arm, load, round_, requests, tokens, seed):
 
 
 def check_quiet(seconds=5):
-    """Ends the program where others are at work. Asked before a server runs: the load average would hold what this
-    program did a minute ago."""
+    """Ends the program if others are running. Call it before a server runs: the load average would include this
+    program's work of the last minute."""
     before = processor_times()[0]
     time.sleep(seconds)
     used = (processor_times()[0] - before) / seconds
@@ -155,7 +155,7 @@ def check_quiet(seconds=5):
 
 
 def take_cells(servers, out, path, cells, asked, seed):
-    """Measures what `path` lacks; returns whether it holds all. One row a cell."""
+    """Measures the cells that `path` lacks; returns whether it then holds all. One row per cell."""
     rows = read_rows(path) if path.exists() else []
     done = {(int(row["round"]), int(row["load"]), row["arm"]) for row in rows}
     left = [cell for cell in cells if cell not in done]
@@ -166,7 +166,7 @@ def take_cells(servers, out, path, cells, asked, seed):
     took = servers.start([ARMS[arm].server for _, _, arm in left])
     print(f"{now()} {len(servers.running)} servers after {took:.0f} s", flush=True)
     for arm in dict.fromkeys(arm for _, _, arm in left):
-        bench(out.parent / "warm-up", arm, 4, 0, 4, 48, 7)  # compiles what is compiled at first use
+        bench(out.parent / "warm-up", arm, 4, 0, 4, 48, 7)  # triggers compilation at first use
     longest = 0.0
     for i, (round_, load, arm) in enumerate(left):
         if time.monotonic() + longest > asked.deadline:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the validation against vLLM on a CPU measures: settings of the engine, loads and requests."""
+"""What the validation with vLLM on a CPU measures: settings of the engine, loads and requests."""
 
 import dataclasses
 
@@ -8,17 +8,17 @@ GAMMAS = (1, 3, 5)
 LOOKUP_GAMMA = 3
 ROUNDS = 4
 CALIBRATION_LOADS = (1, 8)
-MIDDLE_LOAD = 4  # at which plain decoding alone is calibrated as well: its time bends between the two
+MIDDLE_LOAD = 4  # at which only plain decoding is calibrated, as its time is not linear between the other two
 CALIBRATION_GAMMA = 3
 CALIBRATION_ROUNDS = 2
 PROMPT, OUTPUT = 24, 96  # tokens of a request
 LONGEST = 1024  # tokens of a pass
 REQUESTS = {1: 16, 2: 24, 4: 36, 8: 56}  # of a cell, by load: 10 to 25 s on a quiet machine
-REPEATING_TOKENS = list(range(300, 348))  # all that n-gram texts may use, so that they repeat
+REPEATING_TOKENS = list(range(300, 348))  # the only tokens that n-gram texts may use, so that they repeat
 MAX_USED = 0.5  # processors that other programs may use before anything is measured
 MAX_OTHERS = 0.25  # processors that other programs took during a cell; one such cell is measured once more
-QUIET = 0.08  # rounds of a cell that differ by less are judged
-# What a prediction lacks for each term that is left out, by name.
+QUIET = 0.08  # a cell is judged if its rounds differ by less
+# The parts of a prediction to remove for each term, by name.
 TERMS = ("growth", "first_pass", "in_loop", "host", "prompts")
 
 
@@ -59,7 +59,7 @@ def speculative(arms):
 
 
 def in_turn(arms, loads, rounds):
-    """(round, load, arm) in the order of measuring: the arms of a load one after the other, every other round from the
-    end."""
+    """(round, load, arm) in the order of measuring: the arms of a load one after the other, in reverse in every second
+    round."""
     return [(round_, load, arm) for round_ in range(1, rounds + 1) for load in loads
             for arm in (arms if round_ % 2 else arms[::-1])]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds predicted speedups against vLLM on this CPU: models of random weights, one thread a server, greedy decoding.
+"""Compares predicted speedups with vLLM on this CPU: models of random weights, one thread per server, greedy decoding.
 
     scripts/engines/vllm_cpu.sh FOLDER install      once
-    scripts/engines/vllm_cpu.sh FOLDER all          the steps below in turn; goes on where it ended
+    scripts/engines/vllm_cpu.sh FOLDER all          the steps below in turn; continues if interrupted
 
     models      target, draft model and EAGLE head
     calibrate   plain decoding, the draft model by itself, one draft length and n-gram lookup, at two loads
@@ -12,7 +12,7 @@
     evaluate    validation.csv, manifest.json, errors by term; --results FOLDER for files of another run
     logs        EAGLE and draft lengths by batch size, for their logs only
 
-What is measured after `predict` changes no prediction; `evaluate` checks its digest. Calibration uses other texts than
+Measurements after `predict` change no prediction; `evaluate` checks its digest. Calibration uses other texts than
 the cells. Every number comes from the files of `vllm bench serve` in --run: NAME-cLOAD-rROUND.json. A server listens on
 127.0.0.1 only.
 """
@@ -39,8 +39,8 @@ from vllm_cpu_settings import (ARMS, CALIBRATION_ARMS, CALIBRATION_LOADS, CALIBR
 
 
 def losses(measured, predicted):
-    """{load: speedup of the arm that is predicted best over the best measured, less 1}, as a positive loss. Plain
-    decoding has speedup 1."""
+    """{load: loss}: by how much the speedup of the arm predicted best is below the best measured one, as a positive
+    fraction. Plain decoding has speedup 1."""
     out = {}
     for load in sorted({load for _, load in measured}):
         known = {arm: value for (arm, of_load), value in measured.items() if of_load == load} | {"plain": 1.0}
@@ -50,7 +50,8 @@ def losses(measured, predicted):
 
 
 def signs(rows, runs):
-    """(right, judged): cells whose rounds all lie on one side of 1, and of how many the prediction does."""
+    """(right, judged): judged are cells whose rounds all lie on one side of 1; right if the prediction lies there
+    too."""
     right = judged = 0
     for row, of_cell in zip(rows, runs):
         speedups = [float(run["tokens_per_s"]) / float(run["plain_tokens_per_s"]) for run in of_cell]
@@ -61,8 +62,8 @@ def signs(rows, runs):
 
 
 def unlogged(program, folder, logged):
-    """What `advise` says from the runs of one draft length about the acceptance lengths of the others, against their
-    runs. None where it says nothing."""
+    """The acceptance lengths of other draft lengths that `advise` predicts from the runs of one, and their measured
+    ones. None if it predicts nothing."""
     counts = {}
     for (arm, _), documents in read_runs(folder).items():
         for document in documents.values():
@@ -81,8 +82,8 @@ def unlogged(program, folder, logged):
 
 
 def engine_terms(at):
-    """Rows by load: what one more draft takes inside of the loop, slope of the iteration's time over the draft length
-    less the growth of verification, against a decode step of the draft model by itself; in ms."""
+    """Rows by load: the time of one more draft inside the loop (slope of the iteration's time over the draft length,
+    less the growth of verification) and of a decode step of the draft model by itself; in ms."""
     rows = []
     gammas = sorted(int(arm[1:]) for arm in {arm for arm, _ in at} if re.fullmatch(r"d\d+", arm))
     loads = sorted({load for arm, load in at if arm == "plain"})
@@ -102,7 +103,7 @@ def engine_terms(at):
 
 
 def advised(program, folder):
-    """{load: loss of what `advise` recommends from all runs of a load}."""
+    """{load: loss of the recommendation of `advise` from all runs of a load}."""
     rows = rows_of(folder)
     speedups = {key: statistics.mean(float(run["tokens_per_s"]) / float(run["plain_tokens_per_s"]) for run in of_cell)
                 for key, of_cell in paired(rows).items() if not ARMS[key[0]].repeating}
@@ -120,7 +121,7 @@ def advised(program, folder):
 
 
 def findings(program, folder, alone=()):
-    """Text of all that follows from the files of a run, without a prediction. `alone`: rows of the draft model on a
+    """Text of all results that need only the files of a run, no prediction. `alone`: rows of the draft model on a
     server of its own."""
     rows = rows_of(folder)
     lines = ["| arm | load | rounds | speedups | differ by |", "|---|---:|---:|---|---:|"]
@@ -178,7 +179,7 @@ def evaluate(program, folder, work, out):
 
 
 def trimmed(document):
-    """A benchmark's file with times to 0.1 ms and without what nobody reads."""
+    """A benchmark's file with times to 0.1 ms and without unused members."""
     def short(value):
         if isinstance(value, float):
             return round(value, 4) if abs(value) < 100 else round(value, 2)
@@ -187,7 +188,7 @@ def trimmed(document):
 
 
 def trimmed_log(text, folder, windows):
-    """A server's log: what it was started with, and its first windows under load. No path of this machine."""
+    """A server's log: its arguments and its first windows under load. No path of this machine."""
     kept, seen = [], 0
     for line in text.splitlines():
         if "non-default args" in line or "Initializing a V1 LLM engine" in line or "Asynchronous scheduling" in line:
@@ -211,7 +212,7 @@ def record(folder, work, out):
 
 
 def run_step(asked, step, servers):
-    """False where the time was up before the step had ended."""
+    """False if the time was up before the step had ended."""
     folder, work = asked.folder, asked.folder / "runs" / asked.run
     work.mkdir(parents=True, exist_ok=True)
     if step == "models":
@@ -231,7 +232,7 @@ def run_step(asked, step, servers):
     elif step == "measure":
         saved_prediction(work)
         return take_cells(servers, work / "results", work / "measured.csv", in_turn(CELL_ARMS, LOADS, asked.rounds),
-                          asked, lambda round_, load: 100 + load)  # the same texts: rounds differ by noise alone
+                          asked, lambda round_, load: 100 + load)  # the same texts: rounds differ only by noise
     elif step == "logs":
         servers.stop([name for name in servers.running if name not in LOGGED_ARMS])
         ended = take_cells(servers, work / "logs-runs", work / "logs.csv", in_turn(LOGGED_ARMS, (1, 4, 8), 1), asked,
@@ -263,7 +264,7 @@ def main():
     parser.add_argument("--tokens", type=int, default=OUTPUT, help="output tokens of a request")
     parser.add_argument("--busy", action="store_true", help="measure on a busy machine; no result")
     asked = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended; the same command continues"))  # servers end as well
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended; the same command continues"))  # servers are stopped too
     asked.folder, asked.deadline = asked.folder.resolve(), time.monotonic() + 60 * asked.minutes
     with Servers(asked.folder, asked.folder / "runs" / asked.run / "logs") as servers:
         for step in STEPS if asked.step == "all" else [asked.step]:

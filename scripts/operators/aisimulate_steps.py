@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times of a target's and a drafter's passes in an inference engine, from the operator times that the package
-aisimulate carries: one JSON request from standard input, one JSON document to standard output.
+"""Times of a target's and a drafter's passes in an inference engine, from the operator times of the package aisimulate:
+one JSON request from standard input, one JSON document to standard output.
 
-Request (null or left out: the default):
+Request (null or omitted: the default):
   device           system of the package, "h200_sxm", or one of DEVICES, "h200"
   engine           "vllm", "sglang" or "trtllm"; default "vllm"
   engine_version   default: the package's current one
   target, draft    a name of NAMES or of configs/ beside this file, a Hugging Face name whose config the package has, or
-                   a folder with config.json (or that file); draft null: the target's passes alone
-  method           "draft_model", "eagle3", "mtp" or "ngram"; default: what the draft's name and config say
+                   a folder with config.json (or that file); draft null: only the target's passes
+  method           "draft_model", "eagle3", "mtp" or "ngram"; default: from the draft's name and config
   tokens           tokens a sequence of the target's passes; a verification of k drafts is one of k + 1
   batches, contexts
   target_format, draft_format, kv_format   of NumberFormat: "bf16", "fp8", ...; default: the package's, of the config
   target_tp, draft_tp                      default 1, the target's
-  target_ep        devices that the target's experts are spread over, whole on each; default 1: each is cut
+  target_ep        devices that whole experts of the target are spread over; default 1: each expert is split
   attention_dp     copies of the target's attention, each on target_tp devices with its share of the batch; default 1
 
-Answer: package, tables (system, engine, version, sha256 of what the package has of the system), request (defaults
-filled in), notes, rows: {model, role, batch, context, tokens: [...], ms: [...]}, of drafting `tokens` is the number of
-drafts. A pass that does not fit into memory is left out and named in the notes. Else {"error": "what - what to do"} and
+Answer: package, tables (system, engine, version, sha256 of the package's tables of the system), request (defaults
+filled in), notes, rows: {model, role, batch, context, tokens: [...], ms: [...]}, for drafting `tokens` is the number of
+drafts. A pass that does not fit into memory is omitted and named in the notes. Else {"error": "what - what to do"} and
 exit status 1.
 """
 
@@ -34,14 +34,14 @@ import sys
 
 SCHEMA = "foredraft.operators/1"
 PACKAGE = "aisimulate"
-SERIES = "0.13."  # the functions that are called below are those of this series
+SERIES = "0.13."  # the functions called below are those of this series
 INSTALL = (f'pip install --pre --no-deps "{PACKAGE}>=0.13.0.dev0,<0.14" && pip install numpy pandas pyarrow pyyaml '
            'pydantic scipy matplotlib "plotext<6" plotly prettytable munch tqdm "psutil<8" "ijson<4" bokeh '
            'nvidia-ml-py jinja2 packaging (Python 3.11 or newer)')
 ENGINES = ("vllm", "sglang", "trtllm")
 METHODS = ("draft_model", "eagle3", "mtp", "ngram")
 
-# What our names of devices are called in the package.
+# The package's names of our devices.
 DEVICES = {
     "a100": "a100_sxm",
     "a100-80gb": "a100_sxm",
@@ -52,7 +52,7 @@ DEVICES = {
     "rtx-pro-6000-server": "rtx_pro_6000_server",
 }
 
-# What our names of models are called in the package. Llama 3.3 70B has the shape of 3.1 70B.
+# The package's names of our models. Llama 3.3 70B has the shape of 3.1 70B.
 NAMES = {
     "llama-3.1-8b": "meta-llama/Meta-Llama-3.1-8B",
     "llama-3.1-70b": "meta-llama/Meta-Llama-3.1-70B",
@@ -85,7 +85,7 @@ MAX_COUNT = 1_000_000
 
 
 class Problem(Exception):
-    """What is wrong and what to do, for people."""
+    """A message for people: what is wrong and what to do."""
 
 
 @dataclasses.dataclass
@@ -110,7 +110,7 @@ class Request:
 
 @dataclasses.dataclass
 class Model:
-    """A model as the rows name it and as the package finds it."""
+    """A model: its name in the rows, and the one by which the package finds it."""
     name: str
     path: str
     config: dict
@@ -175,7 +175,7 @@ def one_of(key, word, known):
 
 
 def find_model(name, package_configs):
-    """A model by one of our names, a folder or the package's name of it; `package_configs` is the package's folder of
+    """A model by one of our names, a folder or the package's name; `package_configs` is the package's folder of
     configs. Raises Problem: nothing is downloaded."""
     own = pathlib.Path(__file__).resolve().parent / "configs"
     folder = pathlib.Path(name)
@@ -246,7 +246,7 @@ def passes(request, target, draft, method, ask):
                                                        "params": {"num_speculative_tokens": drafts}}}
 
     def of_target(batch, context, **more):
-        own = -(-batch // request.attention_dp)  # of one copy of the attention, the fullest
+        own = -(-batch // request.attention_dp)  # sequences of the fullest copy of the attention
         return ask(target, request.target_format, request.target_tp, own, context, **layout, **more)
 
     def drafting(drafts, batch, context):
@@ -292,7 +292,7 @@ def passes(request, target, draft, method, ask):
 
 
 def rounded(value):
-    """To four significant digits: the tables are known to less."""
+    """To four significant digits: the tables are less precise."""
     return float(f"{value:.4g}")
 
 
@@ -301,7 +301,7 @@ def one_line(error):
 
 
 def check_package(version):
-    """Raises Problem unless `version`, None where the package is missing, is of the series that is known."""
+    """Raises Problem unless `version` (None: not installed) is of the series that this script was written for."""
     if version is None:
         raise Problem(f"the Python package {PACKAGE} is not installed for {sys.executable} - {INSTALL}")
     if not version.startswith(SERIES):
@@ -319,7 +319,7 @@ def installed_version():
 
 
 def digest_of_tables(device):
-    """Of what the package lists of a system: the names, sizes and digests of all its tables."""
+    """Digest of the package's list of a system's tables: their names, sizes and digests."""
     prefixes = (f"aisimulate_core/systems/data/{device}/", f"aisimulate_core/systems/{device}.yaml")
     record = importlib.metadata.distribution(PACKAGE).read_text("RECORD") or ""
     lines = sorted(line for line in record.splitlines() if line.startswith(prefixes))
@@ -348,7 +348,7 @@ class Operators:
         self._estimate = cli_estimate
         self._request = request
         self.version = request.engine_version
-        # The package looks through all of its tables for the current version, so only once.
+        # The package searches all of its tables for the current version, so do it only once.
         if self.version is None:
             self.version = database.get_latest_database_version(system=request.device, backend=request.engine)
         found = database.get_supported_databases() if self.version is None or not self._listed(database) else None
@@ -419,7 +419,7 @@ def document_text(document):
 def main():
     sys.dont_write_bytecode = True
     answer = os.dup(1)
-    os.dup2(2, 1)  # whatever a library prints goes to standard error
+    os.dup2(2, 1)  # output of libraries goes to standard error
     import logging
     import warnings
     logging.disable(logging.CRITICAL)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes latency/devices/operators/*.json again: make_profiles.sh [NAME...], all of them without names.
-# Needs python3 with the package aisimulate on the PATH (scripts/operators/aisimulate_steps.py says what to install).
+# Recreates latency/devices/operators/*.json: make_profiles.sh [NAME...]; without names, all of them. Needs python3 with
+# the package aisimulate on the PATH (scripts/operators/aisimulate_steps.py says what to install).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 out=$here/../../latency/devices/operators

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums of operators held against deployments that were measured: sample_errors.py [TIMES.jsonl [ROWS.csv FIGURE.png]].
+"""Compares sums of operators with measured deployments: sample_errors.py [TIMES.jsonl [ROWS.csv FIGURE.png]].
 
-The package aisimulate carries systems/silicon_sample.csv, 5,221 deployments with their time per output token (TPOT). Of
-those served by one pool of devices this asks the package for three times, once, into TIMES.jsonl (default sample.jsonl,
-which is continued): the decode step at batch = concurrency and context = input + half of the output, the pass over one
-prompt, and the package's own estimate of TPOT. Then it fits, by engine,
+The package aisimulate has systems/silicon_sample.csv, 5,221 deployments with their time per output token (TPOT). For
+those served by one pool of devices this asks the package for three times and keeps them in TIMES.jsonl (default
+sample.jsonl, which is continued): the decode step at batch = concurrency and context = input + half of the output, the
+pass over one prompt, and the package's own estimate of TPOT. Then it fits, by engine,
 
     TPOT = step + step_ms + share x prompt_ms x (concurrency - 1) / output tokens
 
 to all families of models but one, judges it on that one, and prints the errors by engine, device and kind of model:
-median and 90th percentile in percent, this and the package's own. ROWS.csv gets predicted beside measured for every row,
-FIGURE.png the same drawn by engine and device. It needs the package and ten minutes to an hour of one core.
-sample_errors.py ROWS.csv FIGURE.png only draws, from the rows.
+median and 90th percentile in percent, of this fit and of the package. ROWS.csv gets the predicted and the measured time
+of every row, FIGURE.png a drawing of them by engine and device. It needs the package and ten minutes to an hour of one
+core. sample_errors.py ROWS.csv FIGURE.png only draws, from the rows.
 """
 
 import csv
@@ -22,7 +22,7 @@ import pathlib
 import sys
 import warnings
 
-# Names of the sample that the package has no config of, and those of the same shape that it has.
+# Models of the sample without a config in the package, and models of the same shape that have one.
 SAME_SHAPE = {
     "zhipuai/GLM-5": "zai-org/GLM-5",
     "meta-llama/Llama-3.1-70B": "meta-llama/Meta-Llama-3.1-70B",
@@ -34,7 +34,7 @@ FAMILIES = {"Llama-3.1-8B-Instruct": "Llama-3.1-8B", "Llama-3.1-8B-Instruct-FP8"
 
 
 def ask_all(sample, path):
-    """Appends the times of all rows that `path` does not have yet."""
+    """Appends the times of all rows that `path` lacks."""
     import functools
     import aisimulate.sdk.perf_database as database
     from aisimulate.legacy_cli.api import cli_estimate
@@ -80,7 +80,7 @@ def predicted(parameters, rows):
 
 
 def fitted(rows):
-    """Least absolute error of the logarithm, each family on each device with the same weight."""
+    """Fit with the least absolute error of the logarithm; each family on each device has the same weight."""
     import numpy
     from scipy.optimize import minimize
     weights = 1.0 / rows.groupby(["family", "system"]).step.transform("size")
@@ -110,7 +110,7 @@ def errors_text(times, measured):
 
 
 def why_not_fitted(row):
-    """Why a row with operators says less about steps than about its labels; docs/step-times.md has the details."""
+    """Why a row tests its labels more than the step times; docs/step-times.md has the details."""
     if "DeepSeek" in row["name"]:
         return "does not say where MTP was on"
     if row.tp_size > 8 or (row.attention_dp_size == row.attention_dp_size and row.attention_dp_size > 1):
@@ -125,7 +125,7 @@ def why_not_fitted(row):
 
 
 def why_not_asked(error):
-    """The package's error as one of few reasons."""
+    """The package's error as one of a few reasons."""
     for part, reason in (("OOM", "does not fit into memory by the package"), ("perf data", "no table of this format"),
                          ("data missing", "no table of these operators"), ("divisible", "heads do not divide by the degree"),
                          ("mismatch", "degrees of parallelism contradict each other"),
@@ -136,7 +136,7 @@ def why_not_asked(error):
 
 
 def write_rows(sample, rows, path):
-    """Every deployment of one pool: predicted beside measured, or why there is no prediction."""
+    """Every deployment of one pool: predicted and measured time, or why there is no prediction."""
     import pandas
     kept = ["id", "backend", "system", "name", "precision", "tp_size", "isl", "osl", "concurrency", "silicon_tpot_ms",
             "ours", "step", "prompt", "package", "left_out"]
@@ -156,7 +156,8 @@ def write_rows(sample, rows, path):
 
 
 def draw(table, path):
-    """Predicted against measured from the file of write_rows, a panel for each engine and device, a point for each row."""
+    """Predicted against measured from the file of write_rows, a panel for each engine and device, a point for each
+    row."""
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
     from matplotlib.lines import Line2D
     from plots import style

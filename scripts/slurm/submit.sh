@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Submits a sweep to Slurm: a job array of SHARDS shards, and after all of them their merge into OUT/whole. The same
-# command again runs only what is missing.
+# Submits a sweep to Slurm: a job array of SHARDS shards, then their merge into OUT/whole. Repeating the command runs
+# only what is missing.
 #
 # Usage: scripts/slurm/submit.sh CONFIG.toml OUT SHARDS [options of sbatch, such as --partition=short --cpus-per-task=8]
 #
-# FOREDRAFT names the program if it is not on the PATH of the nodes. CONFIG and OUT lie on a file system that all nodes
-# share.
+# FOREDRAFT names the program if it is not on the PATH of the nodes. CONFIG and OUT must be on a file system that all
+# nodes share.
 set -euo pipefail
 if [ $# -lt 3 ]; then
   sed -n '/^# Usage/s/^# //p' "$0" >&2

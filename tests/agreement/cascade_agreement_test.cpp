@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drafters made of several: closed forms against rounds and drafts that are drawn one by one. 200,000 iterations see
+// Combined drafters: closed forms against rounds and drafts that are drawn one by one. 200,000 iterations resolve
 // tokens and speedups to about 1 % (five standard errors).
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -18,7 +18,7 @@ void check_quantity(const Estimate& simulated, double expected) {
   if (!std::isnan(expected)) tests::check_estimate(simulated, expected, tests::second_route);
 }
 
-/// In endless text and in texts of two lengths, by both paths.
+/// In infinite text and in texts of two lengths, by both paths.
 void check_drafter(const Drafter& drafter, const AcceptanceProcess& process, std::int64_t gamma) {
   for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
     for (const Path path : {Path::reference, Path::fast}) {
@@ -50,7 +50,7 @@ void check_drafter(const Drafter& drafter, const AcceptanceProcess& process, std
 
 }  // namespace
 
-TEST_CASE("staged drafting agrees, in full rounds and with a shorter last one") {
+TEST_CASE("staged drafting agrees, in full rounds and with a shorter last round") {
   check_drafter(StagedDrafter{.inner_gamma = 3, .inner_alpha = 0.7, .inner_c = 0.1}, Iid{0.85}, 8);
   check_drafter(StagedDrafter{.inner_gamma = 4, .inner_alpha = 0.4, .inner_c = 0.0}, Iid{0.6}, 12);
   check_drafter(StagedDrafter{.inner_gamma = 2, .inner_alpha = 1.0, .inner_c = 0.5}, Iid{0.95}, 7);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the check of a scenario lets through, closed form and simulation answer.
+// Every scenario that passes the check has a closed form or a simulation.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
@@ -53,7 +53,7 @@ std::shared_ptr<const TrainedModels> trained_for(const Drafter& drafter) {
   return std::make_shared<const TrainedModels>(trained);
 }
 
-/// As reading its files does.
+/// Replaces reading of its files.
 void read(Scenario& scenario) {
   const auto times = std::make_shared<const ConstantTimes>();
   if (auto* roofline = std::get_if<Roofline>(&scenario.cost)) roofline->times = times;

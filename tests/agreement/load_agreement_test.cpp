@@ -15,11 +15,11 @@ namespace {
 
 constexpr double output_tokens = 200.0;
 
-/// The closed form takes a request for many iterations; it has 68 at least, at the end of one of which it joins and at
-/// the end of one of which it leaves.
+/// The closed form assumes many iterations per request. Here it has at least 68; it joins and leaves at the end of an
+/// iteration.
 constexpr double one_iteration = 1.0 / 68.0;
 
-/// Iterations whose time grows with the batch: by the tokens that are computed and the caches that are read.
+/// Iterations whose time grows with the batch, by computed tokens and KV caches that are read.
 Scenario server_at(std::int64_t gamma, double rate_per_s, double prompt_tokens, std::int64_t max_batch) {
   return {.fidelity =
               Server{.acceptance = Iid{0.7},
@@ -48,11 +48,12 @@ void check_near(const Estimate& simulated, double expected) {
   check_within(simulated, expected, one_iteration * expected);
 }
 
-/// The closed form takes the ends of answers for independent of each other. [docs/load.md]
+/// The closed form assumes that answers end independently of each other. [docs/load.md]
 constexpr double independent_ends = 0.03;
-/// Answers of one length end in step: how far prompts keep apart that met once is between two limits.
+/// Answers of one length end in step: the distance of their prompts lies between two limits.
 constexpr double in_step = 0.12;
-/// The wait for a place in a full batch: that of exponential lengths, by the variance of what comes and of its work.
+/// The wait for a place in a full batch: that of exponential lengths, scaled by the variance of arrivals and of their
+/// work.
 constexpr double wait_for_place = 0.5;
 
 /// Prompts of 3,000 tokens take 60 ms, ten iterations of one sequence.
@@ -89,7 +90,8 @@ void check_equilibrium(const Scenario& scenario, std::uint64_t requests) {
 
 }  // namespace
 
-// Five standard errors are 2 to 6 %: prompts that stop nobody, or that are read one by one, are 10 % and more off.
+// Five standard errors are 2 to 6 %: prompts that delay no request, or that are read one by one, would be off by 10 %
+// or more.
 TEST_CASE("at a request rate, batch size and time per token are those of the simulation") {
   constexpr std::int64_t max_batch = 256;
   for (const double prompt : {0.0, 100.0, 1000.0}) {
@@ -108,10 +110,10 @@ TEST_CASE("at a request rate, batch size and time per token are those of the sim
   }
 }
 
-TEST_CASE("a server whose batch is always full answers requests at the predicted capacity") {
+TEST_CASE("a server whose batch is always full serves requests at the predicted capacity") {
   constexpr std::int64_t full = 32;
   for (const double prompt : {0.0, 100.0, 1000.0}) {
-    // With fewer drafts answers take much the same iterations: who joined together leaves together for long.
+    // With fewer drafts answers take nearly equal iterations: requests that join together stay together for long.
     for (const std::int64_t gamma : {3, 5}) {
       Scenario scenario = server_at(gamma, 1.0, prompt, full);
       const double capacity = analytic::load_answer(scenario).capacity_per_s;
@@ -126,7 +128,7 @@ TEST_CASE("a server whose batch is always full answers requests at the predicted
 // with drafts: tokens/s 0.3 %, TPOT 0.2 %, TTFT 0 to -7 % (16 clients). Without drafts all answers take the same
 // iterations: tokens/s up to +2.7 %, TPOT -2 %, TTFT -17 % with 64 clients, a fifth of it noise; a binomial number of
 // prompts in each pass would be -4 % and +49 %.
-TEST_CASE("clients of a closed loop are served as in its simulation, by engines of both kinds, at five loads") {
+TEST_CASE("closed-loop clients see the simulated latency, with engines of both kinds, at five loads") {
   for (const Prefill prefill : {Prefill::alone, Prefill::chunked}) {
     for (const std::int64_t gamma : {0, 3}) {
       for (const std::int64_t clients : {1, 4, 16, 64, 200}) {
@@ -141,9 +143,9 @@ TEST_CASE("clients of a closed loop are served as in its simulation, by engines 
 
 // Measured up to 0.7 of the capacity: TPOT 2.6 %, TTFT 2.7 %, at 0.8 4 % and 10 %, with 0.5 to 1.5 % of standard error
 // and 1.1 % fewer arrivals than their rate in the simulation; over 160,000 requests TPOT was within 0.5 %, at 0.8
-// within 1.4 %. One prompt after the other would be TPOT -14 % at 0.8: those that come while prompts are read join
-// together.
-TEST_CASE("Poisson arrivals are served as in their simulation, by engines of both kinds, at five loads") {
+// within 1.4 %. With one prompt after the other TPOT would be off by -14 % at 0.8, because requests that arrive while
+// prompts are read join together.
+TEST_CASE("Poisson arrivals see the simulated latency, with engines of both kinds, at five loads") {
   for (const Prefill prefill : {Prefill::alone, Prefill::chunked}) {
     for (const std::int64_t gamma : {0, 3}) {
       const bool asynchronous = prefill == Prefill::alone;
@@ -159,7 +161,7 @@ TEST_CASE("Poisson arrivals are served as in their simulation, by engines of bot
 }
 
 // Measured: tokens/s 0.4 %, TPOT 0.3 % with clients and 2.3 % at a rate, TTFT -7 % with clients in chunks.
-TEST_CASE("each term of an engine and of its prompts is served as in the simulation") {
+TEST_CASE("each term of an engine and of its prompts adds the simulated time") {
   const auto check = [](const char* what, Prefill prefill, auto&& change) {
     for (const std::int64_t clients : {16, 0}) {
       Scenario scenario = engine_at(3, prefill, true, {.kind = ArrivalKind::closed, .clients = 16});
@@ -189,7 +191,7 @@ TEST_CASE("each term of an engine and of its prompts is served as in the simulat
   check("prompt", Prefill::chunked, [](Server& server) { server.prompt.p95 = 4500.0; });
 }
 
-TEST_CASE("acceptance with a memory is served as one by position of as many tokens at every draft length") {
+TEST_CASE("correlated acceptance is served like acceptance by position with the same tokens at every draft length") {
   constexpr std::int64_t longest = 6;
   const AcceptanceProcess chain = Markov{.a = 0.9, .b = 0.4};
   for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
@@ -208,7 +210,7 @@ TEST_CASE("acceptance with a memory is served as one by position of as many toke
   CHECK_THROWS_AS(analytic::served_acceptance(Trace{}, longest, Convention::bonus), DomainError);
 }
 
-TEST_CASE("a server without a closed-form equilibrium says so") {
+TEST_CASE("a server without a closed-form equilibrium reports that") {
   const auto rejects = [](auto&& change) {
     Scenario scenario = server_at(3, 1.0, 100.0, 8);
     change(std::get<Server>(scenario.fidelity));

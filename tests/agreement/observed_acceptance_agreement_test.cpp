@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the counts of a run at one gamma say of other gammas, against runs at those. A run has 400,000 iterations (an
-// n-gram pair 200,000), so it knows its tokens per iteration to 0.4 % within five standard errors.
+// Predictions for other gammas from the counts at one, against runs at those. A run has 400,000 iterations (an n-gram
+// pair 200,000), so its tokens per iteration are known to 0.4 % (five standard errors).
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -20,7 +20,7 @@
 namespace foredraft {
 namespace {
 
-/// What the model may miss, as ADR 0018 states it for logs of two drafts and of more.
+/// The model's error, as ADR 0018 states it for logs of two drafts and of more.
 constexpr double goal_from_two = 0.06;
 constexpr double goal_from_more = 0.03;
 
@@ -41,7 +41,7 @@ std::unique_ptr<sim::Simulator> markov(double a, double b, std::int64_t gamma, s
                              {.iterations = iterations});
 }
 
-/// An n-gram model writes; another, trained on `documents` of the same source, drafts.
+/// An n-gram model is the target; another, trained on `documents` of the same source, drafts.
 NgramModels ngram_pair(std::int64_t documents) {
   constexpr std::int64_t vocabulary = 40;
   return {.trained = std::make_shared<const TrainedModels>(TrainedModels{
@@ -54,7 +54,8 @@ std::unique_ptr<sim::Simulator> ngrams(const NgramModels& pair, std::int64_t gam
   return sim::make_simulator({.fidelity = TokenFidelity{.models = pair}, .gamma = gamma}, {.iterations = iterations});
 }
 
-/// A run is met where its mean lies in the interval, but for the run's own noise, and is missed by less than the goal.
+/// Checks that the mean of a run lies in the interval, apart from the run's own noise, and that its error is below the
+/// goal.
 void check_met(const analytic::TokensAtGamma& tokens, const Estimate& run, double goal) {
   CAPTURE(tokens.gamma, tokens.low, tokens.value, tokens.high, run.mean, run.standard_error);
   const double noise = tests::standard_errors * run.standard_error;
@@ -101,7 +102,7 @@ TEST_CASE("the log of an n-gram drafter at one gamma predicts its tokens at othe
   }
 }
 
-TEST_CASE("95 % intervals of short logs hold the truth nine times in ten", "[long]") {
+TEST_CASE("95 % intervals of short logs cover the true value nine times in ten", "[long]") {
   // 200 logs of ten windows of 300 steps. A coverage of 0.95 shows 179 of them or fewer once in 500 times.
   constexpr int logs = 200;
   constexpr int min_covered = 180;
@@ -129,7 +130,7 @@ TEST_CASE("95 % intervals of short logs hold the truth nine times in ten", "[lon
   }
 }
 
-TEST_CASE("clusters of dependent iterations give intervals that hold the truth", "[long]") {
+TEST_CASE("clusters of dependent iterations give intervals that cover the true value", "[long]") {
   // 60 logs of eight texts each. A coverage of 0.9 shows 45 of them or fewer once in 2,000 times.
   constexpr int logs = 60;
   constexpr int min_covered = 46;

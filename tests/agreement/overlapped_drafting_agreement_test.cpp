@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drafting while the target verifies: closed forms against passes that run in virtual time. 100,000 runs see a speedup
-// to about 1 % (five standard errors).
+// Drafting while the target verifies: closed forms against passes that run in virtual time. 100,000 runs resolve a
+// speedup to about 1 % (five standard errors).
 #include <catch2/catch.hpp>
 
 #include "analytic/cost/overlapped_drafting.hpp"
@@ -11,7 +11,7 @@
 
 namespace foredraft {
 
-TEST_CASE("every schedule reaches its speedup in virtual time, on devices of its own and on a shared one") {
+TEST_CASE("every schedule reaches its speedup in virtual time, on separate devices and on a shared one") {
   for (const Overlap schedule : {Overlap::none, Overlap::pearl, Overlap::dsi}) {
     for (const bool shared : {false, true}) {
       for (const double alpha : {0.0, 0.4, 0.9}) {

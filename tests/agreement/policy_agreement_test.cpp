@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gamma policies and drafters: simulation against closed form, which share no formula. 200,000 iterations see tokens
-// per iteration to about half a percent (five standard errors), and draft lengths likewise.
+// Gamma policies and drafters: simulation against closed form, which share no formula. 200,000 iterations resolve
+// tokens per iteration and draft lengths to about half a percent (five standard errors).
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <optional>
@@ -100,7 +100,7 @@ TEST_CASE("the heuristic under i.i.d. acceptance agrees with its stationary dist
   }
 }
 
-TEST_CASE("the heuristic over positions and over a Beta distribution agrees") {
+TEST_CASE("the heuristic agrees for acceptance by position and for a Beta distribution") {
   const std::vector<double> conditional{0.95, 0.9, 0.7, 0.8, 0.5, 0.9, 0.4};
   std::vector<double> mixed;
   for (std::int64_t k = 1; k <= 30; ++k) mixed.push_back(analytic::accepted_at_least({4.0, 1.5}, k));
@@ -137,7 +137,7 @@ TEST_CASE("a confidence threshold agrees with its Beta tails, calibrated and bia
   }
 }
 
-TEST_CASE("stops on the probability of any rejection, on entropy and at the optimum agree") {
+TEST_CASE("stopping by rejection probability, by entropy and optimal stopping agree") {
   const auto agrees = [](const Policy& policy, double alpha, Convention convention) {
     tests::Simulation simulation = policy_simulation(Iid{alpha}, policy, 6, convention, Path::fast);
     simulation.plan.iterations = 6'000;
@@ -165,7 +165,7 @@ TEST_CASE("stops on the probability of any rejection, on entropy and at the opti
   }
 }
 
-TEST_CASE("no policy is simulated faster than optimal stopping, those that learn from a text included") {
+TEST_CASE("no policy is faster in simulation than optimal stopping, including those that learn from a text") {
   const auto stays_below = [](const Policy& policy, double alpha, const std::optional<SequenceLength>& length) {
     tests::Simulation simulation = policy_simulation(Iid{alpha}, policy, 20, Convention::bonus, Path::fast);
     simulation.process().sequence_length = length;
@@ -204,7 +204,7 @@ TEST_CASE("a drafter that knows alpha and stops optimally agrees with the fixed 
   }
 }
 
-TEST_CASE("drafters whose drafts get worse agree, at their own cost") {
+TEST_CASE("drafters whose drafts get worse agree, with a cost of their own") {
   const auto agrees = [](const Drafter& drafter, const std::vector<double>& conditional, Drafting drafting) {
     for (const Convention convention : both_conventions) {
       INFO(scenario::name_of(drafter) << ", " << to_string(convention));
@@ -229,7 +229,7 @@ TEST_CASE("drafters whose drafts get worse agree, at their own cost") {
   agrees(Heads{.accuracies = accuracies}, accuracies, Drafting::block);
 }
 
-TEST_CASE("copying the input agrees with its renewal forms, endless and finite, and costs nothing") {
+TEST_CASE("copying the input agrees with its renewal forms for infinite and finite text, and costs nothing") {
   for (const double rate : {0.0, 0.05, 0.4, 1.0}) {
     for (const std::int64_t realign : {0, 3}) {
       for (const std::int64_t gamma : {1, 8, 200}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The process fidelity against the closed forms: two routes that share no formula must agree within standard errors.
-// 400,000 iterations see tokens per iteration to 0.4 % (five standard errors), which is an acceptance of 0.8 off by
-// 0.2 % at gamma 5 and one of 0.35 off by 1 % at gamma 1.
+// 400,000 iterations resolve tokens per iteration to 0.4 % (five standard errors): an acceptance of 0.8 off by 0.2 % at
+// gamma 5, and one of 0.35 off by 1 % at gamma 1.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <vector>
@@ -38,8 +38,8 @@ tests::Simulation simulation_of(AcceptanceProcess process, std::int64_t gamma, C
 
 sim::Tally simulate(const tests::Simulation& simulation) { return sim::run(*tests::simulator_of(simulation), key, 1); }
 
-/// A proportion of `trials`, where enough of both outcomes are expected for the normal distribution to hold five
-/// standard errors out.
+/// A proportion of `trials`, with enough expected outcomes of both kinds for a normal approximation at five standard
+/// errors.
 void check_proportion(const Estimate& simulated, double trials, double expected) {
   constexpr double enough = 100.0;
   const double variance = trials * expected * (1.0 - expected);
@@ -106,7 +106,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a parallel drafter is charged once an iteration in both") {
+TEST_CASE("a parallel drafter is charged once an iteration on both sides") {
   for (const Convention convention : conventions) {
     tests::Simulation simulation = simulation_of(Iid{0.8}, 6, convention, Path::reference);
     simulation.scenario.drafter = BlockDrafter{};
@@ -135,7 +135,7 @@ TEST_CASE("position-dependent acceptance agrees") {
   }
 }
 
-TEST_CASE("an alpha from a Beta distribution for each iteration agrees") {
+TEST_CASE("an alpha drawn from a Beta distribution for each iteration agrees") {
   for (const auto& [a, b] : {std::pair{4.0, 1.0}, std::pair{0.5, 0.5}, std::pair{2.0, 3.0}}) {
     for (const Convention convention : conventions) {
       for (const Path path : paths) {
@@ -155,7 +155,7 @@ TEST_CASE("an alpha from a Beta distribution for each iteration agrees") {
   }
 }
 
-TEST_CASE("a Markov chain over token positions agrees, and no chain leaves the bounds of any process") {
+TEST_CASE("a Markov chain over token positions agrees, and no chain exceeds the bounds of any process") {
   for (const auto& [a, b] : {std::pair{0.9, 0.4}, std::pair{0.4, 0.9}, std::pair{0.97, 0.1}}) {
     for (const std::int64_t gamma : {1, 4, 9}) {
       for (const Convention convention : conventions) {
@@ -188,7 +188,7 @@ TEST_CASE("acceptance in runs agrees, by position and at every draft length") {
       const sim::Tally tally = simulate(simulation_of(runs, gamma, Convention::bonus, Path::fast));
       check_derived(tally, analytic::tokens_per_iteration(runs, gamma), gamma, Convention::bonus,
                     Drafting::autoregressive);
-      // What an iteration accepts depends on the one before it: twice the error of independent ones bounds it.
+      // Iterations depend on the one before: twice the error of independent ones is a bound.
       const std::vector<double> shares = analytic::accepted_shares(runs, gamma);
       const sim::Acceptance seen = sim::acceptance(tally);
       for (std::size_t i = 0; i < shares.size(); ++i) {

@@ -8,7 +8,7 @@
 #include "sim/token/rules/verification_rule.hpp"
 #include "tests/sim/token/named_rule.hpp"
 
-/// The kernels that judge drafts by the target's row against the simulator's rules, which know nothing of logits.
+/// The kernels that judge drafts by the target's row against the simulator's rules, which use no logits.
 namespace foredraft::tests {
 namespace {
 
@@ -52,7 +52,7 @@ struct NarrowLauncher {
   }
 };
 
-/// How many drafts both accept; the kernel is `verify`.
+/// The number of drafts that both accept; the kernel is `verify`.
 template <class Verify>
 int accepted_alike(const Judged& judged, const sim::VerificationRule& rule, const Verify& verify) {
   const std::vector<std::int32_t> draft_counts(requests, 1);

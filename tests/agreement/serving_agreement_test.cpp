@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system fidelity against closed forms. 32 replicas of some hundred requests see throughputs to about 1 % (five
+// The system fidelity against closed forms. 32 replicas of some hundred requests resolve throughput to about 1 % (five
 // standard errors) and mean waits to about 5 %.
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -26,7 +26,7 @@ constexpr double target_us = 1000.0;
 constexpr double drafter_us = 100.0;
 constexpr double iteration_s = (target_us + gamma * drafter_us) * 1e-6;
 
-/// As many clients as rows: the server is always full. Constant step times.
+/// As many clients as places in the batch: the server is always full. Constant step times.
 tests::Simulation saturated(Batching batching, std::int64_t batch, const TokenCount& output) {
   return {.scenario = {.fidelity = Server{.acceptance = Iid{alpha},
                                           .batching = batching,
@@ -50,7 +50,7 @@ std::vector<double> distribution_of_tokens(double acceptance) {
 
 }  // namespace
 
-TEST_CASE("sequences in lockstep advance by the tokens of one sequence that accepts as rarely as all together") {
+TEST_CASE("sequences in lockstep advance like one sequence with the minimum of their accepted drafts") {
   constexpr std::int64_t length = 64;
   for (const std::int64_t batch : {1, 2, 8}) {
     const sim::Tally tally = serve(saturated(Batching::lockstep, batch, {.tokens = length}));
@@ -61,7 +61,7 @@ TEST_CASE("sequences in lockstep advance by the tokens of one sequence that acce
     tests::check_estimate(sim::serving_estimates(tally.serving).tokens_per_s,
                           static_cast<double>(batch) * length / (iterations * iteration_s));
   }
-  // E[min X] = tau(alpha^B, gamma): what long answers tend to.
+  // E[min X] = tau(alpha^B, gamma): the limit for long answers.
   auto simulation = saturated(Batching::lockstep, 2, {.tokens = 10'000});
   simulation.plan.requests = replicas * 8;
   constexpr double end_effect = 2e-4;  // of one iteration cut short in 5,000
@@ -70,7 +70,7 @@ TEST_CASE("sequences in lockstep advance by the tokens of one sequence that acce
   CHECK(std::abs(simulated.mean - tau) <= tests::standard_errors * simulated.standard_error + end_effect * tau);
 }
 
-TEST_CASE("answers in runs have the tokens per iteration of an endless text, however many are decoded at once") {
+TEST_CASE("answers in runs have the tokens per iteration of infinite text at every batch size") {
   constexpr double long_answer = 4000.0;
   constexpr double end_effect = 5e-4;  // of one iteration cut short in more than 1,000
   for (const Runs& runs : {Runs{0.7, 0.5, 0.6, 1.0}, Runs{0.85, 0.3, 1.2, 1.4}}) {
@@ -86,7 +86,7 @@ TEST_CASE("answers in runs have the tokens per iteration of an endless text, how
   }
 }
 
-TEST_CASE("a ragged static batch takes the iterations of its slowest row") {
+TEST_CASE("a ragged static batch takes the iterations of its slowest sequence") {
   constexpr std::int64_t length = 48;
   const std::vector<double> survival = analytic::iterations_survival(distribution_of_tokens(alpha), length);
   for (const std::int64_t batch : {1, 4, 32}) {
@@ -99,7 +99,7 @@ TEST_CASE("a ragged static batch takes the iterations of its slowest row") {
   }
 }
 
-TEST_CASE("a continuous batch that is always full emits the tokens of its rows in every iteration") {
+TEST_CASE("a continuous batch that is always full emits the tokens of its sequences in every iteration") {
   constexpr double mean_length = 40.0;
   const double iterations = analytic::expected_iterations_geometric(distribution_of_tokens(alpha), mean_length);
   for (const std::int64_t batch : {1, 16}) {
@@ -109,10 +109,10 @@ TEST_CASE("a continuous batch that is always full emits the tokens of its rows i
     tests::check_estimate(estimates.tokens_per_s,
                           static_cast<double>(batch) * mean_length / (iterations * iteration_s));
     CHECK(estimates.mean_batch.mean == static_cast<double>(batch));
-    // A request waits for nobody: its latency is its own iterations.
+    // No request waits: its latency is its own iterations.
     tests::check_estimate(estimates.latency_ms, 1e3 * iterations * iteration_s);
   }
-  // B tau / T(B, gamma): what long answers tend to.
+  // B tau / T(B, gamma): the limit for long answers.
   auto simulation = saturated(Batching::continuous, 8, {.tokens = 1e4, .geometric = true});
   simulation.plan.requests = replicas * 16;
   const Estimate simulated = sim::serving_estimates(serve(simulation).serving).tokens_per_s;
@@ -121,7 +121,7 @@ TEST_CASE("a continuous batch that is always full emits the tokens of its rows i
   CHECK(std::abs(simulated.mean - limit) <= tests::standard_errors * simulated.standard_error + end_effect * limit);
 }
 
-TEST_CASE("one request at a time under Poisson arrivals waits as long as a queue does") {
+TEST_CASE("one request at a time under Poisson arrivals waits as long as queueing theory says") {
   for (const double load : {0.3, 0.8}) {
     // Plain decoding of one token: service of constant length.
     auto simulation = saturated(Batching::continuous, 1, {.tokens = 1});
@@ -134,7 +134,7 @@ TEST_CASE("one request at a time under Poisson arrivals waits as long as a queue
     CAPTURE(load);
     tests::check_estimate(constant.wait_ms, load * target_ms / (2.0 * (1.0 - load)));
     tests::check_estimate(constant.mean_in_system, load + load * load / (2.0 * (1.0 - load)));
-    // Speculation: as many iterations as the answer happens to take.
+    // Speculation: a random number of iterations.
     constexpr std::int64_t length = 10;
     const std::vector<double> survival = analytic::iterations_survival(distribution_of_tokens(alpha), length);
     const double mean_s = analytic::slowest_iterations(survival, 1) * iteration_s;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sigmoid verifier of gpu_bench/ against the simulator's rule sigmoid_approximation: from the same draws, the same
-// tokens, except where a decision is closer than fp32 can tell.
+// tokens, except where fp32 cannot resolve a decision.
 #include "sim/token/rules/verification_rule.hpp"
 #include "tests/gpu_bench/verify/published_support.hpp"
 #include "tests/sim/token/named_rule.hpp"
@@ -8,7 +8,7 @@
 namespace foredraft::gpu_bench::tests {
 namespace {
 
-/// The first weight whose running sum exceeds uniform * total, and how far the nearest boundary is.
+/// The first weight whose running sum exceeds uniform * total, and the distance of the nearest boundary.
 struct Inverted {
   std::int32_t token;
   double margin;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees: the sum over nodes against simulations that walk down them. 100,000 iterations see tokens per iteration to
+// Trees: the sum over nodes against simulations that walk down them. 100,000 iterations resolve tokens per iteration to
 // about 1 % (five standard errors).
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -23,8 +23,8 @@ using Rows = std::vector<std::vector<double>>;
 constexpr sim::RunKey tree_key{.seed = 2024, .point = 0};
 constexpr std::uint64_t tree_iterations = 100'000;
 
-/// Mean within five standard errors, and the whole distribution of the tokens. Round-off is all that may differ where
-/// nothing is random.
+/// Mean within five standard errors, and the whole distribution of the tokens. Without randomness only round-off may
+/// differ.
 void check_tree(const sim::Tally& tally, const analytic::TokenTree& tree, const analytic::HeadAccuracies& accuracies) {
   const Estimate seen = sim::tokens_per_iteration(tally);
   tests::check_estimate(seen, analytic::tokens_per_iteration(tree, accuracies));
@@ -60,7 +60,7 @@ Estimate grown_tokens(const analytic::DepthContexts& contexts, const analytic::G
 
 }  // namespace
 
-TEST_CASE("greedy trees of every size and depth yield the simulated tokens, at the ends too") {
+TEST_CASE("greedy trees of every size and depth yield the simulated tokens, limits included") {
   for (const auto& [first, decay] : {std::pair{0.0, 1.0}, {0.3, 0.8}, {0.6, 0.7}, {0.9, 1.0}, {1.0, 1.0}}) {
     const Rows rows = falling_heads(5, first, decay);
     const analytic::HeadAccuracies accuracies(rows);
@@ -102,8 +102,7 @@ TEST_CASE("dynamic trees yield the simulated tokens at every spread and temperat
   }
 }
 
-TEST_CASE(
-    "trees of the size that EAGLE-2 drafts lie between static trees and the bound, and are fixed without a spread") {
+TEST_CASE("trees of EAGLE-2's size lie between static trees and the bound, and do not change without a spread") {
   const analytic::HeadAccuracies accuracies(falling_heads(6, 0.7, 0.95));
   for (const std::int64_t width : {4, 10}) {
     const double fixed =

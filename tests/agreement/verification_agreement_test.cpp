@@ -17,7 +17,7 @@ constexpr unsigned requests = 96;
 constexpr unsigned gamma_of_requests = 3;
 constexpr unsigned vocabulary_of_requests = 48;
 
-/// A decision this near to where it falls may be rounded the other way by single precision.
+/// Single precision may round a decision this close to its boundary the other way.
 constexpr double rounding_of_kernels = 3e-6;
 
 struct Requests {
@@ -64,7 +64,7 @@ Requests made_up_requests() {
   return made;
 }
 
-/// What the simulator's rule emits for request b.
+/// The tokens of the simulator's rule for request b.
 std::vector<std::int32_t> emitted_by_rule(const sim::VerificationRule& rule, const Requests& made, unsigned b) {
   std::vector<std::int32_t> tokens;
   std::vector<double> distribution(vocabulary_of_requests);
@@ -140,7 +140,7 @@ TEST_CASE("the fused kernel takes the decisions of the simulator's rejection sam
     if (margin_of(made, draws, b) >= rounding_of_kernels) CHECK(got == emitted_by_rule(*rule, made, b));
     if (got.size() <= gamma_of_requests) ++rejections;
   }
-  // Both kinds of ends are there.
+  // Both rejections and full acceptance occur.
   CHECK(rejections > requests / 4);
   CHECK(rejections < requests);
 }

@@ -46,7 +46,7 @@ Observation whole(Observation run) {
 
 }  // namespace
 
-TEST_CASE("no speculation is a candidate everywhere: it is chosen where nothing gains more than half a percent") {
+TEST_CASE("no speculation is always a candidate: it is chosen where nothing gains more than half a percent") {
   const auto choice = [](double speedup) {
     return choice_of(advice_of({with_speedup(3, 8, speedup, 10.0), plain(8, 10.0)}));
   };
@@ -79,7 +79,7 @@ TEST_CASE("the expected loss decides: a noisy winner is not set aside, and its l
   CHECK(use.high > 1.2);
 }
 
-TEST_CASE("a plain run that scatters is shared by all draft lengths: it does not hide which one is best") {
+TEST_CASE("noise of a plain run affects all draft lengths equally and does not hide the best one") {
   std::vector<Observation> windows;
   for (int i = 0; i < 12; ++i) {
     const double change = i % 2 == 0 ? 0.99 : 1.01;
@@ -104,7 +104,7 @@ TEST_CASE("a logged draft length is kept where an interpolated one is hardly bet
   CHECK(advice.loads[0].gamma == 3);
 }
 
-TEST_CASE("an estimate as good as a measurement does not replace it, however high its interval reaches") {
+TEST_CASE("an estimate as good as a measurement does not replace it, even with a higher interval") {
   // 1.55x is measured; 1.56x, with 1.33 to 2.01, is guessed.
   const Advice advice = advice_of({with_speedup(1, 8, 1.55, 10.0), with_speedup(3, 8, 1.5, 10.0), plain(8, 10.0)});
   CHECK(row_at(advice.loads.at(0), 2)->value == Approx(1.557).epsilon(of_draws));
@@ -141,18 +141,18 @@ TEST_CASE("one draft length for all loads has the harmonic mean of its speedups,
   CHECK(choice_of(advice).value == Approx((10.0 + 20.0) / (10.0 / 2.0 + 20.0 / 1.1)).epsilon(of_draws));
 }
 
-TEST_CASE("a schedule turns speculation off above a load where it loses enough, with its edge in the middle") {
+TEST_CASE("a schedule turns speculation off above a load where it loses enough, with the boundary halfway") {
   const auto choice = [](double at_64) {
     return choice_of(
         advice_of({with_speedup(3, 1, 2.5, 10.0), with_speedup(3, 64, at_64, 20.0), plain(1, 10.0), plain(64, 20.0)}));
   };
   CHECK(answers::schedule_json(choice(0.6).schedule).dump() == "[[1,8,3],[9,64,0]]");
   CHECK(choice(0.6).gamma == 0);
-  CHECK(choice(0.95).schedule.empty());  // vLLM gives up more by it
+  CHECK(choice(0.95).schedule.empty());  // it costs more in vLLM
   CHECK(choice(0.95).gamma == 3);
 }
 
-TEST_CASE("a gain at any load is enough for a schedule, however little of the traffic it is") {
+TEST_CASE("a gain at any load is enough for a schedule, however small its share of the traffic") {
   std::vector<Observation> windows{with_speedup(3, 1, 1.5, 10.0), with_speedup(3, 64, 0.7, 20.0), plain(1, 10.0),
                                    plain(64, 20.0)};
   windows[0].acceptance = speculative(3, 1, 1.0, 0.8, 100'000).acceptance;
@@ -162,7 +162,7 @@ TEST_CASE("a gain at any load is enough for a schedule, however little of the tr
   CHECK(answers::schedule_json(choice_of(advice).schedule).dump() == "[[1,8,3],[9,64,0]]");
 }
 
-TEST_CASE("wide tails of few windows are not a gain of a schedule") {
+TEST_CASE("wide tails from few windows are not a gain of a schedule") {
   std::vector<logs::ObservedLog> logs;
   for (const auto& [requests, speedup] : {std::pair{1.0, 2.5}, {64.0, 0.95}}) {
     logs.push_back(log_of({with_speedup(3, requests, speedup, 10.0), plain(requests, 10.0)}, std::to_string(requests)));
@@ -175,8 +175,8 @@ TEST_CASE("wide tails of few windows are not a gain of a schedule") {
   CHECK(choice_of(advice).schedule.empty());  // it would gain 5 % at 64 requests, and cost more in vLLM
 }
 
-TEST_CASE("outside of its logged loads a setting is as much faster than another one as at the nearest of them") {
-  // K = 3 is a tenth faster than K = 1 where both were logged; at 64 requests K = 1 alone was.
+TEST_CASE("beyond the logged loads the ratio of two settings is that at the nearest one") {
+  // K = 3 is a tenth faster than K = 1 where both were logged; at 64 requests only K = 1 was.
   const Advice advice = advice_of({with_speedup(1, 8, 1.5, 10.0), with_speedup(3, 8, 1.65, 10.0), plain(8, 10.0),
                                    with_speedup(1, 64, 1.2, 20.0), plain(64, 20.0)});
   REQUIRE(advice.loads.size() == 2);
@@ -188,12 +188,12 @@ TEST_CASE("outside of its logged loads a setting is as much faster than another 
   CHECK(std::isnan(outside.p_best));
   CHECK(std::isnan(outside.expected_loss));
   CHECK_FALSE(outside.chosen);
-  // It is neither recommended nor scheduled, however fast it may be.
+  // It is neither recommended nor scheduled, even if fast.
   CHECK(choice_of(advice).gamma == 1);
   for (const GammaRange& range : choice_of(advice).schedule) CHECK((range.gamma != 3 || range.to_batch < 64));
 }
 
-TEST_CASE("the error outside of logged loads grows with the distance, and with what was seen to change") {
+TEST_CASE("the error beyond the logged loads grows with the distance, and with the changes seen between loads") {
   const auto width_at = [](double requests, double at_32) {
     const Advice advice = advice_of({with_speedup(3, 8, 1.6, 10.0), plain(8, 10.0), with_speedup(3, 32, at_32, 10.0),
                                      plain(32, 10.0), with_speedup(1, requests, 1.1, 20.0), plain(requests, 20.0)});
@@ -267,14 +267,14 @@ TEST_CASE("iterations of a speculating server that drafted nothing are no option
   CHECK(advice.loads[0].gamma == 3);
 }
 
-TEST_CASE("a rate that an arm does not keep up with is judged by output tokens, not by time per token") {
+TEST_CASE("a run that does not keep up with its rate is judged by output tokens, not by time per token") {
   const auto run = [](Observation one, double served, double tokens_per_s) {
     one.times.request_rate_per_s = 40.0;
     one.times.served_requests_per_s = served;
     one.times.output_tokens_per_s = tokens_per_s;
     return whole(one);
   };
-  // Half as long a token, and a fifth less served.
+  // Half the time per token, but a fifth fewer requests served.
   const std::vector runs{run(with_speedup(3, 8, 2.0, 10.0), 20.0, 800.0), run(plain(8, 10.0), 25.0, 1000.0)};
   const Advice advice = answers::advise({.logs = {log_as_is(runs)}});
   const answers::LoadAdvice& load = advice.loads.at(0);
@@ -287,7 +287,7 @@ TEST_CASE("a rate that an arm does not keep up with is judged by output tokens, 
   CHECK(advice.action.find("loses capacity") != std::string::npos);
 }
 
-TEST_CASE("no draft length gains more than its tokens, nor longer ones more than the time of the longest") {
+TEST_CASE("no draft length gains more than its tokens, and no longer one more than the time of the longest") {
   const Advice advice = advice_of({with_speedup(2, 8, 1.1, 10.0, 0.3), plain(8, 10.0)});
   const answers::LoadAdvice& load = advice.loads.at(0);
   const auto& tokens = advice.curve()->by_gamma;
@@ -299,7 +299,7 @@ TEST_CASE("no draft length gains more than its tokens, nor longer ones more than
   const Advice loses = advice_of({with_speedup(2, 8, 0.7, 10.0, 0.05), plain(8, 10.0)});
   CHECK(loses.loads.at(0).at_most < 1.2);
   CHECK(loses.action.find("no K can gain more than") != std::string::npos);
-  // Of an engine that varies the draft length nothing is known.
+  // Nothing is known about an engine that varies the draft length.
   Observation adaptive = with_speedup(2, 8, 1.1, 10.0);
   adaptive.adaptive = true;
   CHECK(std::isnan(advice_of({adaptive, plain(8, 10.0)}).loads.at(0).at_most));
@@ -311,7 +311,7 @@ TEST_CASE("off is advised without a plain run where no draft length can gain") {
   CHECK(advice.action.starts_with("Turn speculation off"));
 }
 
-TEST_CASE("single runs are chosen by an assumed error that no interval shows") {
+TEST_CASE("single runs are compared with an assumed error that no interval includes") {
   const std::vector runs{whole(with_speedup(3, 8, 1.5, 10.0)), whole(plain(8, 10.0))};
   const Advice advice = answers::advise({.logs = {log_as_is(runs)}});
   const Recommendation& use = choice_of(advice);
@@ -325,7 +325,7 @@ TEST_CASE("single runs are chosen by an assumed error that no interval shows") {
   CHECK(advice.next.starts_with("repeat both arms"));
 }
 
-TEST_CASE("two drafters have a curve each, and the one that wins is named") {
+TEST_CASE("two drafters have a curve each, and the faster one is named") {
   Observation eagle = with_speedup(3, 8, 1.8, 10.0, 0.8);
   eagle.drafter = "eagle3";
   Observation ngram = with_speedup(3, 8, 1.3, 10.0, 0.4);
@@ -338,7 +338,7 @@ TEST_CASE("two drafters have a curve each, and the one that wins is named") {
   CHECK(advice.tokens_observed->mean == Approx(2.952).epsilon(1e-3));
 }
 
-TEST_CASE("acceptance of a drafter of blocks is known at the logged block sizes only") {
+TEST_CASE("acceptance of a block drafter is known only at the logged block sizes") {
   Observation block = speculative(8, 8, 12.0, 0.9);
   block.drafter = "dflash";
   const Advice advice = advice_of({block, plain(8, 10.0)});
@@ -348,7 +348,7 @@ TEST_CASE("acceptance of a drafter of blocks is known at the logged block sizes 
   CHECK(tokens[3].high == 5.0);
 }
 
-TEST_CASE("what was observed is of the draft length of the most steps, then of the smallest") {
+TEST_CASE("the observed draft length is the one with the most steps, then the smallest") {
   CHECK(advice_of({speculative(3, 8, 12.0, 0.8, 2000), speculative(1, 8, 11.0, 0.8, 1000)}).gamma_observed == 3);
   CHECK(advice_of({speculative(1, 8, 11.0, 0.8, 1000), speculative(3, 8, 12.0, 0.8, 1000)}).gamma_observed == 1);
   CHECK(advice_of({speculative(3, 8, 12.0, 0.8, 1000), speculative(1, 8, 11.0, 0.8, 1000)}).gamma_observed == 1);
@@ -359,7 +359,7 @@ TEST_CASE("two logged times correct the slope of a prediction") {
   for (std::int64_t gamma = 1; gamma <= 12; ++gamma) {
     predicted.times.push_back({.batch = 8.0, .gamma = gamma, .plain = 10.0, .verification = 10.0, .iteration = 10.0});
   }
-  // In fact it takes a tenth more with each doubling of what is verified.
+  // In fact it takes a tenth more with each doubling of the verified tokens.
   const Advice advice =
       answers::advise({.logs = {log_of({speculative(1, 8, 10.0, 0.8), speculative(7, 8, 12.1, 0.8), plain(8, 10.0)})},
                        .predicted = predicted});

@@ -24,7 +24,7 @@ double relative_error(const Advice& advice, std::int64_t gamma) {
 
 }  // namespace
 
-TEST_CASE("the loads of a log share all of its tokens") {
+TEST_CASE("the shares of loads are those of all tokens of a log") {
   const Advice advice = advice_of(
       {speculative(3, 1, 12.0, 0.8, 3000), speculative(3, 64, 40.0, 0.8, 1000), plain(1, 10.0), plain(64, 20.0)});
   REQUIRE(advice.loads.size() == 2);
@@ -47,7 +47,7 @@ TEST_CASE("a schedule that gains a tenth at a load is worth it where it keeps th
   }
 }
 
-TEST_CASE("a predicted time is as uncertain as the tokens that it verifies beyond the logged ones, up to twice") {
+TEST_CASE("a predicted time is as uncertain as its verified tokens beyond the logged ones, up to twice") {
   PredictedTimes predicted{.evidence = "operators", .error = 0.0, .times = {}};
   for (std::int64_t gamma = 1; gamma <= 12; ++gamma) {
     predicted.times.push_back({.batch = 8.0, .gamma = gamma, .plain = 5.0, .verification = 6.0, .iteration = 6.0});

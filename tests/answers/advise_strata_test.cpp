@@ -55,7 +55,7 @@ TEST_CASE("kinds of prompts and contexts have an acceptance length of their own,
   CHECK(has_line(advice, "by context  below 512 2.95 +- "));
 }
 
-TEST_CASE("one kind of prompts, and windows that mix them, are no table") {
+TEST_CASE("one kind of prompts, or windows that mix them, give no table") {
   logs::ObservedLog log = log_of({});
   add_requests(log, 20, 0.8, {.reasoning = true, .category = "coding"});
   CHECK(answers::advise({.logs = {log}}).strata.empty());
@@ -65,7 +65,7 @@ TEST_CASE("one kind of prompts, and windows that mix them, are no table") {
   CHECK(answers::advise({.logs = {windows}}).strata.empty());
 }
 
-TEST_CASE("the spread of requests comes with what 10, 50 and 90 % stay below") {
+TEST_CASE("the spread of requests is shown by its 10, 50 and 90 % quantiles") {
   logs::ObservedLog log = log_of({});
   for (int i = 0; i <= 10; ++i) add_requests(log, 1, 0.4 + 0.05 * i, {});
   const Advice advice = answers::advise({.logs = {log}});
@@ -82,7 +82,7 @@ TEST_CASE("the spread of requests comes with what 10, 50 and 90 % stay below") {
   CHECK(json.at("spread").at("p50") == advice.spread->half);
 }
 
-TEST_CASE("windows with more and with fewer prompts tell what prompts take of an iteration") {
+TEST_CASE("windows with more and with fewer prompts show what prompts add to an iteration") {
   logs::ObservedLog log{.file = "a.log", .sha256 = "a", .contents = {}};
   for (int i = 0; i < 12; ++i) {
     const double rate = 500.0 * i;

@@ -21,8 +21,8 @@ double tokens_at_three(double alpha) { return 1.0 + alpha + alpha * alpha + alph
 
 }  // namespace
 
-TEST_CASE("a load at which nothing was drafted says nothing of the drafter") {
-  // n-gram lookup: some drafts are short, so that no position is known; at 4 requests nothing was found to draft.
+TEST_CASE("a load at which nothing was drafted gives no information about the drafter") {
+  // n-gram lookup: some drafts are short, so that no position is known; at 4 requests no draft was found.
   logs::Observation drafted = speculative(3, 1, 50.0, 0.9, 100);
   drafted.acceptance->drafted_tokens = 250;
   drafted.acceptance->generated_tokens = 160 + *drafted.acceptance->accepted_tokens;
@@ -33,7 +33,7 @@ TEST_CASE("a load at which nothing was drafted says nothing of the drafter") {
   CHECK_THAT(advice.cause, !Catch::Contains("drafter fails"));
 }
 
-TEST_CASE("a log of one draft length that pays keeps it, and the next step is another one") {
+TEST_CASE("a single logged draft length that gains is kept, and the next step is to log another one") {
   const Advice advice = advice_of({speculative(3, 8, 12.0, 0.8), plain(8, 10.0)});
   REQUIRE(advice.loads.size() == 1);
   REQUIRE(advice.loads[0].chain);
@@ -67,14 +67,14 @@ TEST_CASE("the chain of factors multiplied by the acceptance length is the measu
   CHECK(shares == Approx(1.0).epsilon(rounding));
 }
 
-TEST_CASE("decode steps at two loads are compared at one draft length, which is named where several were logged") {
+TEST_CASE("decode steps at two loads are compared at one draft length, which is named if several were logged") {
   // K = 3 leads at one request, K = 1 at 64: 1.1 and 1.5 decode steps of K = 1, not 1.5 of K = 1 and 1.2 of K = 3.
   const Advice advice = advice_of({speculative(1, 1, 11.0, 0.6), speculative(3, 1, 12.0, 0.6), plain(1, 10.0),
                                    speculative(1, 64, 30.0, 0.6), speculative(3, 64, 60.0, 0.6), plain(64, 20.0)});
   CHECK(advice.cause ==
         "at 64 requests verification is compute bound: an iteration of K = 1 costs 1.50 decode steps (1.10 at 1 "
         "request)");
-  // Nothing was logged at both: more decode steps of a longer draft say nothing of the load.
+  // No draft length was logged at both loads: more decode steps of a longer draft do not show an effect of the load.
   const Advice apart =
       advice_of({speculative(1, 1, 11.0, 0.6), plain(1, 10.0), speculative(3, 64, 30.0, 0.6), plain(64, 20.0)});
   CHECK_FALSE(names(apart, "verification"));
@@ -159,7 +159,7 @@ TEST_CASE("without a plain run no speedup is claimed and the next step is named"
   CHECK(advice.why_not.starts_with("no plain run: log the same load without speculation"));
 }
 
-TEST_CASE("K = 1 only leaves other draft lengths open: a range, not a value of the model") {
+TEST_CASE("K = 1 alone leaves other draft lengths open: a range, not a value of the model") {
   const Advice advice = advice_of({speculative(1, 8, 12.0, 0.7), plain(8, 10.0)});
   REQUIRE(advice.fit() != nullptr);
   CHECK_FALSE(advice.fit()->model);
@@ -169,7 +169,7 @@ TEST_CASE("K = 1 only leaves other draft lengths open: a range, not a value of t
   CHECK(advice.next.starts_with("log K = 3 too: "));
 }
 
-TEST_CASE("too few steps give no conclusion, and some more give no advice") {
+TEST_CASE("too few steps give no conclusion, and slightly more give no advice") {
   const Advice none = answers::advise({.logs = {log_as_is({speculative(3, 8, 12.0, 0.8, 199)})}});
   CHECK_FALSE(none.concludes());
   CHECK(names(none, "too_few"));
@@ -271,7 +271,7 @@ TEST_CASE("throughput at a request rate is no time, and runs of one rate are com
   CHECK(timed.loads[0].name == "0.3 requests/s");
 }
 
-TEST_CASE("the arrival rate, prefill, tiny windows, stairs and separate texts each have their warning") {
+TEST_CASE("the arrival rate, prefill, tiny windows, steps and separate texts each have their warning") {
   logs::ObservedLog log = log_of({speculative(3, 8, 12.0, 0.8), plain(8, 10.0)});
   log.contents.warnings.push_back({"W01", 1, "arrival rate"});
   CHECK(names(answers::advise({.logs = {log}}), "arrival_rate"));
@@ -291,7 +291,7 @@ TEST_CASE("the arrival rate, prefill, tiny windows, stairs and separate texts ea
   CHECK(advice_of({speculative(3, 8, 12.0, 0.8), speculative(2, 8, 11.0, 0.4)}).warns("W17"));
 }
 
-TEST_CASE("drafts of different lengths tell acceptance as it was and nothing of other draft lengths") {
+TEST_CASE("drafts of different lengths give acceptance as it was, not that of other draft lengths") {
   logs::Observation window = speculative(3, 8, 12.0, 0.8);
   window.acceptance->drafted_tokens = 2000;
   const Advice advice = advice_of({speculative(3, 8, 12.0, 0.8), window, plain(8, 10.0)});
@@ -308,7 +308,7 @@ TEST_CASE("steps beyond the captured graphs are named") {
   CHECK(names(answers::advise({.logs = {log}}), "cuda_graphs"));
 }
 
-TEST_CASE("predicted times answer other draft lengths at the level of the logged time") {
+TEST_CASE("predicted times answer other draft lengths, scaled to the logged time") {
   answers::PredictedTimes predicted{.evidence = "operators", .error = 0.05};
   for (std::int64_t gamma = 1; gamma <= 12; ++gamma) {
     const auto drafts = static_cast<double>(gamma);

@@ -9,10 +9,10 @@
 
 #include "answers/advice.hpp"
 
-/// Observations made by hand: counts without noise, so that what follows is exact.
+/// Observations made by hand: counts without noise, so that results are exact.
 namespace foredraft::tests {
 
-/// A window of `steps` steps that accept as if each draft were accepted with probability `alpha`.
+/// A window of `steps` steps with the expected counts of acceptance probability `alpha`.
 inline logs::Observation speculative(std::int64_t gamma, double requests, double iteration_ms, double alpha,
                                      std::int64_t steps = 1000) {
   logs::Observation window{.span = logs::Span::window, .decoding = logs::Decoding::speculative, .gamma = gamma};
@@ -43,7 +43,7 @@ inline void accept_more(std::int64_t more, logs::AcceptanceCounts& counts) {
   }
 }
 
-/// Each observation eight times, with times 1 % above and below in turn and a step less and more that accepts.
+/// Each observation eight times, with times alternating 1 % above and below, and one accepting step less and more.
 inline logs::ObservedLog log_of(const std::vector<logs::Observation>& windows, const std::string& name = "a.log") {
   constexpr double change = 0.01;
   logs::ObservedLog log{.file = name, .sha256 = name, .contents = {}};
@@ -73,7 +73,7 @@ inline answers::Advice advice_of(const std::vector<logs::Observation>& windows) 
   return answers::advise({.logs = {log_of(windows)}});
 }
 
-/// What is known at a draft length of the first curve, at a load; nullptr: nothing.
+/// The values at a draft length of the first curve, at a load; nullptr: unknown.
 inline const answers::SpeedupRow* row_at(const answers::LoadAdvice& load, std::int64_t gamma) {
   const auto found = std::ranges::find(load.by_gamma, gamma, &answers::SpeedupRow::gamma);
   return found == load.by_gamma.end() ? nullptr : &*found;

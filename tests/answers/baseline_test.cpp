@@ -44,7 +44,7 @@ std::string problems_of(const std::string& text) {
   return whole_rejection([&] { return answers::parse_baseline(text, "base.json"); });
 }
 
-/// NaN, which stands for not known, equals itself.
+/// NaN, which means unknown, equals itself.
 bool are_equal(double one, double other) { return std::isnan(one) ? std::isnan(other) : one == Approx(other); }
 
 /// Every place of a document that holds a value, as a JSON pointer.
@@ -58,7 +58,7 @@ void add_places(const Document& value, const std::string& at, std::vector<std::s
 
 }  // namespace
 
-TEST_CASE("a baseline holds what was measured: values, errors, degrees of freedom and what decides comparisons") {
+TEST_CASE("a baseline holds the measured values, errors and degrees of freedom, and what decides comparisons") {
   const logs::ObservedLog log = measured_log("a", 0.7);
   const Comparison comparison = compare({.reference = log});
   const Baseline baseline = baseline_of(log);
@@ -93,7 +93,7 @@ TEST_CASE("a baseline holds what was measured: values, errors, degrees of freedo
   CHECK(answers::baseline_text(compare({.reference = log}), log) == stored(log));
 }
 
-TEST_CASE("a log is compared with a baseline as with the log that it was made of") {
+TEST_CASE("comparing with a baseline equals comparing with the log that it was made of") {
   const logs::ObservedLog a = measured_log("a", 0.7);
   const logs::ObservedLog b = measured_log("b", 0.6, "0.31.0");
   const Comparison direct = compare({.reference = a, .candidate = b});
@@ -118,7 +118,7 @@ TEST_CASE("a log is compared with a baseline as with the log that it was made of
   CHECK(direct.answer == later.answer);
 }
 
-TEST_CASE("the speedup of a baseline is that of its own time, whatever plain run is given later") {
+TEST_CASE("the speedup of a baseline uses its own time, whatever plain run is given later") {
   const logs::ObservedLog a = measured_log("a", 0.7);
   const Comparison first = compare({.reference = a, .plain = {log_of({plain(8, 15.0)}, "p")}});
   const Baseline baseline = answers::parse_baseline(answers::baseline_text(first, a), "base.json");

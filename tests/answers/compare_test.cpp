@@ -21,12 +21,12 @@ using answers::RequirementVerdict;
 
 constexpr std::int64_t written_gamma = 3;
 
-/// Which requests a written log holds and how they accept.
+/// The requests of a generated log and their acceptance.
 struct WrittenLog {
   std::uint64_t seed;
   std::size_t requests = 40;
   double easier = 0.0;      ///< added to the acceptance rate of each draft
-  std::uint64_t texts = 0;  ///< the same number: the same requests
+  std::uint64_t texts = 0;  ///< equal numbers mean the same requests
   bool named = true;
 };
 
@@ -86,9 +86,9 @@ Comparison compared(const std::vector<logs::Observation>& reference, const std::
 
 }  // namespace
 
-TEST_CASE("intervals of the acceptance length and of a difference hold the truth as often as they say", "[long]") {
-  // Intervals that miss are binomial(1000, 0.05): 5 standard errors are 34. Taking steps as independent misses a
-  // quarter: the acceptance rates of requests differ.
+TEST_CASE("intervals of the acceptance length and of a difference hold their level", "[long]") {
+  // Intervals that miss are binomial(1000, 0.05): 5 standard errors are 34. Intervals from independent steps would miss
+  // a quarter, because the acceptance rates of requests differ.
   constexpr int samples = 1000;
   constexpr double easier = 0.05;
   const double length = true_length(0.0);
@@ -110,7 +110,7 @@ TEST_CASE("intervals of the acceptance length and of a difference hold the truth
   CHECK(std::abs(missed_gain - 0.05 * samples) < standard_errors * error);
 }
 
-TEST_CASE("the same requests are compared one by one: the truth is held as often, in a shorter interval", "[long]") {
+TEST_CASE("the same requests are compared in pairs: the interval holds its level and is shorter", "[long]") {
   constexpr int samples = 400;
   constexpr double easier = 0.05;
   int missed = 0;
@@ -134,7 +134,7 @@ TEST_CASE("the same requests are compared one by one: the truth is held as often
   CHECK(shown_paired > 3 * shown_apart);
 }
 
-TEST_CASE("a change of the size that could have been seen is seen in four of five comparisons", "[long]") {
+TEST_CASE("a change of the smallest detectable size is detected in four of five comparisons", "[long]") {
   constexpr int samples = 400;
   constexpr double easier = 0.05;
   double smallest = 0.0;
@@ -149,7 +149,7 @@ TEST_CASE("a change of the size that could have been seen is seen in four of fiv
     shown += difference(other, "acceptance_length").shown ? 1 : 0;
   }
   const double gain = true_length(easier) - true_length(0.0);
-  // The normal power of a gain of so many smallest detectable changes, 1 standard error being 1/2.8 of one.
+  // The normal power for a gain in units of the smallest detectable change, which is 2.8 standard errors.
   const double power = 0.5 * std::erfc((normal_quantile(0.95) - 2.8 * gain / smallest) / std::sqrt(2.0));
   CHECK(shown / static_cast<double>(samples) == Approx(power).margin(0.1));
 }
@@ -229,7 +229,7 @@ TEST_CASE("another target model is not compared, neither with a run nor with a p
   CHECK(comparison.runs.at(1).find("speedup") != nullptr);
 }
 
-TEST_CASE("a plain log that speculates, or of another load, gives no speedup, and the requirement is not shown") {
+TEST_CASE("a plain log that speculates, or of another load, gives no speedup, and the requirement is unproven") {
   const Comparison speculates = compared({speculative(3, 8, 12.0, 0.7)}, {speculative(3, 8, 12.0, 0.8)},
                                          {speculative(3, 8, 10.0, 0.5)}, {"speedup>=1"});
   CHECK(speculates.runs.at(1).find("speedup") == nullptr);
@@ -254,7 +254,7 @@ TEST_CASE("times of unknown loads are compared with a warning") {
   CHECK_FALSE(warned(compared({speculative(3, 8, 12.0, 0.7)}, {speculative(3, 8, 12.0, 0.7)})));
 }
 
-TEST_CASE("a counter of full drafts only tells no acceptance") {
+TEST_CASE("a counter of full drafts only gives no acceptance") {
   logs::Observation full = speculative(3, 8, 12.0, 1.0);
   const Comparison comparison =
       compared({speculative(3, 8, 12.0, 0.7)}, {full}, {plain(8, 10.0)}, {"acceptance_length>=3", "speedup>=2"});
@@ -265,7 +265,7 @@ TEST_CASE("a counter of full drafts only tells no acceptance") {
                     [](const logs::LogWarning& one) { return one.code == "W13"; }));
 }
 
-TEST_CASE("throughput at a stated request rate is the arrival rate: nothing is compared or required of it") {
+TEST_CASE("throughput at a stated request rate is the arrival rate: it is neither compared nor required") {
   logs::Observation paced = speculative(3, 8, 12.0, 0.7);
   paced.times.request_rate_per_s = 2.0;
   paced.times.output_tokens_per_s = 500.0;
@@ -296,7 +296,7 @@ TEST_CASE("a relative requirement is judged by the ratio to the run of A and its
   CHECK(app::to_text(comparison).find(") times A\n") != std::string::npos);
 }
 
-TEST_CASE("the same requests meet a relative requirement that requests apart do not show") {
+TEST_CASE("a paired comparison can meet a relative requirement that an unpaired one leaves unproven") {
   // The intervals of the ratio begin at 0.983 and at 0.931.
   const logs::ObservedLog a = written({.seed = 1, .texts = 1}, "a");
   logs::ObservedLog b = written({.seed = 2, .texts = 1}, "b");
@@ -310,7 +310,7 @@ TEST_CASE("the same requests meet a relative requirement that requests apart do 
   CHECK(outcome() == RequirementVerdict::Outcome::not_shown);
 }
 
-TEST_CASE("a relative requirement of a run that is not compared with A is not shown, with the reason") {
+TEST_CASE("a relative requirement of a run that is not compared with A is unproven, with the reason") {
   const Comparison comparison =
       compared({speculative(3, 8, 12.0, 0.7)}, {speculative(3, 64, 12.0, 0.7)}, {}, {"acceptance_length>=0.1x"});
   REQUIRE(comparison.verdicts.size() == 1);
@@ -318,7 +318,7 @@ TEST_CASE("a relative requirement of a run that is not compared with A is not sh
   CHECK(comparison.verdicts[0].why == "not compared with A: 8 requests against 64 requests");
 }
 
-TEST_CASE("windows without requests in flight need not show what others of their log answer") {
+TEST_CASE("windows without requests in flight may lack what others of their log show") {
   logs::Observation idle = speculative(3, 8, 12.0, 0.7);
   idle.requests = 0.0;
   idle.times = {};
@@ -392,7 +392,7 @@ TEST_CASE("drafters that one log recorded by text position are compared request 
   CHECK(of_drafters->metrics[0].shown);
 }
 
-TEST_CASE("counts of a single run know their own error, its times do not") {
+TEST_CASE("counts of a single run have a known error, its times do not") {
   const auto single = [](double alpha) { return log_as_is({speculative(3, 8, 12.0, alpha)}); };
   const Comparison comparison =
       compare({.reference = single(0.7), .candidate = single(0.9), .requirements = {require("tpot<=2x")}});
@@ -412,7 +412,7 @@ TEST_CASE("counts of a single run know their own error, its times do not") {
   CHECK(app::to_text(comparison).find("whose error is not known") != std::string::npos);
 }
 
-TEST_CASE("requirements are read with or without blanks, and what is wrong with one is said") {
+TEST_CASE("requirements are read with or without blanks, and errors name what is wrong") {
   const Requirement blanks = require(" speedup  >= 1.05");
   CHECK(blanks.text == "speedup>=1.05");
   CHECK(blanks.threshold == 1.05);
@@ -449,7 +449,7 @@ TEST_CASE("of two logs, one of plain decoding only is compared by its times") {
   CHECK(mixed.runs.at(1).find("speedup")->estimate.value == Approx(1.0 / difference(mixed, "tpot_ms").ratio));
 }
 
-TEST_CASE("a single log of plain decoding is an error that says where it belongs") {
+TEST_CASE("a single log of plain decoding is an error that says which option takes it") {
   const answers::ComparisonQuestion question{.reference = log_of({plain(8, 10.0)}, "a.log")};
   CHECK_THROWS_WITH(compare(question), Catch::Contains("a.log: no speculative decoding") && Catch::Contains("--plain"));
 }

@@ -36,7 +36,7 @@ ProfileQuestion h100_pair() {
 
 const latency::Profile& h100() { return latency::find_device("h100")->profile; }
 
-/// What an engine of the terms above logs of windows of 10 s at these batches.
+/// The log of an engine with the terms above: windows of 10 s at these batches.
 logs::ObservedLog log_of(const std::string& file, const std::vector<std::int64_t>& batches, std::int64_t gamma,
                          double prompt_tokens_per_s = 0.0) {
   const ProfileQuestion pair = h100_pair();
@@ -84,7 +84,7 @@ CalibrationQuestion asked(std::vector<logs::ObservedLog> logs) {
 
 }  // namespace
 
-TEST_CASE("an engine's logs give its terms back, and the rest is that of the engine they name") {
+TEST_CASE("an engine's logs return its terms, and the rest is that of the engine they name") {
   const EngineCalibration calibration =
       calibrate_engine(asked({log_of("plain.log", {1, 8, 64}, 0), log_of("k3.log", {8}, 3)}), h100());
   const latency::Engine& engine = calibration.engine;
@@ -104,14 +104,14 @@ TEST_CASE("an engine's logs give its terms back, and the rest is that of the eng
   REQUIRE(calibration.terms.size() == 4);
   CHECK(calibration.terms[1].basis == "without speculation at 1, 8, 64 requests");
   CHECK(calibration.terms[3].basis == "with speculation at 8 requests");
-  // Its file is read back as the same.
+  // Its file is read back unchanged.
   const latency::Engine again = latency::parse_engines(latency::engine_toml(engine), "ours.toml").front();
   CHECK(again.step == engine.step);
   CHECK(again.host_us == engine.host_us);
   CHECK(again.source == engine.source);
 }
 
-TEST_CASE("prompts that share iterations are no time of the host") {
+TEST_CASE("prompts that share iterations add no host time") {
   const EngineCalibration calibration =
       calibrate_engine(asked({log_of("idle.log", {1, 64}, 0), log_of("plain.log", {8}, 0, 3000.0)}), h100());
   CHECK(calibration.engine.host_us.value == Approx(host_us).epsilon(1e-3));
@@ -119,7 +119,7 @@ TEST_CASE("prompts that share iterations are no time of the host") {
   CHECK(calibration.engine.host_request_us.value == Approx(host_request_us).epsilon(1e-2));
 }
 
-TEST_CASE("logs that do not tell an engine's terms apart are errors that say what to log") {
+TEST_CASE("logs that do not separate an engine's terms are errors that say what to log") {
   CHECK_THROWS_MATCHES(calibrate_engine(asked({log_of("plain.log", {8}, 0), log_of("k3.log", {8, 64}, 3)}), h100()),
                        DomainError, Says("windows without speculation at one load, 8 requests"));
   CHECK_THROWS_MATCHES(calibrate_engine(asked({log_of("k3.log", {8, 64}, 3)}), h100()), DomainError,
@@ -133,7 +133,7 @@ TEST_CASE("logs that do not tell an engine's terms apart are errors that say wha
   CHECK_THROWS_MATCHES(calibrate_engine(without, h100()), DomainError, Says("k3.log: with speculation"));
 }
 
-TEST_CASE("calibrate --backend log writes an engine that is not overwritten") {
+TEST_CASE("calibrate --backend log writes an engine and does not overwrite one") {
   const tests::TemporaryFolder folder;
   tests::write_text(folder / "plain.json", logs::observations_text(std::vector{log_of("plain.log", {1, 8, 64}, 0)}));
   tests::write_text(folder / "k3.json", logs::observations_text(std::vector{log_of("k3.log", {8}, 3)}));

@@ -54,7 +54,7 @@ TEST_CASE("keys of a TensorRT-LLM schedule are lower bounds up to 1.2 and upper 
   CHECK(answers::needs_version("trtllm"));
 }
 
-TEST_CASE("without a recommendation no setting is written, acceptance can be replayed all the same") {
+TEST_CASE("without a recommendation no setting is written, but acceptance can still be replayed") {
   SettingsQuestion question = scheduled();
   question.gamma.reset();
   for (const std::string_view engine : {"vllm", "sglang", "trtllm", "llama.cpp"}) {
@@ -67,12 +67,12 @@ TEST_CASE("without a recommendation no setting is written, acceptance can be rep
   CHECK(setting("trtllm-synthetic", question) == "TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS=1.250");
 }
 
-TEST_CASE("off means that the options of speculation go, not a draft length of 0") {
+TEST_CASE("off removes the options of speculation and does not set a draft length of 0") {
   CHECK(setting("vllm", {.gamma = 0}) == "remove --speculative-config");
   CHECK(setting("sglang", {.gamma = 0}) == "remove --speculative-algorithm");
 }
 
-TEST_CASE("engines that cannot turn speculation off by load say what they do instead") {
+TEST_CASE("engines that cannot turn speculation off by load name their alternative") {
   SettingsQuestion question = scheduled();
   question.schedule = {{1, 8, 5}, {9, 64, 0}};
   const std::string sglang = setting("sglang", question);
@@ -88,7 +88,7 @@ TEST_CASE("engines that cannot turn speculation off by load say what they do ins
   CHECK(setting("trtllm", question).find("draft_len_schedule: {8: 5, 64: 0}") != std::string::npos);
 }
 
-TEST_CASE("alerts hold the break-even acceptance length of each load, with edges between loads") {
+TEST_CASE("alerts hold the break-even acceptance length of each load, with boundaries between loads") {
   const std::string rules = setting("prometheus", scheduled());
   CHECK(rules.find("spec_decode:acceptance_length < 1.250") != std::string::npos);
   CHECK(rules.find("sum(vllm:num_requests_running) <= 8)") != std::string::npos);
@@ -122,7 +122,7 @@ TEST_CASE("llama-server's drafter is set with its draft length") {
   CHECK(setting("llama.cpp", question).starts_with("--spec-draft-n-max 2"));
 }
 
-TEST_CASE("a name invented by a log does not get into a command line") {
+TEST_CASE("an invented name in a log does not get into a command line") {
   SettingsQuestion question = scheduled();
   question.draft = "x; rm -rf /";
   question.version = "1.3.0";

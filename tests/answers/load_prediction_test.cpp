@@ -29,7 +29,7 @@ LoadQuestion llama_load(double requests_per_s) {
           .engine = latency::no_engine()};
 }
 
-/// The question as people ask it: so many users, whose requests are answered one after the other.
+/// A closed loop of this many users.
 LoadQuestion users(std::int64_t clients) {
   LoadQuestion question = llama_load(1.0);
   question.arrivals = {.kind = ArrivalKind::closed, .clients = clients};
@@ -50,7 +50,7 @@ const std::string of_operators =
 const std::string two_gpus =
     "predict --device h100 --target llama-3.3-70b --draft llama-3.2-1b --alpha 0.75 --target-tp 2 --draft-tp 2 ";
 
-/// Lines of the program's --json, as its schema says.
+/// The document of --json, which follows its schema.
 nlohmann::ordered_json load_document(const TemporaryFolder& folder, const std::string& arguments) {
   INFO(arguments);
   const auto schema =
@@ -78,17 +78,17 @@ TEST_CASE("at one rate fewer requests are in flight with speculation than withou
   const AtLoad& used = prediction.lengths[3];
   CHECK(used.equilibrium.batch < 0.8 * prediction.plain().equilibrium.batch);
   CHECK(used.served->mean_batch.mean < 0.8 * prediction.plain().served->mean_batch.mean);
-  // Little's law: the same rate, so that times are as the numbers in the system.
+  // Little's law: at the same rate, times are proportional to the numbers in the system.
   constexpr double noise = 0.1;
   const double in_system = prediction.plain().served->mean_in_system.mean / used.served->mean_in_system.mean;
   CHECK(used.speedup->request == Approx(in_system).epsilon(noise));
-  // The first token gains nothing: two models read the prompt.
+  // The first token is not faster: two models read the prompt.
   CHECK(used.speedup->request < used.speedup->decode);
   CHECK(used.served->first_token_ms.mean > prediction.plain().served->first_token_ms.mean);
   CHECK(used.tokens == Approx(1.0 + 0.75 + 0.75 * 0.75 + 0.75 * 0.75 * 0.75).epsilon(tests::second_route));
 }
 
-TEST_CASE("the best draft lengths are those of the least request time and of the most requests") {
+TEST_CASE("the best draft lengths are those of the shortest request time and of the most requests") {
   LoadQuestion question = llama_load(10.0);
   question.objective = {.ttft_ms = 500.0, .tpot_ms = 15.0};
   question.gpu_hour_price = 3.6;
@@ -146,7 +146,7 @@ TEST_CASE("memory bounds the batch, and without a draft model it holds more", "[
   CHECK_THAT(app::to_text(none), Catch::Contains("Does not fit into memory"));
 }
 
-TEST_CASE("a rate that no batch keeps up with has no answer at it, and the most that one does") {
+TEST_CASE("a rate that no batch sustains has no answer, and the maximum rate is given") {
   const LoadPrediction prediction = predicted(llama_load(500.0));
   CHECK_FALSE(prediction.best_latency);
   for (const AtLoad& at : prediction.lengths) {
@@ -159,7 +159,7 @@ TEST_CASE("a rate that no batch keeps up with has no answer at it, and the most 
              Catch::Contains("At 500 requests/s the server is overloaded with every draft length"));
 }
 
-TEST_CASE("an interval holds what slower and faster verifications make of a speedup, and 1 is within the error") {
+TEST_CASE("an interval covers slower and faster verifications, and 1 is within the error") {
   const LoadPrediction prediction = predicted(llama_load(10.0));
   for (const AtLoad& at : prediction.lengths) {
     if (at.gamma == 0) continue;
@@ -184,7 +184,7 @@ TEST_CASE("an interval holds what slower and faster verifications make of a spee
              Catch::StartsWith("At 10 requests/s it is not certain that speculation pays: K = 1 gives "));
 }
 
-TEST_CASE("users that wait for their answers get the same ratio of request times and of throughputs") {
+TEST_CASE("closed-loop users get the same ratio of request times and of throughputs") {
   const LoadPrediction prediction = predicted(users(40));
   for (const AtLoad& at : prediction.lengths) {
     CAPTURE(at.gamma);
@@ -203,7 +203,7 @@ TEST_CASE("users that wait for their answers get the same ratio of request times
   }
 }
 
-TEST_CASE("an engine that is not named widens the interval, and its host time lowers the gain") {
+TEST_CASE("an unnamed engine widens the interval, and its host time lowers the gain") {
   const LoadPrediction without = predicted(users(16));
   LoadQuestion question = users(16);
   question.engine->host_us = {.low = 4000.0, .value = 5000.0, .high = 6000.0};
@@ -239,7 +239,7 @@ TEST_CASE("if a common engine would be overloaded, no choice is certain") {
   CHECK(any.at(1).decode_interval->low == 0.0);
 }
 
-TEST_CASE("loads for figures ascend, and at the asked one the answer is the same") {
+TEST_CASE("loads for figures ascend, and at the requested one the answer is the same") {
   const auto predictions = predict_loads(users(16), inputs::read_device("h100").profile);
   REQUIRE(predictions.size() >= 8);
   for (std::size_t i = 1; i < predictions.size(); ++i) {
@@ -250,8 +250,8 @@ TEST_CASE("loads for figures ascend, and at the asked one the answer is the same
   CHECK(predictions[4].at(3).speedup->request == predicted(users(16)).at(3).speedup->request);
 }
 
-TEST_CASE("one budget of tokens gains where requests differ, and next to nothing where they are alike") {
-  LoadQuestion question = users(128);  // so many that every verified token takes time
+TEST_CASE("one token budget gains if requests differ, and almost nothing if they are equal") {
+  LoadQuestion question = users(128);  // enough that every verified token takes time
   question.pair.gamma.reset();
   const double alike = predicted(question).adaptive_gain.value();
   CHECK(alike >= 1.0);
@@ -274,7 +274,7 @@ TEST_CASE("a schedule is compared with the draft lengths, and one range is that 
   CHECK(one.scheduled->speedup->request == Approx(one.at(3).speedup->request).epsilon(tests::second_route));
 }
 
-TEST_CASE("evidence is named by what the times are, with the error that was seen for it") {
+TEST_CASE("evidence names the source of the times, with the error seen for that source") {
   const auto evidence = [](latency::Source source, std::optional<double> spread) {
     ProfilePrediction prediction{.question = {}, .device = "made up", .source = source};
     prediction.cells.resize(1);
@@ -299,7 +299,7 @@ TEST_CASE("evidence is named by what the times are, with the error that was seen
   CHECK_THAT(seen.error, Catch::Contains(operators.step_error.origin));
 }
 
-TEST_CASE("prompts of a profile whose steps time none are those of a data sheet") {
+TEST_CASE("a profile without timed prompts takes them from a data sheet") {
   const latency::Profile sheet = inputs::read_device("h100").profile;
   const latency::PairSurface prompts{sheet,
                                      latency::model_registry(),
@@ -330,7 +330,7 @@ TEST_CASE("prompts of a profile whose steps time none are those of a data sheet"
   CHECK(times->drafter_us(step) == steps.drafting(1, 2, 700).time_us);
 }
 
-TEST_CASE("a measured profile answers at a load as far as it measured") {
+TEST_CASE("a measured profile answers at a load within its measured range") {
   latency::Profile profile =
       latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
   for (latency::StepRow& row : profile.steps) row.cell.context -= 128;  // of its shortest
@@ -353,7 +353,7 @@ TEST_CASE("a measured profile answers at a load as far as it measured") {
   }
 }
 
-TEST_CASE("a document of the answer at a load is as its schema says, whatever the load", "[long]") {
+TEST_CASE("the document of an answer at a load follows its schema at every load", "[long]") {
   const TemporaryFolder folder;
   const auto served = load_document(folder, llama + load + "--slo-ttft-ms 500 --slo-tpot-ms 15 --gpu-hour-price 2.5");
   CHECK(served.at("best_gamma").at("cost") == served.at("best_gamma").at("throughput"));
@@ -385,7 +385,7 @@ TEST_CASE("a document of the answer at a load is as its schema says, whatever th
   }
 }
 
-TEST_CASE("no line of the answer at a load is longer than 100 columns, its evidence follows the choice") {
+TEST_CASE("no line of the answer at a load exceeds 100 columns, and its evidence follows the choice") {
   const TemporaryFolder folder;
   for (const std::string& arguments :
        {llama + load + "--slo-ttft-ms 500 --slo-tpot-ms 15 --gpu-hour-price 2.5 --gamma 3",
@@ -401,14 +401,14 @@ TEST_CASE("no line of the answer at a load is longer than 100 columns, its evide
   }
 }
 
-TEST_CASE("a load without an answer says what to add or to write") {
+TEST_CASE("a load without an answer says what to add or change") {
   CHECK_THAT(load_problem(llama + "--request-rate 10 --prompt 9 --output 9 --engine vlm"),
              Catch::Contains("did you mean vllm?"));
   CHECK_THAT(load_problem(of_operators + load), Catch::Contains("add --prompt-device D, a data sheet for the prompts"));
   CHECK_THAT(load_problem(of_operators + load + "--prompt-device h1000"), Catch::Contains("did you mean"));
 }
 
-TEST_CASE("the passes of an iteration take the time that an engine was calibrated to") {
+TEST_CASE("the passes of an iteration take the time of a calibrated engine") {
   const LoadQuestion question = users(16);
   const latency::Profile profile = inputs::read_device("h100").profile;
   latency::Engine slower = latency::no_engine();

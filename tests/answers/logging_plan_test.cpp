@@ -41,7 +41,7 @@ std::vector<std::string> keys_of_problems(const answers::PlanQuestion& question)
 
 }  // namespace
 
-TEST_CASE("a plan has a run without speculation and brackets the current draft length on both sides") {
+TEST_CASE("a plan has a run without speculation and draft lengths on both sides of the current one") {
   CHECK(gammas_of(logging_plan({.engine = "vllm"})) == Numbers{0, 1, 5});
   CHECK(gammas_of(logging_plan({.engine = "vllm", .current_gamma = 3})) == Numbers{0, 1, 3, 5});
   for (std::int64_t current = 1; current <= answers::max_planned_gamma; ++current) {
@@ -52,14 +52,14 @@ TEST_CASE("a plan has a run without speculation and brackets the current draft l
     const auto own = std::ranges::find(gammas, current);
     REQUIRE(own != gammas.end());
     REQUIRE(own + 1 != gammas.end());
-    // Half a draft length away at least: closer ones do not tell what a token costs.
+    // At least half a draft length away: closer ones do not identify the cost of a token.
     CHECK(2 * (own[1] - current) >= current);
     if (current > 1) CHECK(2 * own[-1] <= current);
     CHECK((current == 1 || own[-1] > 0));
   }
 }
 
-TEST_CASE("one load of production is planned together with one request, more are taken as they are") {
+TEST_CASE("one load of production is planned together with one request, several are taken as given") {
   CHECK(loads_of(logging_plan({.engine = "vllm"})) == Numbers{1, 16, 64});
   CHECK(loads_of(logging_plan({.engine = "llama.cpp"})) == Numbers{1, 4});
   CHECK(loads_of(logging_plan({.engine = "vllm", .concurrency = {8}})) == Numbers{1, 8});
@@ -67,7 +67,7 @@ TEST_CASE("one load of production is planned together with one request, more are
   CHECK(loads_of(logging_plan({.engine = "vllm", .concurrency = {4, 32}})) == Numbers{4, 32});
 }
 
-TEST_CASE("every server runs once forth and once back, at the same mean place") {
+TEST_CASE("every server runs once in each direction, at the same mean position") {
   const LoggingPlan plan = logging_plan({.engine = "trtllm", .current_gamma = 4});
   REQUIRE(plan.order.size() == 2 * plan.servers.size());
   for (const answers::PlannedServer& server : plan.servers) {
@@ -111,7 +111,7 @@ TEST_CASE("names of models cannot break out of a shell word or a document") {
   }
 }
 
-TEST_CASE("a question of a plan is checked as a whole") {
+TEST_CASE("the request for a plan is checked as a whole") {
   CHECK(keys_of_problems({.engine = "vllm", .current_gamma = 3, .concurrency = {1, 64}}).empty());
   CHECK(keys_of_problems(
             {.engine = "vlm", .current_gamma = 0, .concurrency = {0}, .target = "a\x1b[2J", .draft = "b\n"}) ==

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods side by side: each near its closed form and below its bound; what is exact loses nothing.
+// Methods compared: each near its closed form and below its bound; exact methods lose nothing.
 #include "answers/methods.hpp"
 
 #include <algorithm>
@@ -120,7 +120,8 @@ TEST_CASE("theoretical orders hold: block over token-wise verification, optimum 
   CHECK(row_of(answer, "specinfer", 1.0).bound == row_of(answer, "spectr", 1.0).bound);
   CHECK(row_of(answer, "dsi", 1.0).closed_form > row_of(answer, "speculative_sampling", 1.0).closed_form);
   CHECK(row_of(answer, "dynamic_tree", 1.0).bound == row_of(answer, "static_tree", 1.0).bound);
-  // At temperature 0 every rule of one draft is greedy decoding, and only those that trust the drafter lose anything.
+  // At temperature 0 every rule of one draft is greedy decoding, and only rules that use the drafter's probabilities
+  // lose anything.
   for (const char* method : {"block_verification", "greedy_match", "typical_acceptance", "lenience"}) {
     CHECK(row_of(answer, method, 0.0).tokens_per_iteration.mean ==
           row_of(answer, "speculative_sampling", 0.0).tokens_per_iteration.mean);
@@ -128,7 +129,7 @@ TEST_CASE("theoretical orders hold: block over token-wise verification, optimum 
   }
 }
 
-TEST_CASE("a row depends on nothing but its method, and aliases name the same method") {
+TEST_CASE("a row depends only on its method, and aliases name the same method") {
   MethodsQuestion question = small_question();
   question.iterations = 2'000;
   const MethodsAnswer all = compare_methods(question, 2);
@@ -141,7 +142,7 @@ TEST_CASE("a row depends on nothing but its method, and aliases name the same me
   }
 }
 
-TEST_CASE("wrong questions are rejected, with what to do") {
+TEST_CASE("invalid requests are rejected, with what to do") {
   const auto refused = [](auto change) {
     MethodsQuestion question = small_question();
     change(question);
@@ -158,7 +159,7 @@ TEST_CASE("wrong questions are rejected, with what to do") {
   refused([](MethodsQuestion& question) { question.price.verification = {1.0}; });
   refused([](MethodsQuestion& question) { question.price.verification = {1.0, -1.0}; });
   refused([](MethodsQuestion& question) { question.methods = {"medusa"}; });
-  refused([](MethodsQuestion& question) { question.methods = {"prompt_lookup"}; });  // copies nothing of no text
+  refused([](MethodsQuestion& question) { question.methods = {"prompt_lookup"}; });  // there is no text to copy
   refused([](MethodsQuestion& question) { question.pairs = {{.name = "", .models = question.models}}; });
   refused([](MethodsQuestion& question) {
     question.pairs = {{.name = "one", .models = question.models}, {.name = "one", .models = question.models}};
@@ -179,7 +180,8 @@ TEST_CASE("wrong questions are rejected, with what to do") {
   refused_parameter("no method", "rule.epsilon", 0.5);
 }
 
-TEST_CASE("several pairs are answered as each alone, text with what copies it, at temperatures that it is drawn at") {
+TEST_CASE(
+    "several pairs give the answers of single pairs, also text with input copying at the temperatures it allows") {
   MethodsQuestion question = question_of_pairs();
   question.temperatures = {0.0, 0.7, 1.0};
   const MethodsAnswer answer = compare_methods(question);
@@ -197,7 +199,7 @@ TEST_CASE("several pairs are answered as each alone, text with what copies it, a
     CHECK((row.loss == 0.0 || !row.exact));
     if (method_needs_text(row.method)) CHECK((row.pair == "text" && row.temperature != 0.7));
   }
-  // A pair's rows are those that it has alone, as the models without a name.
+  // A pair has the same rows as when it is run alone, as the unnamed models.
   MethodsQuestion alone = question;
   alone.pairs.clear();
   alone.models.alpha = 0.5;
@@ -242,12 +244,12 @@ TEST_CASE("contexts of a text have the acceptance of its own positions, and its 
       CHECK(std::isnan(row.closed_form));
     }
   }
-  // A model in front of which text is copied takes fewer of its passes for the same tokens.
+  // Copying text before a model saves passes of the model for the same tokens.
   CHECK(row_of(answer, "staged_speculation", 1.0).iteration_cost <
         row_of(answer, "ngram_drafting", 1.0).iteration_cost);
 }
 
-TEST_CASE("a block costs one draft step whatever its length, and each draft falls by its decay") {
+TEST_CASE("a block costs one draft step at any length, and each draft falls by its decay") {
   MethodsQuestion question = small_question();
   question.temperatures = {1.0};
   question.gamma = 4;
@@ -260,7 +262,7 @@ TEST_CASE("a block costs one draft step whatever its length, and each draft fall
       return !row.parameters.empty() && row.parameters[0] == std::pair<std::string, double>("drafter.decay", decay);
     });
   };
-  CHECK(std::ranges::count(compared_methods(), "block_drafting") == 0);  // what it takes for granted is asked for
+  CHECK(std::ranges::count(compared_methods(), "block_drafting") == 0);  // it requires an assumption
   const double a = answer.acceptances[0];
   const double cost = 1.0 + 4 * 0.01 + 0.05;
   CHECK(find(1.0).closed_form == Approx((1 + a + a * a + a * a * a + a * a * a * a) / cost));
@@ -333,7 +335,7 @@ TEST_CASE("the document has the keys of its schema") {
     for (const auto& [key, value] : properties.items()) listed.insert(key);
     CHECK(shown == listed);
   };
-  // Those of several pairs and of values of parameters are in the next test.
+  // Columns of several pairs and of parameter values are in the next test.
   nlohmann::ordered_json properties = schema["properties"];
   properties.erase("pairs");
   check_keys(json, properties);
@@ -371,7 +373,7 @@ TEST_CASE("documents and texts of several pairs name the pair of each row") {
   CHECK(text.find("\npair  method ") != std::string::npos);
   CHECK(text.find("x +-0.0") != std::string::npos);
   CHECK(text.find("  tokens  cost  ") != std::string::npos);
-  // Long settings take the place of what documents hold too.
+  // Long settings replace columns that the document also has.
   question.methods = {"sglang_thresholds"};
   question.parameters = {{"sglang_thresholds", "rule.threshold_single", {0.25}},
                          {"sglang_thresholds", "rule.threshold_acc", {0.75}}};

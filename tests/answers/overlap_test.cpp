@@ -10,7 +10,7 @@
 
 namespace foredraft::answers {
 
-TEST_CASE("overlapped schedules are compared with drafting and verification in turn, on two devices and on one") {
+TEST_CASE("overlapped schedules are compared with sequential drafting and verification, on two devices and on one") {
   const std::vector<OverlapRow> rows = overlap_rows(0.8, 5, 0.1);
   REQUIRE(rows.size() == 5);
   for (const OverlapRow& row : rows) {
@@ -20,7 +20,7 @@ TEST_CASE("overlapped schedules are compared with drafting and verification in t
     CHECK(row.best_speedup >= row.speedup);
     CHECK(row.target_servers.has_value() == (row.drafting.schedule == Overlap::dsi && !row.drafting.shared));
   }
-  CHECK(rows[0].best_gamma == 6);   // as predict says
+  CHECK(rows[0].best_gamma == 6);   // as in predict
   CHECK(rows[1].best_gamma == 10);  // 1 / c: neither model waits
   CHECK(rows[3].target_servers == 3.0);
   CHECK(rows[4].speedup == rows[0].speedup);

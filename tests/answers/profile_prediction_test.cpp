@@ -22,7 +22,7 @@
 namespace foredraft::answers {
 namespace {
 
-/// Plain 10 ms, a draft 1 ms; at batch 1 verification is free, at batch 4 each token more costs 5 ms.
+/// A decode step takes 10 ms, a draft 1 ms; at batch 1 verification costs no more, at batch 4 5 ms per further token.
 const std::string steps_of_two =
     "# my engine\nmodel,role,batch,tokens,context,ms\n"
     "big,decoder_pass,1,1,100,10\nbig,decoder_pass,1,2,100,10\nbig,decoder_pass,1,3,100,10\n"
@@ -60,7 +60,7 @@ ProfileQuestion llama_pair() {
 
 }  // namespace
 
-TEST_CASE("predict prints the advice first, then every batch, then what it rests on") {
+TEST_CASE("predict prints the advice first, then every batch, then the basis of its times") {
   ProfileQuestion question = question_of_two();
   question.overhead_us = 500.0;
   // Batch 1: 1.8 tokens for 11.5 ms and 2.3 for 12.5, against 10 ms each. Batch 4: 1.8 for 42.5 ms, 2.3 for 64.5,
@@ -131,7 +131,7 @@ TEST_CASE("the JSON of a prediction from times has the fields of every predictio
   CHECK(cell["gammas"][0]["break_even_alpha"].is_null());
 }
 
-TEST_CASE("intervals carry the spread of a measured profile through, and unmeasured models that of the fit") {
+TEST_CASE("intervals include the spread of a measured profile, and those of unmeasured models that of the fit") {
   const latency::Profile profile =
       latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "qwen1.5-0.5b", "t5-small"}, 0.0);
   ProfileQuestion question{.target = "llama-2-7b", .draft = "qwen1.5-0.5b"};
@@ -140,7 +140,7 @@ TEST_CASE("intervals carry the spread of a measured profile through, and unmeasu
   question.batches = {8};
   question.contexts = {128};
   const AtBatch measured = predict(question, profile).cells.front();
-  const double spread = 0.005;  // half of what halves of the samples differ by
+  const double spread = 0.005;  // half of the difference between halves of the samples
   // One draft of batch 8 is a plain pass of the drafter: all three are points of the table.
   const AtDraftLength& one = measured.lengths.front();
   const double whole = one.times.drafting.time_us + one.times.verify.time_us;
@@ -161,7 +161,8 @@ TEST_CASE("intervals carry the spread of a measured profile through, and unmeasu
   CHECK_THAT(app::to_text(predict(question, noisy)), Catch::Contains("NOT VALID"));
 }
 
-TEST_CASE("a profile with verifications charges sampling to plain decoding and to each iteration, and shows it") {
+TEST_CASE(
+    "a profile with verifications charges sampling to autoregressive decoding and to each iteration, and shows it") {
   latency::Profile profile =
       latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
   ProfileQuestion question{.target = "llama-2-7b", .draft = "sheared-llama-1.3b"};
@@ -198,8 +199,8 @@ TEST_CASE("a profile with verifications charges sampling to plain decoding and t
              Catch::Contains("some sampling is of larger or smaller batches than"));
 }
 
-TEST_CASE("bound by memory a verification costs one step, and the speedup is that of constant c") {
-  // Computing is free: what is left are weights, read once whatever the tokens, and a little of activations.
+TEST_CASE("if memory bound, a verification costs one step, and the speedup is that of constant c") {
+  // Computing is free: what remains is reading the weights once for any number of tokens, and a few activations.
   const AtBatch at = predict(llama_pair(), sheet(1e12, 1e30)).cells.front();
   const AtDraftLength& four = at.lengths[3];
   // Activations of four tokens more: 44 MB against 13 GB of weights.
@@ -210,8 +211,8 @@ TEST_CASE("bound by memory a verification costs one step, and the speedup is tha
   CHECK(at.use >= 4);
 }
 
-TEST_CASE("bound by computing the speedup is the inverse of the operations factor, and no draft pays") {
-  // Memory is free: a pass takes what it computes, and its operations are counted from the programs themselves.
+TEST_CASE("if compute bound, the speedup is the inverse of the operations factor, and no draft length gains") {
+  // Memory is free: a pass takes the time of its operations, which are counted from the programs.
   const ProfileQuestion question = llama_pair();
   const auto flop = [](const std::string& model, std::int64_t tokens, std::int64_t context) {
     const auto& shape = latency::find_model(latency::model_registry(), model);
@@ -226,7 +227,7 @@ TEST_CASE("bound by computing the speedup is the inverse of the operations facto
     for (std::int64_t draft = 0; draft < length.gamma; ++draft) operations += flop("sheared-llama-1.3b", 1, draft);
     const double factor = operations / (length.tokens * flop("llama-2-7b", 1, 0));
     CHECK(length.speedup * factor == Approx(1.0).epsilon(tests::solved_root));
-    // The same with an operations ratio for all drafts alike: attention over a few keys is what differs.
+    // The same with one operations ratio for all drafts: only attention over a few keys differs.
     const double ratio = flop("sheared-llama-1.3b", 1, 0) / flop("llama-2-7b", 1, 0);
     CHECK(length.speedup *
               analytic::operations_factor(length.tokens, static_cast<double>(length.gamma), ratio, Convention::bonus) ==
@@ -237,7 +238,7 @@ TEST_CASE("bound by computing the speedup is the inverse of the operations facto
   CHECK(answers::schedule_json(prediction.schedules.front()).dump() == "[[1,8,0]]");
 }
 
-TEST_CASE("a table of steps is searched as far as it reaches, and says so") {
+TEST_CASE("a table of steps is searched within its range, and the answer says so") {
   ProfileQuestion question = question_of_two();
   question.acceptance = Iid{0.8};
   const latency::Profile steps = inputs::parse_steps(steps_of_two, "steps.csv");  // up to three tokens: two drafts
@@ -249,7 +250,7 @@ TEST_CASE("a table of steps is searched as far as it reaches, and says so") {
              Catch::Contains("no time for batch 1, 4 tokens"));
 }
 
-TEST_CASE("a step that a user measured is rejected by line where it cannot be") {
+TEST_CASE("an impossible step of a user's file is rejected by line") {
   const auto rejected = [](const std::string& rows) {
     return problem(
         [&] { static_cast<void>(inputs::parse_steps("model,role,batch,tokens,context,ms\n" + rows, "s.csv")); });

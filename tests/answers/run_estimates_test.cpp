@@ -42,7 +42,7 @@ double relative_error(const analytic::ClusteredEstimate& estimate) {
   return analytic::uncertainty_of(estimate).standard_error / estimate.value;
 }
 
-/// A window of eight requests that took this long.
+/// A window of eight requests with this duration.
 Observation served(double seconds, double output_tokens_per_s) {
   Observation window = plain(8, 1.0);
   window.times = {.duration_s = seconds, .output_tokens_per_s = output_tokens_per_s};
@@ -56,7 +56,7 @@ RunEstimates timed(const std::vector<double>& tpot_ms) {
   return estimated(windows);
 }
 
-/// Requests by these names, each with a TPOT of its own, times `slower`.
+/// Requests with these names and different TPOTs, times `slower`.
 std::vector<Observation> requests(const std::vector<std::string>& names, double slower) {
   std::vector<Observation> all;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -69,7 +69,7 @@ std::vector<Observation> requests(const std::vector<std::string>& names, double 
   return all;
 }
 
-/// A whole run of 100 requests/s that serves so many.
+/// A whole run at 100 requests/s that serves this many.
 Observation at_rate(double served_per_s, double output_tokens_per_s, double tpot_ms) {
   Observation run = plain(8, tpot_ms);
   run.span = logs::Span::run;
@@ -81,7 +81,7 @@ Observation at_rate(double served_per_s, double output_tokens_per_s, double tpot
 
 }  // namespace
 
-TEST_CASE("times are total time over total tokens, in both arms") {
+TEST_CASE("times are total time over total tokens, with speculation and without") {
   const RunEstimates of_plain = estimated({served(10.0, 200.0), served(30.0, 100.0)});
   CHECK(value_of(of_plain, "tpot_ms") == Approx(1e3 * 8.0 * 40.0 / 5000.0));
   CHECK(value_of(of_plain, "output_tokens_per_s") == Approx(5000.0 / 40.0));
@@ -95,7 +95,7 @@ TEST_CASE("times are total time over total tokens, in both arms") {
   CHECK(value_of(run, "marginal[1]") == Approx((800.0 + 1200.0) / 4000.0));
 }
 
-TEST_CASE("up to three windows that agree have an assumed error, which is in no interval") {
+TEST_CASE("up to three windows that agree have an assumed error, which no interval includes") {
   for (const std::size_t few : {1U, 2U, 3U}) {
     const analytic::ClusteredEstimate time = *timed(std::vector(few, 10.0)).estimate("tpot_ms");
     CHECK(analytic::is_assumed(time));
@@ -111,7 +111,7 @@ TEST_CASE("up to three windows that agree have an assumed error, which is in no 
   CHECK(answers::known_interval(scattered).low < 10.0);
 }
 
-TEST_CASE("the counts of a single run state the error of its acceptance, a printed length does not") {
+TEST_CASE("the counts of a single run give the error of its acceptance, a printed length does not") {
   const RunEstimates counted = estimated({speculative(3, 8, 12.0, 0.8)});
   CHECK_FALSE(analytic::is_assumed(*counted.estimate("acceptance_length")));
   CHECK(analytic::is_assumed(*counted.estimate("iteration_ms")));
@@ -124,7 +124,7 @@ TEST_CASE("the counts of a single run state the error of its acceptance, a print
   CHECK(analytic::is_assumed(*length.estimate("acceptance_length")));
 }
 
-TEST_CASE("the same requests by name are the same clusters, in whatever order they were logged") {
+TEST_CASE("requests of the same name are the same clusters, in any order of the log") {
   ClusterRegistry registry;
   const std::size_t number = registry.number_of({"1", "2"});
   CHECK(registry.number_of({"1", "2"}) == number);
@@ -174,7 +174,7 @@ TEST_CASE("a counter of full drafts only gives no acceptance and no marginal") {
   CHECK(value_of(run, "tpot_ms") == 4.0);  // of the client
 }
 
-TEST_CASE("at a stated rate the throughput is that of the arrivals, unless it is not kept up with") {
+TEST_CASE("at a stated rate the throughput is that of the arrivals, unless the server falls behind") {
   const RunEstimates keeps_up = estimated({at_rate(99.0, 5000.0, 10.0)});
   CHECK(keeps_up.estimate("output_tokens_per_s") == nullptr);
   CHECK(keeps_up.unknown.at("output_tokens_per_s").ends_with("(W01)"));
@@ -204,7 +204,7 @@ TEST_CASE("throughputs are compared only where neither run has times and no rate
   CHECK_FALSE(answers::paces_of(timed({10.0}), throughput(std::nullopt)));
 }
 
-TEST_CASE("a speedup that is not known says why") {
+TEST_CASE("an unknown speedup has a reason") {
   RunEstimates run = estimated({speculative(3, 8, 12.0, 0.8)});
   Observation no_times = plain(8, 1.0);
   no_times.times = {};
@@ -214,7 +214,7 @@ TEST_CASE("a speedup that is not known says why") {
   CHECK(value_of(run, "speedup") == Approx(10.0 * 2.952 / 12.0));
 }
 
-TEST_CASE("tokens cost what a run of that throughput costs, nothing is said of arrivals") {
+TEST_CASE("the price of tokens follows from the throughput of a run, and arrivals have none") {
   const answers::GpuPrice price{.per_hour = 3.6};
   const RunEstimates run = estimated({served(10.0, 1000.0)});
   CHECK(answers::cost_of(price, &run) == Approx(1.0));

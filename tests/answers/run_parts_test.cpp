@@ -37,7 +37,7 @@ double tpot_ms(const RunPart& part) { return part.request_ms.value() / part.time
 
 }  // namespace
 
-TEST_CASE("a time is what a client saw, else the engine's iterations, else its throughput") {
+TEST_CASE("a time is the client's, else the engine's iterations, else the throughput") {
   Observation window = speculative(3, 8, 12.0, 0.5, 1000);
   window.times.tpot_ms = 5.0;
   window.times.output_tokens_per_s = 500.0;
@@ -52,10 +52,10 @@ TEST_CASE("a time is what a client saw, else the engine's iterations, else its t
   CHECK_FALSE(parts({window}).parts.at(0).request_ms);
 }
 
-TEST_CASE("windows without speculation count by their tokens: a slow one weighs less than a fast one") {
+TEST_CASE("windows without speculation are weighted by their tokens: a slow one counts less than a fast one") {
   Observation fast = window_of(1, 80.0);
   Observation slow = window_of(1, 20.0);
-  fast.times.iteration_ms = 12.5;  // as readers derive it from the throughput
+  fast.times.iteration_ms = 12.5;  // as derived from the throughput
   slow.times.iteration_ms = 50.0;
   const RunParts all = parts({fast, slow});
   double request_ms = 0.0;
@@ -85,7 +85,7 @@ TEST_CASE("a request is timed by its tokens after the first one") {
   CHECK(part.request_ms == 1000.0);
 }
 
-TEST_CASE("steps without a draft count as steps where the generated tokens tell them") {
+TEST_CASE("steps without a draft count as steps where the generated tokens show them") {
   Observation window = speculative(3, 8, 12.0, 0.5, 100);
   const double accepted = static_cast<double>(*window.acceptance->accepted_tokens);
   window.acceptance->generated_tokens = 100 + *window.acceptance->accepted_tokens + 300;
@@ -102,10 +102,10 @@ TEST_CASE("windows in which the requests in flight changed lose their times and 
   CHECK_FALSE(all.parts.at(2).request_ms);
   CHECK(all.left_out.sum() == 1);
   CHECK(timed({window_of(8, 800.0), window_of(9, 820.0), window_of(8, 800.0)}) == std::vector<bool>{true, true, true});
-  // Before an idle window the requests ran for a part of the time.
+  // Before an idle window the requests ran only part of the time.
   CHECK(timed({window_of(8, 800.0), window_of(8, 300.0), window_of(0, 0.0), window_of(0, 0.0)}) ==
         std::vector<bool>{true, false, false, false});
-  // What an idle window generated came from the requests before it, which had run until there.
+  // The tokens of an idle window came from the requests before it, which ran until then.
   CHECK(timed({window_of(4, 40.0), window_of(4, 41.0), window_of(4, 36.0), window_of(0, 19.0)}) ==
         std::vector<bool>{true, true, true, false});
   // The first window began before its requests did.
@@ -122,13 +122,13 @@ TEST_CASE("windows with far fewer iterations than others were partly idle and lo
       parts({window_of(8, 800.0), window_of(8, 810.0), window_of(8, 400.0), window_of(8, 790.0), window_of(8, 800.0)});
   CHECK(all.left_out.partial == 1);
   CHECK_FALSE(all.parts.at(2).request_ms);
-  // Scatter of that size is no idleness, and three windows tell no usual rate.
+  // Scatter of that size is not idleness, and three windows do not determine the normal rate.
   CHECK(parts({window_of(8, 800.0), window_of(8, 600.0), window_of(8, 500.0), window_of(8, 900.0)}).left_out.partial ==
         0);
   CHECK(parts({window_of(8, 800.0), window_of(8, 800.0), window_of(8, 400.0)}).left_out.partial == 0);
 }
 
-TEST_CASE("a window that began idle, as its log tells, loses its time where it was slow") {
+TEST_CASE("a window that began idle, as its log shows, loses its time where it was slow") {
   const auto left_out = [](double output_tokens_per_s) {
     Observation began_idle = window_of(8, output_tokens_per_s);
     began_idle.partial = true;
@@ -151,7 +151,7 @@ TEST_CASE("windows of prompts lose their times where others only decode, and are
   CHECK(separates({window_of(8, 800.0), window_of(8, 800.0, 100.0)}) == std::nullopt);
 }
 
-TEST_CASE("where the rate of prompts alone was logged, their share is not known and no window is left out") {
+TEST_CASE("if only the rate of prompts was logged, their share is unknown and no window is omitted") {
   Observation window = plain(8, 10.0);
   window.times.prompt_tokens_per_s = 500.0;
   Observation decodes = window;
@@ -162,7 +162,7 @@ TEST_CASE("where the rate of prompts alone was logged, their share is not known 
   CHECK(runs.all[0].left_out.sum() == 0);
 }
 
-TEST_CASE("an arm without windows that only decode keeps its prompts, and so does the other arm") {
+TEST_CASE("a run without windows that only decode keeps its prompts, and so does the run compared with it") {
   const auto speculating = [](double output, double prompts) {
     Observation window = speculative(3, 8, 1.0, 0.8);
     window.times = window_of(8, output, prompts).times;
@@ -181,7 +181,7 @@ TEST_CASE("an arm without windows that only decode keeps its prompts, and so doe
   CHECK(left_out(mixed) == 0);
 }
 
-TEST_CASE("every draft accepted marks a part, whatever the log counts them by") {
+TEST_CASE("if every draft was accepted a part is marked, for any way of counting") {
   Observation window = speculative(3, 8, 12.0, 1.0, 100);
   CHECK(parts({window}).parts.at(0).all_accepted);
   window.acceptance->drafted_tokens.reset();

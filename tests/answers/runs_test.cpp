@@ -37,7 +37,7 @@ std::vector<std::string> loads_of(const RunList& runs) {
   return loads;
 }
 
-/// Windows of a context whose iterations take this long.
+/// Windows of one context with this iteration time.
 std::vector<Observation> with_context(std::int64_t gamma, double context, double iteration_ms) {
   std::vector<Observation> windows;
   for (int i = 0; i < 3; ++i) {
@@ -76,7 +76,7 @@ TEST_CASE("drafters, models, engines and versions never share a run, requests of
   }));
 }
 
-TEST_CASE("an observation's own drafter goes before that of its log") {
+TEST_CASE("an observation's own drafter overrides that of its log") {
   Observation named = speculative(3, 8, 12.0, 0.8);
   named.drafter = "ngram";
   logs::ObservedLog log = log_as_is({speculative(3, 8, 12.0, 0.8), named});
@@ -88,7 +88,7 @@ TEST_CASE("an observation's own drafter goes before that of its log") {
   CHECK(answers::setting_text(runs.all[1], runs.all) == "ngram, K = 3");
 }
 
-TEST_CASE("ways of sampling are loads of their own, a single one is none") {
+TEST_CASE("ways of sampling are separate loads, a single one is none") {
   Observation cold = speculative(3, 8, 12.0, 0.8);
   cold.stratum.temperature = 0.0;
   Observation warm = speculative(3, 8, 12.0, 0.6);
@@ -98,7 +98,7 @@ TEST_CASE("ways of sampling are loads of their own, a single one is none") {
   CHECK(runs.all[0].load.sampling == "temperature 0");
   CHECK(runs.all[1].load.sampling == "temperature 0.7");
   CHECK(runs_in({cold, cold}).all.at(0).load.sampling == std::nullopt);
-  // What plain runs sampled with alone divides nothing.
+  // Sampling settings of plain runs alone separate nothing.
   Observation plain_cold = plain(8, 10.0);
   plain_cold.stratum.temperature = 0.0;
   CHECK(runs_in({cold, plain_cold, plain(8, 10.0)}).all.size() == 2);
@@ -118,7 +118,7 @@ TEST_CASE("a limit of the load generator is the load where it binds, else the re
   CHECK(load(std::nullopt, std::nullopt) == std::nullopt);
 }
 
-TEST_CASE("requests sent at once and stated rates are loads whatever was in flight") {
+TEST_CASE("requests sent at once and stated rates are loads, for any number in flight") {
   Observation at_once = whole_run();
   at_once.offered_requests = 500.0;
   Observation faster = whole_run();
@@ -133,7 +133,7 @@ TEST_CASE("requests sent at once and stated rates are loads whatever was in flig
   CHECK(loads_of(runs_in({paced})) == std::vector<std::string>{"2 requests/s"});
 }
 
-TEST_CASE("windows are put together by powers of two of their requests in flight, runs are not") {
+TEST_CASE("windows are grouped by powers of two of their requests in flight, runs are not") {
   const std::vector windows{speculative(3, 7, 12.0, 0.8), speculative(3, 9, 12.0, 0.8), speculative(3, 16, 12.0, 0.8)};
   CHECK(runs_in(windows).all.size() == 2);
   Observation one = whole_run();
@@ -143,7 +143,7 @@ TEST_CASE("windows are put together by powers of two of their requests in flight
   CHECK(runs_in({one, other}).all.size() == 2);
 }
 
-TEST_CASE("contexts are loads of their own once iterations differ between them, in both arms") {
+TEST_CASE("contexts are separate loads if iterations differ between them, with speculation and without") {
   const std::vector alike = joined({with_context(3, 1000.0, 12.0), with_context(3, 30'000.0, 12.5)});
   CHECK(runs_in(alike).all.size() == 1);
   const std::vector apart = joined({with_context(3, 1000.0, 12.0), with_context(3, 30'000.0, 20.0),
@@ -166,12 +166,12 @@ TEST_CASE("a level of contexts begins after a gap of half, and short contexts ar
   CHECK(answers::level_of(9000.0, levels) == 4000.0);
 }
 
-TEST_CASE("files that contradict each other are runs of their own, files that agree are one") {
+TEST_CASE("files that contradict each other are separate runs, files that agree are one") {
   const auto runs = [](double one, double other) {
     return runs_in({log_as_is({whole_run(one)}, "a"), log_as_is({whole_run(other)}, "b")});
   };
   CHECK(runs(0.7, 0.7).all.size() == 1);
-  CHECK(runs(0.7, 0.705).all.size() == 1);  // shown, and of no consequence
+  CHECK(runs(0.7, 0.705).all.size() == 1);  // significant but irrelevant
   const RunList apart = runs(0.7, 0.6);
   REQUIRE(apart.all.size() == 2);
   CHECK(apart.all[0].setting.file == "a:0");
@@ -179,7 +179,7 @@ TEST_CASE("files that contradict each other are runs of their own, files that ag
   CHECK(apart.all[1].files == std::set<std::string>{"b"});
   // Noise: 300 steps each.
   CHECK(runs_in({log_as_is({whole_run(0.7, 300)}, "a"), log_as_is({whole_run(0.6, 300)}, "b")}).all.size() == 1);
-  // Windows of one file are one kind of traffic however they differ.
+  // Windows of one file are one kind of traffic, even if they differ.
   CHECK(runs_in({speculative(3, 8, 12.0, 0.7, 20'000), speculative(3, 8, 12.0, 0.6, 20'000)}).all.size() == 1);
 }
 
@@ -200,7 +200,7 @@ TEST_CASE("the order of files changes nothing") {
   }
 }
 
-TEST_CASE("requests that are replayed come in the order of their files' names") {
+TEST_CASE("replayed requests come in the order of their files' names") {
   const auto recorded = [](const std::string& name, std::int32_t accepted) {
     Observation trace{.span = logs::Span::request, .decoding = logs::Decoding::speculative};
     trace.trace.by_position.assign(100, accepted);
@@ -245,7 +245,7 @@ TEST_CASE("requests of a file have the load of its whole run") {
   CHECK(runs_in({run, request}).all.size() == 1);
 }
 
-TEST_CASE("a rate is not kept up with where clearly fewer requests are served") {
+TEST_CASE("a rate exceeds the capacity where clearly fewer requests are served") {
   const auto overloaded = [](double served) {
     Observation run = whole_run();
     run.times.request_rate_per_s = 10.0;
@@ -256,7 +256,7 @@ TEST_CASE("a rate is not kept up with where clearly fewer requests are served") 
   CHECK_FALSE(overloaded(9.5));
 }
 
-TEST_CASE("a draft length that a log does not say follows where all steps drafted as many tokens") {
+TEST_CASE("an unlogged draft length is inferred where all steps drafted equally many tokens") {
   const auto gamma = [](std::int64_t drafted_of_the_second) {
     Observation one = speculative(3, 8, 12.0, 0.7, 100);
     Observation other = one;
@@ -269,7 +269,7 @@ TEST_CASE("a draft length that a log does not say follows where all steps drafte
   CHECK(gamma(299) == std::nullopt);
 }
 
-TEST_CASE("runs are named by what tells them apart") {
+TEST_CASE("runs are named by what distinguishes them") {
   Run run{.setting = {.decoding = logs::Decoding::speculative, .gamma = 3, .drafter = "eagle3"}};
   Run other = run;
   CHECK(answers::setting_text(run, std::vector{run, other}) == "K = 3");

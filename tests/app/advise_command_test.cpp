@@ -27,7 +27,7 @@ const std::string head = "decoding,gamma,steps,accepted_at_1,accepted_at_2,reque
 
 }  // namespace
 
-TEST_CASE("advise prints one document with every key of its schema, whatever the log holds") {
+TEST_CASE("advise prints one document with every key of its schema, for any log") {
   const Json schema = Json::parse(content_of(FOREDRAFT_SOURCE "/docs/schemas/advise.schema.json"));
   const TemporaryFolder folder;
   write_text(folder / "few.csv", head + "speculative,2,150,90,50,8,12.5\n");
@@ -47,7 +47,7 @@ TEST_CASE("advise prints one document with every key of its schema, whatever the
   check("unknown_k.jsonl", 0);
 }
 
-TEST_CASE("exit codes tell acceptance that was estimated from none and from bad input") {
+TEST_CASE("exit codes distinguish estimated acceptance, none and bad input") {
   const TemporaryFolder folder;
   write_text(folder / "few.csv", head + "speculative,2,199,120,60,8,12.5\n");
   write_text(folder / "enough.csv", head + "speculative,2,200,120,60,8,12.5\n");
@@ -126,7 +126,7 @@ TEST_CASE("an observations file gives the advice of the logs that it was made of
   }
 }
 
-TEST_CASE("a device answers other draft lengths, and stated requests stand for those that were not logged") {
+TEST_CASE("a device answers other draft lengths, and stated requests replace unlogged ones") {
   const TemporaryFolder folder;
   const std::string device = " --device h100 --target llama-3.1-8b --draft llama-3.2-1b";
   const Json advice = advised(folder, example("k3.log") + " --plain " + example("plain.log") + device);

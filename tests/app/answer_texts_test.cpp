@@ -40,7 +40,7 @@ void check_said(const TemporaryFolder& folder, const std::vector<Said>& answers)
 
 }  // namespace
 
-TEST_CASE("predict reports that no draft length is best or pays, and its assumptions about drafts") {
+TEST_CASE("predict reports if no draft length is best or none gains, and its assumptions about drafts") {
   const TemporaryFolder folder;
   const std::string pair = "predict --device h100 --target llama-3.1-8b --draft llama-3.2-1b ";
   const std::string load = " --prompt-tokens 1000 --output-tokens 200";
@@ -87,7 +87,7 @@ TEST_CASE("a sweep reports its size, what does not fit, and servers not yet in a
        {"sweep server.toml --out d --no-figures",
         {"1 point; 320 requests each in 4 replicas",
          "a replica warms up with 16 requests, and 16 are served at once: the server was not yet in a steady"}}});
-  // What check finds other than rows: changed files, inputs with other content, unfinished runs.
+  // Findings of check besides rows: changed files, inputs with different content, unfinished runs.
   write_text(folder / "outcomes.csv", "sequence,outcome\na,1\na,0\nb,1\n");
   write_text(folder / "trace.toml", schema +
                                         "[fixed]\ngamma = 2\nprocess = \"trace\"\n\"process.file\" = \"outcomes.csv\"\n"
@@ -105,7 +105,7 @@ TEST_CASE("a sweep reports its size, what does not fit, and servers not yet in a
               {"sweep trace.toml --out t --no-figures", {"t: holds results of input files of other content"}, 2},
               {"check a", {"a: the run is not complete"}, 2},
               {"check b", {"b/summary.md: SHA-256 differs from the manifest"}, 1}});
-  // A folder keeps the results that it has.
+  // A folder keeps its results.
   const std::string reproduce = "reproduce leviathan-table1 --no-figures --out ";
   check_said(folder, {{reproduce + "r", {"leviathan-table1"}},
                       {reproduce + "r", {"leviathan-table1"}},

@@ -18,7 +18,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tolerances.hpp"
 
-/// The public functions on what their callers give them; what they compute is tested where it is computed.
+/// The handling of arguments by the public functions; their results are tested in the folders that compute them.
 namespace foredraft {
 namespace {
 
@@ -34,7 +34,7 @@ ProcessFidelity& process_of(Scenario& scenario) { return std::get<ProcessFidelit
 
 constexpr SimulationPlan short_plan{.iterations = 1000, .seed = 1};
 
-/// Both reject it, and say why.
+/// Both reject it with the reason.
 void check_rejected(const Scenario& scenario, const std::string& why) {
   CHECK_THROWS_AS(predict(scenario), DomainError);
   CHECK_THROWS_WITH(predict(scenario), Catch::Contains(why));
@@ -55,13 +55,13 @@ TEST_CASE("the best draft length is that of the closed forms, and its neighbors 
   CHECK(speedup_at(best.last_near_best.value()) >= 0.99 * best.speedup);
   CHECK(speedup_at(best.first_near_best.value() - 1) < 0.99 * best.speedup);
   CHECK(speedup_at(best.last_near_best.value() + 1) < 0.99 * best.speedup);
-  // Drafts that cost nothing pay at any length: 1 / (1 - alpha) tokens in the limit.
+  // Drafts that cost nothing gain at any length: 1 / (1 - alpha) tokens in the limit.
   const BestDraftLength unbounded = best_draft_length(iid_scenario(0.8, 5, 0.0));
   CHECK_FALSE(unbounded.gamma.has_value());
   CHECK(unbounded.speedup == Approx(5.0).epsilon(tests::second_route));
 }
 
-TEST_CASE("where draft lengths cannot be compared, the best one is rejected and not guessed") {
+TEST_CASE("where draft lengths cannot be compared, asking for the best one is an error") {
   Scenario scenario = iid_scenario(0.8, 5, 0.05);
   scenario.cost = ConstantRatio{};
   CHECK_THROWS_WITH(best_draft_length(scenario), Catch::Contains("without a cost"));
@@ -79,7 +79,7 @@ TEST_CASE("where draft lengths cannot be compared, the best one is rejected and 
   CHECK_THROWS_WITH(best_draft_length(scenario), Catch::Contains("fidelity"));
 }
 
-TEST_CASE("a scenario with a value out of range is rejected by closed form and simulation alike") {
+TEST_CASE("closed form and simulation reject the same values out of range") {
   for (const double alpha : {-0.1, 1.1, std::nan(""), std::numeric_limits<double>::infinity()}) {
     check_rejected(iid_scenario(alpha, 5, 0.05), "alpha");
   }
@@ -100,9 +100,9 @@ TEST_CASE("a scenario with a value out of range is rejected by closed form and s
   check_rejected(scenario, "cost.step_ms=0");
 }
 
-TEST_CASE("parts of a scenario that do not go together are rejected") {
+TEST_CASE("parts of a scenario that do not fit together are rejected") {
   Scenario scenario = iid_scenario(0.8, 3, 0.05);
-  // Beyond its end nothing is known; every policy used to read on.
+  // Beyond its end nothing is known; policies used to read past it.
   process_of(scenario).acceptance = Positional{.conditional = {0.9, 0.8}};
   for (const Policy& policy : std::vector<Policy>{ConstantGamma{}, Plus2Minus1{}, OptimalStopping{}}) {
     process_of(scenario).policy = policy;
@@ -206,7 +206,7 @@ TEST_CASE("a profile gives the times of its surfaces and the speedups that follo
   CHECK_THROWS_WITH(times.drafting(0, 1, 0), Catch::Contains("gamma=0"));
   CHECK_THROWS_WITH(times.verify(0, 1, 0, Convention::no_bonus), Catch::Contains("gamma=0"));
   CHECK_THROWS_WITH(profile.times("llama-2-7b", "no-model"), Catch::Contains("no-model"));
-  // Heads stand on the target: whatever is given as their model is not looked at.
+  // Heads are part of the target: their own model argument is ignored.
   CHECK(profile.times("vicuna-33b", "", Heads{}).drafting(3, 1, 512).time_us > 0.0);
 }
 
@@ -234,7 +234,7 @@ TEST_CASE("a sweep reports progress, stops when asked, and resumes") {
   CHECK_FALSE(std::filesystem::exists(folder / "c"));
 }
 
-TEST_CASE("a tree beyond its accuracies or its price is rejected") {
+TEST_CASE("a tree beyond its accuracies or its cost is rejected") {
   TreeQuestion question{.accuracies = {{0.5, 0.25}, {0.5, 0.125}}, .nodes = 5, .depth = 2};
   CHECK(best_tree(question).chosen.tokens == 2.125);
   question.depth = 3;

@@ -16,7 +16,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tiny_profile.hpp"
 
-/// `foredraft calibrate` as a user meets it, with models that any machine measures at once. No time is asserted.
+/// `foredraft calibrate` as a user runs it, with models that any machine measures quickly. No time is asserted.
 namespace foredraft::tests {
 namespace {
 
@@ -59,7 +59,7 @@ TEST_CASE("noise that the user has accepted is reported without advice") {
   CHECK(app::noise_message("too noisy", "end other programs", true) == "too noisy");
 }
 
-TEST_CASE("a profile of the pair that is asked for is complete, is shown as a table, and is not overwritten") {
+TEST_CASE("a profile of the requested pair is complete, is shown as a table, and is not overwritten") {
   const TemporaryFolder folder;
   const std::vector<gpu_bench::PlannedPair> pairs =
       gpu_bench::pairs_of(latency::model_registry(), {"tiny-target", "tiny-drafter"});
@@ -73,10 +73,10 @@ TEST_CASE("a profile of the pair that is asked for is complete, is shown as a ta
                                 .threads = 1,
                                 .facts = gpu_bench::cpu_facts()};
   request.identity.commit = "of this test";
-  // A cold pass of a small model goes through five times this: seconds where a server says what all its cores share.
+  // A cold pass of a small model reads through five times this: seconds if a server reports the cache of all its cores.
   request.facts.last_cache_bytes = std::int64_t{1} << 20U;
   const std::atomic<bool> interrupted = false;
-  // A machine under load needs more time, and goes on where the last run ended.
+  // A machine under load needs more time; the next run continues where the last one ended.
   for (const double budget_s : {1.0, 4.0, 16.0, 64.0}) {
     request.budget_s = budget_s;
     if (gpu_bench::measure_cpu(request, interrupted, [](const std::string&) {}).profile.complete()) break;
@@ -156,9 +156,9 @@ TEST_CASE("calibrate rejects what it cannot measure or must not overwrite, with 
   CHECK(content_of(folder / "mine.json") == "{\"schema\": \"something else\"}");
 }
 
-TEST_CASE("calibrate --backend cuda starts foredraft-gpu from the PATH, and says where it was not found") {
+TEST_CASE("calibrate --backend cuda starts foredraft-gpu from the PATH, and says if it was not found") {
   const TemporaryFolder folder;
-  // A link beside nothing, so that only the PATH counts.
+  // A link in an empty folder, so that only the PATH is searched.
   std::filesystem::create_directory(folder / "alone");
   std::filesystem::copy_file(FOREDRAFT_PROGRAM, folder / "alone/foredraft");
   const auto run = [&](const std::string& arguments, const std::string& path) {

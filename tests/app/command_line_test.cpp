@@ -27,7 +27,7 @@ std::string problems_of(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-TEST_CASE("only an option that says so may be repeated") {
+TEST_CASE("only options declared as repeatable may be repeated") {
   CommandSpec repeatable = toy();
   repeatable.options.front().repeatable = true;
   CommandLine line(repeatable, {"x", "--alpha", "1", "--alpha=2"});
@@ -50,7 +50,7 @@ TEST_CASE("an abbreviated option is unknown, not guessed") {
   CHECK(problems_of({"x", "--alph", "0.5"}) == "foredraft toy: --alph: unknown option");
 }
 
-TEST_CASE("an option of an engine names ours, another unknown one those with its last word or the help") {
+TEST_CASE("an engine's option suggests ours, another unknown one those with its last word or the help") {
   const auto suggested = [](const std::string& option) {
     const CommandSpec predict = predict_command().spec;
     CommandLine line(predict, {option, "1"});
@@ -69,7 +69,7 @@ TEST_CASE("an option of an engine names ours, another unknown one those with its
   CHECK(suggested("--zebra") == "foredraft predict --help lists all");
 }
 
-TEST_CASE("wrong values are rejected with the reason, negative numbers as numbers") {
+TEST_CASE("wrong values are rejected with the reason, and negative numbers are numbers") {
   CHECK(problems_of({"x", "--alpha", "1.5"}) == "foredraft toy: --alpha: invalid alpha=1.5");
   CHECK(problems_of({"x", "--alpha", "-1"}) == "foredraft toy: --alpha: invalid alpha=-1");
   for (const char* text : {"0.8x", "nan", "", "inf", " 0.8"}) {
@@ -87,7 +87,7 @@ TEST_CASE("several mistakes of a command line are reported together") {
   CHECK_THAT(problems_of({}), Catch::Contains("an argument is missing"));
 }
 
-TEST_CASE("after an option that could not be read nothing is reported missing") {
+TEST_CASE("after an option that could not be read none is reported missing") {
   const auto problems = [](const std::vector<std::string>& arguments) {
     CommandLine line(toy(), arguments);
     line.require("out", "where it goes");
@@ -98,7 +98,7 @@ TEST_CASE("after an option that could not be read nothing is reported missing") 
   CHECK_THAT(problems({"x", "--out", "dir", "--json=yes"}), !Catch::Contains("missing"));
 }
 
-TEST_CASE("vectors of probabilities name their bad entry") {
+TEST_CASE("vectors of probabilities name their invalid entry") {
   CommandLine line(toy(), {"x", "--alpha", "0.9,0.8,1.7"});
   CHECK_FALSE(line.probabilities("alpha"));
   CHECK_THROWS_WITH(line.done(), Catch::Contains("invalid entry 3 \"1.7\""));

@@ -30,7 +30,7 @@ void write_tables(const TemporaryFolder& folder) {
 
 }  // namespace
 
-TEST_CASE("compare prints one document with every key of its schema, whatever the logs hold") {
+TEST_CASE("compare prints one document with every key of its schema, for any logs") {
   const Document schema = Document::parse(content_of(FOREDRAFT_SOURCE "/docs/schemas/compare.schema.json"));
   const TemporaryFolder folder;
   write_tables(folder);
@@ -52,7 +52,7 @@ TEST_CASE("compare prints one document with every key of its schema, whatever th
   check("lengths.jsonl", 0);
 }
 
-TEST_CASE("exit codes of compare tell requirements that are met from others and from bad input") {
+TEST_CASE("exit codes of compare distinguish met requirements, failed ones and bad input") {
   const TemporaryFolder folder;
   write_tables(folder);
   const auto code = [&](const std::string& arguments) { return foredraft(folder, "compare " + arguments).code; };
@@ -100,7 +100,7 @@ TEST_CASE("a price adds what tokens cost to the document and to the table of com
   CHECK(foredraft(folder, "compare " + logs + " --gpu-hour-price -1").code == 2);
 }
 
-TEST_CASE("no line that compare prints is longer than 100 columns or moves the cursor, whatever logs are named") {
+TEST_CASE("no line that compare prints exceeds 100 columns or moves the cursor, for any name of a log") {
   const TemporaryFolder folder;
   const std::string long_word(400, 'x');
   const std::string head = "decoding,gamma,steps,accepted_at_1,accepted_at_2,requests,category,tpot_ms,temperature\n";
@@ -168,7 +168,7 @@ TEST_CASE("a baseline is a new file, of one log that meets its requirements") {
   CHECK(code("a.csv --baseline new.json --save-baseline newer.json") == 2);
 }
 
-TEST_CASE("a last window that no request is running in misses no requirement") {
+TEST_CASE("a last window without running requests fails no requirement") {
   const TemporaryFolder folder;
   std::string log;
   std::string plain;
@@ -195,7 +195,7 @@ TEST_CASE("a last window that no request is running in misses no requirement") {
   CHECK(code("idle.log --plain plain.log --baseline base.json --require 'speedup>=0.9x'") == 0);
 }
 
-TEST_CASE("an observations file is compared as the logs that it was made of") {
+TEST_CASE("an observations file is compared like the logs that it was made of") {
   const TemporaryFolder folder;
   write_tables(folder);
   REQUIRE(foredraft(folder, "import a.csv --out o.json").code == 0);
@@ -204,7 +204,7 @@ TEST_CASE("an observations file is compared as the logs that it was made of") {
   CHECK(direct.at("comparisons") == imported.at("comparisons"));
 }
 
-TEST_CASE("every example of docs/advise.md prints what stands there") {
+TEST_CASE("every example of docs/advise.md prints what the page shows") {
   std::istringstream page(content_of(FOREDRAFT_SOURCE "/docs/advise.md"));
   const TemporaryFolder folder;
   int examples = 0;

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What `foredraft predict` answers for a pair on a data sheet.
+/// The answer of `foredraft predict` for a pair on a data sheet.
 Json predicted(const tests::TemporaryFolder& folder, const std::string& arguments, int wanted_code = 0) {
   const tests::Outcome result = tests::foredraft(folder, "predict --alpha 0.8 --json " + arguments);
   CAPTURE(arguments, result.err);
@@ -27,7 +27,7 @@ Json predicted(const tests::TemporaryFolder& folder, const std::string& argument
 
 const std::string llama_on_h100 = "--device h100 --target llama-3.1-8b --draft llama-3.2-1b ";
 
-/// The keys that a checkpoint's config.json has, a quarter of Llama 3.1 8B.
+/// The keys of a checkpoint's config.json, with a quarter of the size of Llama 3.1 8B.
 const std::string small_config = R"({
   "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 2048, "intermediate_size": 8192,
   "num_hidden_layers": 16, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 64, "vocab_size": 128256,
@@ -35,7 +35,7 @@ const std::string small_config = R"({
 
 }  // namespace
 
-TEST_CASE("a data sheet answers with what engines reach, its interval and the floor") {
+TEST_CASE("a data sheet answers with the attainable speed of engines, its interval and the floor") {
   answers::ProfileQuestion question{.target = "llama-3.1-8b", .draft = "llama-3.2-1b"};
   question.acceptance = Iid{0.8};
   question.batches = {1, 64};
@@ -84,7 +84,7 @@ TEST_CASE("a gain whose interval contains 1 is reported as within the error of t
   CHECK(answers::payoff_of(at) == answers::Payoff::does_not_pay);
 }
 
-TEST_CASE("the JSON of models says parameters, bytes, formats and whether they fit") {
+TEST_CASE("the JSON of models has parameters, bytes, formats and whether they fit") {
   const tests::TemporaryFolder folder;
   const Json fits = predicted(folder, llama_on_h100 + "--batch 1,8 --target-format fp8 --context 4096");
   const Json& target = fits["models"]["target"];
@@ -206,7 +206,7 @@ TEST_CASE("quantized deployments fit where their weights do") {
   }
 }
 
-TEST_CASE("groups of devices that have some of the layers each share the weights, not the time of a step") {
+TEST_CASE("devices in groups of pipeline stages share the weights, not the time of a step") {
   const tests::TemporaryFolder folder;
   const std::string pair = "--device h100 --target llama-3.3-70b --draft llama-3.2-1b ";
   const Json whole = predicted(folder, pair + "--ignore-memory");
@@ -221,7 +221,7 @@ TEST_CASE("groups of devices that have some of the layers each share the weights
         8.5 / 16.0 * layers["models"]["target"]["kv_bytes_per_token"].get<double>());
 }
 
-TEST_CASE("pairs, formats and splits that cannot be are rejected with what to do") {
+TEST_CASE("impossible pairs, formats and splits are rejected with what to do") {
   const tests::TemporaryFolder folder;
   const auto rejected = [&](const std::string& arguments) {
     const auto result = tests::foredraft(folder, "predict --alpha 0.8 " + arguments);

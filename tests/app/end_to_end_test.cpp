@@ -10,7 +10,7 @@
 #include "tests/support/run_program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-/// The built program as a user meets it: exit codes, what goes to stdout and what to stderr, files.
+/// The built program as a user runs it: exit codes, stdout and stderr, files.
 namespace foredraft::tests {
 namespace {
 
@@ -55,7 +55,7 @@ TEST_CASE("bad usage exits with 2, says what to do on stderr and leaves stdout e
   CHECK_THAT(foredraft(folder, "predict --acceptance-length 2.5 --c 0.1").err, Catch::Contains("add --gamma G"));
 }
 
-TEST_CASE("with --json an error is a document on stdout, too, as its schema says") {
+TEST_CASE("with --json an error is a document on stdout that follows its schema") {
   const TemporaryFolder folder;
   write_text(folder / "o.jsonl", "{\"iter\": 1, \"iterLatencyMS\": 9, \"inflightBatchingStats\": {}}\n");
   const auto schema = nlohmann::json::parse(content_of(FOREDRAFT_SOURCE "/docs/schemas/error.schema.json"));
@@ -92,7 +92,7 @@ TEST_CASE("predict and simulate print one JSON document, the same bytes every ti
   CHECK_THAT(foredraft(folder, "predict --gamma 3 --c 0.05 --acceptance-rate 0.5").out,
              Catch::Contains("from 0.5 of the drafted tokens accepted"));
   CHECK_THAT(foredraft(folder, "predict --c 0.05 --acceptance-rate 0.5").err, Catch::Contains("--gamma: missing"));
-  // What follows from the device that is missing is not told.
+  // Consequences of the missing device are not reported.
   const Outcome no_device = foredraft(folder, "predict --request-rate 5");
   CHECK(std::count(no_device.err.begin(), no_device.err.end(), '\n') == 1);
   const Outcome predicted = foredraft(folder, "predict --acceptance-length 2.5 --gamma 3 --c 0.05 --json");
@@ -270,7 +270,7 @@ TEST_CASE("merging into an unfinished sweep keeps the rows that are there and ap
   };
   const std::size_t sixty_rows = whole.find("\n60,") + 1;
   interrupted(whole.substr(0, sixty_rows));
-  // No file may grow beyond 16 blocks of 512 bytes, fewer than there are: what a full disk does. The rows remain.
+  // No file may grow beyond 16 blocks of 512 bytes, fewer than needed, as on a full disk. The rows remain.
   REQUIRE(sixty_rows > std::size_t{16} * 512);
   const Outcome full = foredraft(folder, "merge part1 part2 --out m", "ulimit -f 16; trap '' XFSZ;");
   CHECK(full.code == 1);
@@ -303,7 +303,7 @@ TEST_CASE("the output folder of another configuration and a full disk end in a c
   CHECK(rejected.code == 2);
   CHECK_THAT(rejected.err, Catch::Contains("differs in simulation.seed") && Catch::Contains("use another --out"));
   CHECK(foredraft(folder, "check a").code == 0);
-  // A file may not grow beyond 4 blocks of 512 bytes: what a full disk does, for a user without one.
+  // A file may not grow beyond 4 blocks of 512 bytes, which simulates a full disk.
   const Outcome full = foredraft(folder, "sweep s.toml --out b --no-figures", "ulimit -f 4; trap '' XFSZ;");
   CHECK(full.code == 1);
   CHECK_THAT(full.err, Catch::Contains("cannot be written (File too large)"));
@@ -314,14 +314,14 @@ TEST_CASE("the output folder of another configuration and a full disk end in a c
   CHECK_THAT(unwritable.err, Catch::Contains("c/manifest.json: cannot be written (File too large)"));
 }
 
-TEST_CASE("a name that is no text in UTF-8 is a name") {
+TEST_CASE("a name that is not valid UTF-8 is still a name") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", sweep_text);
   CHECK(foredraft(folder, "sweep s.toml --no-figures --out \"$(printf 'caf\\351')\"").code == 0);
   CHECK(foredraft(folder, "check \"$(printf 'caf\\351')\"").code == 0);
 }
 
-TEST_CASE("files that a configuration names are looked for in its folder, then in the working directory") {
+TEST_CASE("files that a configuration names are searched in its folder, then in the working directory") {
   const TemporaryFolder folder;
   fs::create_directory(folder / "sub");
   write_text(folder / "sub/c.toml",
@@ -350,7 +350,7 @@ TEST_CASE("files that a configuration names are looked for in its folder, then i
   CHECK(content_of(folder / "sub/here/points.csv") == content_of(folder / "beside/points.csv"));
 }
 
-TEST_CASE("draft lengths beyond a recorded one are said to be extrapolated") {
+TEST_CASE("draft lengths beyond a recorded one are reported as extrapolated") {
   const TemporaryFolder folder;
   const auto config = [](const char* gammas) {
     return std::string("schema = \"foredraft.sweep/1\"\n[axes]\ngamma = ") + gammas +
@@ -365,15 +365,15 @@ TEST_CASE("draft lengths beyond a recorded one are said to be extrapolated") {
              Catch::Contains("note: t.csv: recorded at gamma 3; longer drafts are extrapolated: "));
 }
 
-TEST_CASE("an interrupted sweep exits with 130 and says how to go on") {
+TEST_CASE("an interrupted sweep exits with 130 and says how to continue") {
   const TemporaryFolder folder;
   write_text(folder / "long.toml",
              "schema = \"foredraft.sweep/1\"\n[axes]\ngamma = { from = 1, to = 400 }\n[fixed]\nalpha = 0.9\n"
              "[simulation]\niterations = 100000000\nseed = 1\npath = \"reference\"\n");
   const Outcome outcome = foredraft(folder, "sweep long.toml --out a", "timeout --foreground --signal=INT 2");
-  // Without --foreground timeout signals twice, its child and then its group: where the first is handled before the
-  // second comes, the program ends at once. timeout passes the signal on and reports 124; the program's own code needs
-  // --preserve-status.
+  // Without --foreground timeout signals its child and then its group: if the first signal is handled before the second
+  // one arrives, the program ends immediately. timeout passes the signal on and reports 124; the program's own code
+  // needs --preserve-status.
   CHECK(outcome.code == 124);
   const Outcome preserved =
       foredraft(folder, "sweep long.toml --out a", "timeout --foreground --preserve-status --signal=TERM 2");
@@ -393,7 +393,7 @@ TEST_CASE("figures are drawn after the data, and missing figures are no failure"
              "(pathlib.Path(sys.argv[1]) / 'speed.pdf').write_text('x')\nprint('drawn')\n");
   const Outcome drawn = foredraft(folder, "sweep s.toml --out a", "FOREDRAFT_PLOTS=plots");
   CHECK(drawn.code == 0);
-  CHECK(drawn.out.find("drawn") == std::string::npos);  // the script's words are talk
+  CHECK(drawn.out.find("drawn") == std::string::npos);  // the script's output is not a result
   CHECK(fs::exists(folder / "a/speed.csv"));
   if (drawn.err.find("no Python with matplotlib") == std::string::npos) {
     CHECK_THAT(drawn.out, Catch::Contains("speed.{pdf,csv}"));
@@ -407,7 +407,7 @@ TEST_CASE("figures are drawn after the data, and missing figures are no failure"
   CHECK_THAT(no_results.err, Catch::Contains("plots: holds no manifest.json"));
 }
 
-TEST_CASE("a figure that is added to a finished sweep is drawn without computing a point again") {
+TEST_CASE("a figure added to a finished sweep is drawn without computing a point again") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", sweep_text);
   REQUIRE(foredraft(folder, "sweep s.toml --out a --no-figures").code == 0);
@@ -424,7 +424,7 @@ TEST_CASE("a figure that is added to a finished sweep is drawn without computing
   if (again.err.find("no Python with matplotlib") == std::string::npos) CHECK(fs::exists(folder / "a/other.pdf"));
 }
 
-TEST_CASE("a prediction from a device goes into a folder where one is named, and stdout stays what it was") {
+TEST_CASE("a prediction from a device goes into a folder if one is given, and stdout does not change") {
   const TemporaryFolder folder;
   const std::string question =
       "predict --profile h200 --target llama-2-7b --draft sheared-llama-1.3b --alpha 0.7 --batch 1,8";
@@ -470,7 +470,7 @@ TEST_CASE("a reproduction includes a validation with its origin, and draws it") 
   }
 }
 
-TEST_CASE("a reproduction of figures alone has a report though it has no printed cell to score") {
+TEST_CASE("a reproduction with figures only has a report, without a printed cell to score") {
   const TemporaryFolder folder;
   const Outcome traced = foredraft(folder, "reproduce leviathan-figure5 --out a");
   CHECK(traced.code == 0);

@@ -44,7 +44,7 @@ std::string manifest_text() {
   return to_text(manifest);
 }
 
-/// Everything that reads a text from outside the program.
+/// All readers of text from outside the program.
 std::vector<Reader> readers() {
   gpu_bench::LoopRow loop;
   loop.cell.target = "a";
@@ -91,7 +91,7 @@ std::vector<Reader> readers() {
   };
 }
 
-/// What `read` throws where it rejects the text: anything but InputError and DomainError leaves the test case.
+/// The message if `read` rejects the text; any exception except InputError and DomainError ends the test case.
 bool accepts(const Reader& reader, const std::string& text) {
   try {
     reader.read(text);
@@ -105,7 +105,8 @@ bool accepts(const Reader& reader, const std::string& text) {
   return true;
 }
 
-/// One change of a kind that breaks parsers: a bit, a cut, a piece twice, brackets, quotes, numbers beyond every type.
+/// One random change that may break a parser: a flipped bit, a cut, a repeated piece, brackets, quotes, numbers beyond
+/// every type.
 std::string changed(std::string text, std::mt19937& random) {
   const auto below = [&](std::size_t bound) { return static_cast<std::size_t>(random()) % bound; };
   const std::size_t at = below(text.size() + 1);
@@ -153,7 +154,7 @@ std::string changed(std::string text, std::mt19937& random) {
       for (std::size_t left = below(8) == 0 ? 5000 : 1; left > 0; --left) many += piece;
       return text.insert(at, many);
     }
-    default: {  // a number becomes one that no type holds
+    default: {  // a number becomes one beyond every type
       const std::size_t digit = text.find_first_of("0123456789", at);
       if (digit == std::string::npos) return text;
       const std::size_t end = std::min(text.find_first_not_of("0123456789.", digit), text.size());
@@ -164,7 +165,7 @@ std::string changed(std::string text, std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("thousands of damaged documents are read or rejected as input, and none ends the program") {
+TEST_CASE("thousands of damaged documents are read or rejected as input, and none crashes the program") {
   for (const Reader& reader : readers()) {
     CAPTURE(reader.name);
     CHECK(accepts(reader, reader.valid));

@@ -9,7 +9,7 @@
 #include "tests/support/run_program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-/// The built program on results folders that somebody else has changed or is writing.
+/// The built program on results folders that another process has changed or is writing.
 namespace foredraft::tests {
 namespace {
 
@@ -32,7 +32,7 @@ TEST_CASE("links in a results folder are neither written through nor read") {
     CHECK_FALSE(fs::is_symlink(folder / "a/report.html"));
   }
 
-  // A folder of a run that did not finish, whose points.csv is a link: nothing is cut off.
+  // A folder of an unfinished run whose points.csv is a link: nothing is truncated.
   fs::create_directory(folder / "b");
   std::string manifest = content_of(folder / "a/manifest.json");
   manifest.replace(manifest.find("\"complete\""), 10, "\"running\"");
@@ -41,7 +41,7 @@ TEST_CASE("links in a results folder are neither written through nor read") {
   const Outcome resumed = foredraft(folder, "sweep s.toml --out b --no-figures");
   CHECK(resumed.code == 2);
   CHECK_THAT(resumed.err, Catch::Contains("b/points.csv: cannot be written (it is a link"));
-  // Nor is another file that got this name.
+  // Nor is another file with this name.
   fs::remove(folder / "b/points.csv");
   write_text(folder / "b/points.csv", "mine");
   CHECK(foredraft(folder, "sweep s.toml --out b --no-figures").code == 2);
@@ -49,7 +49,7 @@ TEST_CASE("links in a results folder are neither written through nor read") {
   CHECK(content_of(folder / "victim") == "mine");
 }
 
-TEST_CASE("check reads regular files of its folder, and no more of them than the manifest says") {
+TEST_CASE("check reads regular files of its folder, and only as many bytes as the manifest says") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", figureless);
   REQUIRE(foredraft(folder, "sweep s.toml --out a").code == 0);
@@ -121,7 +121,7 @@ TEST_CASE("merge takes the rows of the configuration and no others") {
   const std::string rows = content_of(folder / "p1/points.csv");
   const auto merge_of = [&](const std::string& changed) {
     write_text(folder / "p1/points.csv", changed);
-    // A manifest that vouches for them.
+    // A manifest with their digests.
     auto manifest = nlohmann::ordered_json::parse(content_of(folder / "p1/manifest.json"));
     REQUIRE(
         std::system(("sha256sum " + (folder / "p1/points.csv") + " | cut -c1-64 | tr -d '\\n' > " + (folder / "sum"))
@@ -150,7 +150,7 @@ TEST_CASE("figures are part of the run: an interrupt is 130, and the same comman
   write_text(folder / "s.toml", with_figure);
   fs::create_directory(folder / "plots");
   const std::string plots = "FOREDRAFT_PLOTS=plots";
-  // Draws only where it is not asked to wait for a signal.
+  // Draws only if it need not wait for a signal.
   write_text(folder / "plots/plot.py",
              "import os, pathlib, signal, sys, time\n"
              "signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))\n"
@@ -185,7 +185,7 @@ TEST_CASE("figures are part of the run: an interrupt is 130, and the same comman
   CHECK(foredraft(folder, "sweep s.toml --out a", plots).code == 0);
   CHECK(fs::exists(folder / "a/speed.svg"));
 
-  // Other figures of the same name: what was drawn before is not theirs.
+  // Other figures with the same name: the earlier drawing is not theirs.
   std::string changed = with_figure;
   changed.replace(changed.find("y = \"speedup\""), 13, "y = \"tokens_per_iteration\"");
   write_text(folder / "s.toml", changed);
@@ -194,7 +194,7 @@ TEST_CASE("figures are part of the run: an interrupt is 130, and the same comman
   CHECK(foredraft(folder, "sweep s.toml --out a", plots).code == 0);
   CHECK(fs::exists(folder / "a/speed.pdf"));
 
-  // What could not be drawn is a failure, and is tried again.
+  // A failed drawing is a failure, and is tried again.
   write_text(folder / "plots/plot.py", "import sys\nsys.exit(1)\n");
   CHECK(foredraft(folder, "sweep s.toml --out b", plots).code == 1);
   CHECK(foredraft(folder, "check b").code == 0);
@@ -202,7 +202,7 @@ TEST_CASE("figures are part of the run: an interrupt is 130, and the same comman
   CHECK(foredraft(folder, "plot b", plots).code == 1);
 }
 
-TEST_CASE("a folder that another run is writing is left alone by every command") {
+TEST_CASE("no command changes a folder that another run is writing") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", figureless);
   write_text(folder / "heads.csv", "0.7,0.1\n0.5,0.1\n");

@@ -11,7 +11,7 @@
 #include "tests/support/run_program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-/// The built program in surroundings that somebody else made: words, names, streams, the current directory, the PATH.
+/// The built program in a hostile environment: arguments, names, streams, the current directory, the PATH.
 namespace foredraft::tests {
 namespace {
 
@@ -25,7 +25,7 @@ void write_program(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("no message moves the cursor, hides text or fills the screen, whatever it quotes") {
+TEST_CASE("no message moves the cursor, hides text or fills the screen, for any quoted text") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", figureless);
   write_text(folder / "heads.csv", "0.7,0.1\n");
@@ -99,7 +99,7 @@ TEST_CASE("everything after -- is a name, even if it begins with a dash") {
   CHECK_FALSE(fs::exists(folder / "b"));
 }
 
-TEST_CASE("names that are no UTF-8 lose neither the manifest nor the report, in a first run and in a second") {
+TEST_CASE("names that are not UTF-8 keep the manifest and the report, in a first run and in a second") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", with_figure);
   write_text(folder / "heads\xff.csv", "0.7,0.1\n0.5,0.1\n");
@@ -142,7 +142,7 @@ TEST_CASE("a path that cannot be accessed is bad input, reported in a sentence")
              Catch::EndsWith(": cannot be read (File name too long)\n"));
   CHECK_THAT(foredraft(folder, "sweep s.toml --out " + longest).err,
              Catch::EndsWith(": cannot be created (File name too long)\n"));
-  // /proc takes no folder from anybody, root included.
+  // No folder can be created in /proc, even by root.
   CHECK_THAT(foredraft(folder, "sweep s.toml --out /proc/a").err, Catch::Contains("/proc/a: cannot be created"));
   for (const std::string& command :
        std::vector<std::string>{"sweep " + longest + " --out a",
@@ -175,7 +175,7 @@ TEST_CASE("a path that cannot be accessed is bad input, reported in a sentence")
   }
 }
 
-TEST_CASE("an input without end is an error that names the limit, and nothing is written") {
+TEST_CASE("an endless input is an error that names the limit, and nothing is written") {
   const TemporaryFolder folder;
   write_text(folder / "heads.csv", "0.7,0.1\n0.5,0.1\n");
   const std::string sweep =
@@ -248,7 +248,7 @@ TEST_CASE("a model without times of a role is not unknown, and its own name is n
              Catch::Contains("unknown model \"D \"") && !Catch::Contains("did you mean"));
 }
 
-TEST_CASE("no number of a table is longer than a table is wide") {
+TEST_CASE("no number in a table exceeds the width of a table") {
   const TemporaryFolder folder;
   for (const char* command :
        {"predict --alpha 0.8 --gamma 3 --c 1e300", "predict --alpha 0.9999999999999999 --c 1e-300",
@@ -277,12 +277,12 @@ TEST_CASE("closed standard streams change no file of results") {
   for (const char* closed : {"2>&-", "<&- 2>&-", "<&- 1>&- 2>&-", "1>&-"}) {
     CAPTURE(closed);
     fs::remove_all(folder / "a");
-    // The shell applies what stands in the arguments before our own redirections: those name files of their own.
+    // The shell applies redirections in the arguments before ours, which use other files.
     const std::string command = "cd " + folder.path() + " && " FOREDRAFT_PROGRAM " sweep s.toml --out a " + closed +
                                 (std::string(closed).find('1') == std::string::npos ? " > out" : "");
     const int status = std::system(command.c_str());
     REQUIRE(WIFEXITED(status));
-    // A result that nobody can receive is an error; the folder is whole all the same.
+    // A result that cannot be written is an error, but the folder is complete.
     CHECK(WEXITSTATUS(status) == (std::string(closed).find('1') == std::string::npos ? 0 : 1));
     CHECK(content_of(folder / "a/points.csv") == whole);
     CHECK(foredraft(folder, "check a").code == 0);

@@ -13,7 +13,7 @@ inline const std::string figureless =
 inline const std::string with_figure =
     figureless + "[[figure]]\nid = \"speed\"\nx = \"gamma\"\ny = \"speedup\"\nseries = \"alpha\"\n";
 
-/// Whether a script of ours could run at all.
+/// True if a script of the test can be executed.
 inline bool has_python(const Outcome& outcome) {
   return outcome.err.find("no Python with matplotlib") == std::string::npos;
 }

@@ -44,7 +44,7 @@ TEST_CASE("import writes what it read, once, and reads it again as a log") {
   CHECK(foredraft(folder, "import a.csv --out none/o.json").code == 2);
 }
 
-TEST_CASE("a log that comes packed, in several packed pieces or on standard input gives the same observations") {
+TEST_CASE("a log that is compressed, in several compressed pieces or on standard input gives the same observations") {
   const TemporaryFolder folder;
   write_text(folder / "a.csv", table);
   const auto lines = [](const std::string& document) { return document.substr(document.find("\"settings\"")); };
@@ -64,7 +64,7 @@ TEST_CASE("a log that comes packed, in several packed pieces or on standard inpu
   CHECK(broken.err.find("gzip data are broken") != std::string::npos);
 }
 
-TEST_CASE("a document says which bytes were read") {
+TEST_CASE("a document has the digest of the bytes that were read") {
   const TemporaryFolder folder;
   write_text(folder / "a.csv", table);
   REQUIRE(std::system(("cd " + folder.path() + " && sha256sum a.csv > sum").c_str()) == 0);
@@ -84,7 +84,7 @@ TEST_CASE("several logs are read at once, the same bytes twice are rejected") {
   CHECK(foredraft(folder, "import - - < a.csv").err.find("given twice") != std::string::npos);
 }
 
-TEST_CASE("two scrapes of a server in two files are imported and advised on as what was counted between them") {
+TEST_CASE("two scrapes of a server in two files are imported and advised on as the counts between them") {
   const TemporaryFolder folder;
   const auto scrape = [&](const char* name, int drafts, int accepted) {
     write_text(folder / name,
@@ -102,7 +102,7 @@ TEST_CASE("two scrapes of a server in two files are imported and advised on as w
   CHECK(foredraft(folder, "compare before.prom after.prom").err.empty());
 }
 
-TEST_CASE("what is no log is rejected with exit code 2, what holds no observation fails with 1") {
+TEST_CASE("a file that is no log is rejected with exit code 2, one without observations fails with 1") {
   const TemporaryFolder folder;
   write_text(folder / "empty", "");
   write_text(folder / "text", "nothing of interest\n");
@@ -133,7 +133,7 @@ TEST_CASE("the problems of all logs are reported at once") {
         "text: no line of a known format\nabsent: cannot be read\n");
 }
 
-TEST_CASE("a summary has at most ten lines of at most 100 columns, whatever was read") {
+TEST_CASE("a summary has at most ten lines of at most 100 columns, for any input") {
   const TemporaryFolder folder;
   std::string text = "gamma,steps,accepted_at_1,requests,category\n";
   for (int gamma = 1; gamma <= 12; ++gamma) {
@@ -150,7 +150,7 @@ TEST_CASE("a summary has at most ten lines of at most 100 columns, whatever was 
   CHECK(count <= 10);
 }
 
-TEST_CASE("reading a log stops when it is asked to and says how far it is") {
+TEST_CASE("reading a log stops on request and reports its progress") {
   const TemporaryFolder folder;
   write_text(folder / "a.csv", table);
   const std::vector<std::string> paths{folder / "a.csv"};

@@ -32,7 +32,7 @@ TEST_CASE("list shows every inventory, in lines that fit") {
     }
   }
   CHECK_THAT(foredraft(folder, "list rules").out, Catch::Contains("rejection_sampling") && Catch::Contains("lossless"));
-  // Pairs to simulate and shapes to measure share the word.
+  // Pairs to simulate and shapes to measure share the word "models".
   CHECK_THAT(foredraft(folder, "list models").out, Catch::Contains("synthetic") && Catch::Contains("llama-2-7b"));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One question, asked of three commands: 40 users with prompts of 3,000 tokens and outputs of 500.
+// One load for three commands: 40 users with prompts of 3,000 tokens and outputs of 500.
 #include <fmt/format.h>
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -44,7 +44,7 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-/// Of a CSV file without quotes.
+/// The cells of a CSV file without quotes.
 std::vector<double> column(const std::string& csv, std::string_view name) {
   std::istringstream lines(csv);
   std::string line;

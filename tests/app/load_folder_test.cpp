@@ -17,7 +17,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tolerances.hpp"
 
-/// What `predict --out` leaves of a load.
+/// The files that `predict --out` writes for a load.
 namespace foredraft::app {
 namespace {
 
@@ -102,13 +102,13 @@ TEST_CASE("a folder of a load has its answer, the parts of a token's time, and o
   CHECK(manifest["load"]["load"] == 2.0);
   CHECK(manifest["valid"] == false);
   CHECK(manifest["outputs"].size() == 5);
-  // Another load is another folder's.
+  // Another load belongs to another folder.
   CHECK_THROWS_AS(
       experiments::ResultFolder(folder / "out", load_folder_kind(two_lengths(3).question, files, false), {"foredraft"}),
       InputError);
 }
 
-TEST_CASE("a load that is asked without the command says all that lacks or is wrong at once") {
+TEST_CASE("the command line of a load reports all missing and wrong values at once") {
   CommandLine line(predict_command().spec,
                    {"--target=llama-3.1-8b", "--alpha=1.5", "--prompt=0", "--engine=vlm", "--prefix-hit=2"});
   std::string problems;

@@ -24,7 +24,7 @@ TEST_CASE("page writes the page that the program was built with, byte by byte") 
   CHECK(app::run_program({"page", "written.html"}) == 2);
 }
 
-TEST_CASE("page of a program without one says how to get it, and writes nothing") {
+TEST_CASE("page in a program without the page says how to get it, and writes nothing") {
   const TemporaryFolder folder;
   const Outcome outcome = foredraft(folder, "page");
   const bool written = std::filesystem::exists(folder / "foredraft.html");

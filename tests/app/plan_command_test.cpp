@@ -50,7 +50,7 @@ TEST_CASE("every command of a plan is valid in a shell") {
   }
 }
 
-TEST_CASE("the last command of a plan is one of this program, which reads what the runs wrote") {
+TEST_CASE("the last command of a plan is one of this program, which reads the output of the runs") {
   const TemporaryFolder folder;
   const Plan plan = planned(folder, "vllm --current-k 1 --concurrency 1");
   const std::string head =
@@ -80,7 +80,7 @@ TEST_CASE("the last command of a plan is one of this program, which reads what t
   CHECK(outcome.out.find("K = 1") != std::string::npos);
 }
 
-TEST_CASE("a plan reads no log, and its options belong to it") {
+TEST_CASE("a plan reads no log, and its options are valid only with --plan") {
   const TemporaryFolder folder;
   const auto code = [&](const std::string& arguments) { return foredraft(folder, "advise " + arguments).code; };
   CHECK(code("--plan vllm") == 0);

@@ -30,7 +30,7 @@ nlohmann::ordered_json json_of(const answers::Question& asked) {
 
 }  // namespace
 
-TEST_CASE("predict writes the answer first, then the table, then what it rests on") {
+TEST_CASE("predict writes the answer first, then the table, then its basis") {
   answers::Question asked = question(0.8, 0.05, 5);
   asked.scenario.operations_ratio = 0.05;
   CHECK(text_of(asked) ==
@@ -87,12 +87,12 @@ TEST_CASE("without an operations ratio its factor is null, and without gamma the
   CHECK(json["speedup"] == json["best_speedup"]);
 }
 
-TEST_CASE("where speculation never pays the real-valued optimum is 0, and the shortest draft without a bonus token") {
+TEST_CASE("where speculation never gains the real-valued optimum is 0, and the shortest draft without a bonus token") {
   for (const double c : {0.79, 0.81, 0.95, 1.0, 3.0}) {  // on both sides of alpha
     CAPTURE(c);
     const auto json = json_of(question(0.8, c, std::nullopt));
     CHECK(json["best_gamma"] == (c < 0.8 ? 1 : 0));
-    // Just above alpha a fraction of a draft would still pay.
+    // Just above alpha a fraction of a draft would still gain.
     if (c < 0.9) {
       CHECK((json["real_gamma"] > 0.0 && json["real_gamma"] < 1.0));
     } else {
@@ -117,7 +117,7 @@ TEST_CASE("an unbounded optimum is printed as a word, with the other fields at t
   CHECK(json["operations_factor"].is_null());  // grows without limit
   CHECK(json["real_gamma"].is_null());
 
-  acceptance_of(asked) = Iid{1.0};  // every draft accepted, at no cost: nothing is finite but the cost per token
+  acceptance_of(asked) = Iid{1.0};  // every draft accepted, at no cost: only the cost per token is finite
   json = json_of(asked);
   CHECK(json["best_gamma"] == "unbounded");
   CHECK(json["tokens_per_iteration"].is_null());
@@ -127,18 +127,18 @@ TEST_CASE("an unbounded optimum is printed as a word, with the other fields at t
   CHECK(json["operations_factor"] == 1.5);
   CHECK(json["memory_access_factor"] == 0.0);
 
-  asked.gamma = 3;  // asked for: finite although the optimum is not
+  asked.gamma = 3;  // given: finite although the optimum is not
   json = json_of(asked);
   CHECK(json["gamma"] == 3);
   CHECK(json["tokens_per_iteration"] == 4.0);
   CHECK(json["best_gamma"] == "unbounded");
 }
 
-TEST_CASE("a vector caps gamma at its length and has neither real-valued optimum nor oracle") {
+TEST_CASE("a vector limits gamma to its length and has neither real-valued optimum nor oracle") {
   answers::Question asked = question(0.0, 0.0, std::nullopt);
   acceptance_of(asked) = Positional{{0.5, 0.5, 0.5}};
   const auto json = json_of(asked);
-  CHECK(json["best_gamma"] == 3);  // c = 0: the longest there is
+  CHECK(json["best_gamma"] == 3);  // c = 0: the longest possible
   CHECK(json["tokens_per_iteration"] == 1.875);
   CHECK(json["real_gamma"].is_null());
   CHECK(json["oracle_speedup"].is_null());
@@ -164,7 +164,7 @@ TEST_CASE("gamma 0 is autoregressive decoding, and the answer says so") {
   CHECK(json["tokens_variance"] == 0.0);
 }
 
-TEST_CASE("a block drafter and the convention without bonus are charged and counted as such") {
+TEST_CASE("a block drafter and the convention without bonus are charged and counted accordingly") {
   answers::Question asked = question(0.5, 0.5, 2);
   asked.scenario.convention = Convention::no_bonus;
   asked.scenario.drafter = BlockDrafter{};

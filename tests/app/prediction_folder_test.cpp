@@ -14,11 +14,12 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tolerances.hpp"
 
-/// What `predict --out` leaves, and the curves of verification that it shows.
+/// The files of `predict --out`, and their verification curves.
 namespace foredraft::app {
 namespace {
 
-/// Batch 1: verification is free; batch 2: each token more costs half a plain step. A draft is a tenth of one.
+/// Batch 1: verification costs no more than a decode step; batch 2: each further token costs half of one. A draft costs
+/// a tenth of one.
 constexpr std::string_view two_batches =
     "model,role,batch,tokens,context,ms\n"
     "t,decoder_pass,1,1,100,10\nt,decoder_pass,1,2,100,10\nt,decoder_pass,1,3,100,10\n"
@@ -83,7 +84,7 @@ latency::Profile endless_sheet(double bandwidth, double peak) {
 
 }  // namespace
 
-TEST_CASE("the knee lies where growth first passes 1.1, on a straight line in the logarithms") {
+TEST_CASE("the knee lies where growth first exceeds 1.1, on a straight line in the logarithms") {
   // ln 1.1 is half of ln 1.21: halfway from 2 to 8 tokens in the logarithm.
   CHECK(knee_tokens(curve_through({{1, 1.0}, {2, 1.0}, {8, 1.21}, {16, 1.0}})).value() ==
         Approx(4.0).epsilon(tests::few_ulp));
@@ -91,7 +92,7 @@ TEST_CASE("the knee lies where growth first passes 1.1, on a straight line in th
   CHECK_FALSE(knee_tokens(curve_through({{1, 1.0}})));
 }
 
-TEST_CASE("a curve of verification ends where its growth is clear, where the device is unknown, or at 1,024 tokens") {
+TEST_CASE("a verification curve ends where its growth is clear, where the device is unknown, or at 1,024 tokens") {
   answers::ProfileQuestion question{.target = "llama-2-7b", .draft = "sheared-llama-1.3b"};
   question.acceptance = Iid{0.8};
   question.floor = true;
@@ -118,7 +119,7 @@ TEST_CASE("a curve of verification ends where its growth is clear, where the dev
   CHECK_FALSE(outside.points.front().pass.inside);
 }
 
-TEST_CASE("the growth of verification is as certain as its two passes, and exact for one token") {
+TEST_CASE("the growth of verification is as uncertain as its two passes, and exact for one token") {
   answers::ProfileQuestion question{.target = "llama-2-7b", .draft = "qwen1.5-0.5b"};
   question.contexts = {128};
   const auto profile =
@@ -136,7 +137,7 @@ TEST_CASE("the growth of verification is as certain as its two passes, and exact
   CHECK_FALSE(unknown[1].growth_spread);
 }
 
-TEST_CASE("a prediction leaves every number, the data of each figure, and a manifest with their digests") {
+TEST_CASE("a prediction writes every number, the data of each figure, and a manifest with their digests") {
   const tests::TemporaryFolder folder;
   answers::ProfileQuestion question = question_of_two_batches();
   const FileDigest times = digest_text("steps.csv", two_batches);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The questions of `predict` beside one alpha and one c.
+// Questions of `predict` other than one alpha and one c.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -65,7 +65,7 @@ TEST_CASE("the alpha, c and overhead that explain a speedup reproduce it") {
   CHECK(*overhead.value == Approx(5.0 * (c - 0.05)).epsilon(1e-9));
 }
 
-TEST_CASE("no c is solved for with a drafter that takes no pass, but an overhead is") {
+TEST_CASE("c is not solved for with a drafter that takes no pass, but an overhead is") {
   answers::InverseQuestion copies = inverse(answers::Sought::c, "1.7", 0.7, 0.0, 5);
   copies.scenario.drafter = InputCopy{.edit_rate = 0.1, .realign = 2};
   CHECK_THROWS_WITH(answers::invert(copies), Catch::Contains("input_copy takes no draft pass"));
@@ -83,7 +83,7 @@ TEST_CASE("the interval is that of the numbers that round to the printed one") {
   CHECK(c.interval->low == *invert(inverse(answers::Sought::c, "1.75", 0.7, 0.0, 5)).value);
 }
 
-TEST_CASE("an acceptance length says which alpha, whatever drafts cost") {
+TEST_CASE("an acceptance length gives alpha for any cost of drafts") {
   answers::InverseQuestion question = inverse(answers::Sought::alpha, "2.9", 0.0, 0.7, 5);
   question.is_length = true;
   const double alpha = answers::invert(question).value.value();

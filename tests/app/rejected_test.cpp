@@ -15,7 +15,7 @@
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-/// What commands reject: place, key, kind and value of each problem. Explanations and advice are not compared.
+/// Errors of commands: place, key, kind and value of each problem. Explanations and advice are not compared.
 namespace foredraft::app {
 namespace {
 
@@ -86,7 +86,7 @@ std::vector<std::string> problems_of_command(const std::string& command) {
   return problems;
 }
 
-/// `cases` has a command a line and below it, indented, how each of its problems begins; "; " is between two.
+/// `cases` has one command per line and, indented below it, the beginning of each of its problems, separated by "; ".
 void check_rejected(const Files& files, const std::string& cases) {
   const WorkingFolder folder(files);
   const std::ptrdiff_t before = entries();

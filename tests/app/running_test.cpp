@@ -8,7 +8,7 @@
 #include "tests/support/run_program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-/// What goes wrong, takes long or is interrupted while the built program runs.
+/// Failures, long runs and interrupts of the built program.
 namespace foredraft::tests {
 namespace {
 
@@ -73,7 +73,7 @@ TEST_CASE("what cannot run is rejected by key before anything is written") {
   }
 }
 
-TEST_CASE("a rule that accepts every draft runs, whatever its distribution's sum rounds to") {
+TEST_CASE("a rule that accepts every draft runs, even if its distribution's sum is rounded") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml",
              sweep_of("iterations = 1000", "gamma = [4]",
@@ -84,7 +84,7 @@ TEST_CASE("a rule that accepts every draft runs, whatever its distribution's sum
   CHECK(outcome.code == 0);
 }
 
-TEST_CASE("acceptance by position goes with iterations that draft nothing, and a gamma beyond it is said first") {
+TEST_CASE("acceptance by position works with gamma 0, and a gamma beyond it is reported first") {
   const TemporaryFolder folder;
   const std::string by_position = "process = \"positional\"\n\"process.marginal\" = [0.8, 0.5]\nc = 0.1";
   for (const char* gammas : {"gamma = [0, 1, 2]", "gamma = [2, 1, 0]"}) {
@@ -100,7 +100,7 @@ TEST_CASE("acceptance by position goes with iterations that draft nothing, and a
   CHECK_FALSE(std::filesystem::exists(folder / "beyond"));
 }
 
-TEST_CASE("drafts that decay go with an iteration that drafts nothing") {
+TEST_CASE("decaying drafts work with gamma 0") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", sweep_of("iterations = 1000", "gamma = [0, 1, 2]",
                                          "drafter = \"block\"\n\"drafter.decay\" = 0.9\nalpha = 0.8\nc = 0.05"));
@@ -133,8 +133,8 @@ TEST_CASE("a point that fails during the run is named with its key, and the rows
   }
 }
 
-// A signal is answered within a second. The bound here is ten: the machine may be busy with other tests, and what these
-// runs have in front of them takes an hour and more. `timeout` kills what is still there after it, which is code 137.
+// A signal is answered within a second. The bound here is ten, because the machine may be busy with other tests; the
+// runs themselves would take more than an hour. `timeout` kills a process that is still running then, with code 137.
 TEST_CASE("long commands show progress and end at an interrupt", "[long]") {
   const TemporaryFolder folder;
   write_text(folder / "drafts.toml",
@@ -176,7 +176,7 @@ TEST_CASE("long commands show progress and end at an interrupt", "[long]") {
     CAPTURE(reads);
     CHECK_THAT(foredraft(folder, reads, "sleep 2.5 |").err, Catch::StartsWith("  ...  MB: 2 s so far\n"));
   }
-  // As `timeout` without --foreground: to the program, and to its group.
+  // Like `timeout` without --foreground: to the program and to its group.
   const Outcome twice = foredraft(
       folder, "sweep drafts.toml --out twice",
       R"(timeout -k 10 60 bash -c '"$@" & sleep 3; kill -TERM $!; sleep 0.02; kill -TERM $!; wait $!' twice)");

@@ -62,7 +62,7 @@ TEST_CASE("given options are not offered again unless repeatable, and files are 
   CHECK(completed({"no such command", ""}).empty());
 }
 
-TEST_CASE("scripts of all shells ask the program, which answers a candidate a line") {
+TEST_CASE("scripts of all shells ask the program, which prints one candidate a line") {
   for (const std::string& shell : completed_shells()) {
     CHECK_THAT(completion_script(shell), Catch::Contains("completion --words -- "));
   }
@@ -82,7 +82,7 @@ TEST_CASE("bash completes with the script") {
   CHECK(outcome.out == "--policy\n");
 }
 
-TEST_CASE("the manual page has every command and option, and no line that roff would take for something else") {
+TEST_CASE("the manual page has every command and option, and no line that roff would misread") {
   const std::string page = manual_page(all_commands(), "1.2.3");
   CHECK_THAT(page, Catch::StartsWith(".TH FOREDRAFT 1 \"\" \"foredraft 1.2.3\""));
   for (const CommandSpec& command : all_commands()) {
@@ -102,7 +102,7 @@ TEST_CASE("the manual page has every command and option, and no line that roff w
   }
 }
 
-TEST_CASE("help of a command is the same by every way to ask for it") {
+TEST_CASE("the help of a command is the same by every way to ask for it") {
   const tests::TemporaryFolder folder;
   const std::string help = tests::foredraft(folder, "help merge").out;
   CHECK_THAT(help, Catch::StartsWith("usage: foredraft merge"));

@@ -30,7 +30,7 @@ TreeQuestion tree_question(std::int64_t nodes) {
           .price = std::nullopt};
 }
 
-/// What the program prints; its exit code in `code`.
+/// The output of the program; its exit code in `code`.
 std::string output_of_tree(const std::string& arguments, int& code) {
   const std::string command = std::string(FOREDRAFT_PROGRAM) + " tree " + arguments + " 2>&1";
   FILE* pipe = ::popen(command.c_str(), "r");
@@ -59,7 +59,7 @@ TEST_CASE("tree writes the answer first, then trees side by side, then the paths
         "          token, counts as a node\n");
 }
 
-TEST_CASE("with a price the tree of the greatest speedup is chosen, and its cost is shown") {
+TEST_CASE("with a cost the tree of the greatest speedup is chosen, and its cost is shown") {
   TreeQuestion question = tree_question(7);
   question.price =
       TreePrice{.verification = analytic::linear_verification(7, 0.05), .c = 0.1, .drafting = Drafting::autoregressive};
@@ -76,7 +76,7 @@ TEST_CASE("with a price the tree of the greatest speedup is chosen, and its cost
   CHECK_THAT(to_text(best_tree(question)), Catch::StartsWith("speedup 1.00x: speculation does not pay.\n"));
 }
 
-TEST_CASE("the times of a device price trees by passes over so many tokens and by drafts, worked by hand") {
+TEST_CASE("the times of a device price trees by passes over their tokens and by drafts, worked by hand") {
   std::string steps = "model,role,batch,tokens,context,ms\n";
   for (int n = 1; n <= 7; ++n) steps += fmt::format("big,decoder_pass,2,{},100,{}\n", n, 10.0 + 0.5 * (n - 1));
   steps += "small,decoder_pass,2,1,100,1\nblock,block_drafting,2,1,100,1\nblock,block_drafting,2,2,100,1.5\n";
@@ -84,7 +84,7 @@ TEST_CASE("the times of a device price trees by passes over so many tokens and b
   answers::ProfileQuestion pair{.target = "big", .draft = "small", .batches = {2}, .contexts = {100}, .models = {}};
   TreeQuestion question = tree_question(7);
   question.price = answers::price_from_profile(profile, pair, 7, 2);
-  // The tree of the test above, at the same prices: 2.125 tokens for 12 ms and two drafts of 1 ms.
+  // The tree of the test above, at the same costs: 2.125 tokens for 12 ms and two drafts of 1 ms.
   const TreeAnswer answer = best_tree(question);
   CHECK(answer.chosen.tree.size() == 5);
   CHECK(answer.chosen.speedup.value() == Approx(2.125 * 10.0 / 14.0).epsilon(tests::second_route));
@@ -101,7 +101,7 @@ TEST_CASE("the times of a device price trees by passes over so many tokens and b
   CHECK_THROWS_WITH(answers::price_from_profile(profile, pair, 7, 2), Catch::Contains("unknown model \"bigger\""));
 }
 
-TEST_CASE("a tree pays for the pass in which an engine's drafter reads the verified nodes") {
+TEST_CASE("a tree is charged for the pass in which an engine's drafter reads the verified nodes") {
   std::string steps = "model,role,batch,tokens,context,ms\n";
   for (int n = 1; n <= 4; ++n) {
     steps += fmt::format("big,decoder_pass,1,{},100,{}\nsmall,decoder_pass,1,{},100,{}\n", n, 9 + n, n, 1.0 + 0.1 * n);
@@ -198,7 +198,7 @@ TEST_CASE("Graphviz and CSV hold every node of the tree once") {
         "3,1,2,0,0 0,0.25\n");
 }
 
-TEST_CASE("accuracies that rise with the rank are searched, and a rank that is not given counts as 0, with a note") {
+TEST_CASE("accuracies that rise with the rank are searched, and a missing rank counts as 0, with a note") {
   const std::vector<std::vector<double>> rising(2, {0.5, 0.2, 0.21});
   const TreeAnswer best = best_tree({.accuracies = rising, .nodes = 4, .depth = 2});
   CHECK(best.chosen.tree == tree_from_paths(std::vector<TreePath>{{0}, {0, 0}, {1}}));
@@ -218,7 +218,7 @@ TEST_CASE("accuracies that rise with the rank are searched, and a rank that is n
   CHECK_FALSE(answers::to_json(best_tree({.accuracies = {{0.5}}, .nodes = 2, .depth = 1})).contains("notes"));
 }
 
-TEST_CASE("accuracies are read with commas or blanks, comments and blank lines, and rejected by line all at once") {
+TEST_CASE("accuracies are read with commas or blanks, comments and blank lines, and all errors are reported by line") {
   CHECK(inputs::parse_accuracies("# heads\n0.5, 0.25\n\n0.4 0.1\t0.05 # third is rare\r\n", "f") ==
         std::vector<std::vector<double>>{{0.5, 0.25}, {0.4, 0.1, 0.05}});
   CHECK_THROWS_MATCHES(inputs::parse_accuracies("0.5,0.6\n0.4,x\n\n0.9,0.2\n", "f"), InputError,
@@ -228,7 +228,7 @@ TEST_CASE("accuracies are read with commas or blanks, comments and blank lines, 
   CHECK_THROWS_AS(inputs::parse_accuracies("nan\n", "f"), InputError);
 }
 
-TEST_CASE("a tree is read as paths or as Medusa's list, and rejected where it is not connected") {
+TEST_CASE("a tree is read as paths or as Medusa's list, and rejected if it is not connected") {
   const analytic::TokenTree tree = analytic::tree_from_paths(std::vector<analytic::TreePath>{{0}, {2}, {0, 1}});
   CHECK(inputs::parse_tree("0\n2 # third candidate\n0,1\n", "f") == tree);
   CHECK(inputs::parse_tree("mc = [[0], [0, 1], # two\n  [2]]\n", "f") == tree);
@@ -250,7 +250,7 @@ TEST_CASE("a tree is read as paths or as Medusa's list, and rejected where it is
   }
 }
 
-TEST_CASE("times of verification are straight between their rows and rejected where they do not rise from one node") {
+TEST_CASE("times of verification are linear between their rows and rejected unless they rise from one node") {
   CHECK(inputs::parse_verification_times("1,4\n3,6\n4,10\n", "f") == std::vector<double>{4.0, 5.0, 6.0, 10.0});
   CHECK_THROWS_MATCHES(inputs::parse_verification_times("2,4\n", "f"), InputError, Says("f:1: invalid nodes=2"));
   CHECK_THROWS_MATCHES(inputs::parse_verification_times("1,4\n3,6\n3,7\n", "f"), InputError,
@@ -280,7 +280,7 @@ TEST_CASE("the tree command prints one JSON document, writes its folder and reje
     CHECK_THAT(output_of_tree(arguments, code), Catch::Contains(why));
     CHECK(code == 2);
   };
-  // A method of the field is asked for by something else.
+  // A published method without a tree option.
   rejected(heads + " --nodes 4 --drafter blok", "--drafter: unknown drafter \"blok\" - did you mean block?");
   rejected(heads + " --nodes 4 --drafter pearl", "predict --overlap (docs/methods.md)");
   rejected(heads + " --nodes 4 --drafter layerskip", "skipped_layers is not modeled: ");
@@ -294,7 +294,7 @@ TEST_CASE("the tree command prints one JSON document, writes its folder and reje
   rejected(heads + " --nodes 4 --out " + folder.path(), "it has files but no manifest.json");
   CHECK_FALSE(std::filesystem::exists(folder / "tree.json"));
 
-  // Where no plots are found the data are there all the same, and the folder may be written again.
+  // Without plots the data are still written, and the folder may be written again.
   ::setenv("FOREDRAFT_PLOTS", folder.path().c_str(), 1);
   for (const char* nodes : {"4", "5"}) {
     static_cast<void>(output_of_tree(heads + " --nodes " + nodes + " --out " + (folder / "out"), code));

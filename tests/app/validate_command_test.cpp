@@ -13,7 +13,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tiny_profile.hpp"
 
-/// `foredraft validate` as a user meets it, where no loop of this program runs.
+/// `foredraft validate` as a user runs it, in cases without a loop of this program.
 namespace foredraft::tests {
 namespace {
 
@@ -66,7 +66,7 @@ TEST_CASE("speedups of an engine are compared with a shipped device's, and unmea
   CHECK(content_of(folder / "engine/validation.csv") == csv);
 }
 
-TEST_CASE("a row states how often drafts were accepted in one of four ways, which predict the same") {
+TEST_CASE("a row gives acceptance in one of four ways, which predict the same") {
   const latency::Profile profile = inputs::read_profile("h200").profile;
   const std::string rows =
       "target,draft,gamma,alpha,acceptance_length,conditional,marginal,batch,context,speedup\n"
@@ -126,12 +126,13 @@ TEST_CASE("validate rejects a CPU's profile that is not of this machine") {
 
 namespace {
 
-/// A foredraft-gpu on a device "made up" that answers with rows.csv of the folder, and the program that finds it.
+/// A fake foredraft-gpu with a device "made up" that answers with rows.csv of the folder, and the program that finds
+/// it.
 class GpuStandIn {
  public:
   explicit GpuStandIn(const TemporaryFolder& folder, const std::string& loop) : folder_(folder) {
     std::filesystem::create_directory(folder / "alone");
-    // Beside nothing, so that only the PATH counts.
+    // In an empty folder, so that only the PATH is searched.
     std::filesystem::copy_file(FOREDRAFT_PROGRAM, folder / "alone/foredraft");
     std::filesystem::create_directory(folder / "bin");
     write_text(folder / "bin/foredraft-gpu",
@@ -195,7 +196,7 @@ TEST_CASE("the loops of a GPU's profile are run by foredraft-gpu, and a cell tha
   CHECK_THAT(content_of(folder / "new/manifest.json"), Catch::Contains("\"measured_by\": \"loop\""));
 }
 
-TEST_CASE("a GPU that fails or is interrupted leaves the prediction, and the exit code says which") {
+TEST_CASE("a GPU that fails or is interrupted keeps the prediction, and the exit code says which") {
   for (const auto& [ending, code] : {std::pair{"exit 130", 130}, {"exit 2", 1}, {"exit 1", 1}, {"kill -KILL $$", 1}}) {
     const TemporaryFolder folder;
     const GpuStandIn gpu(folder, std::string("  cp rows.csv \"$5\"; ") + ending);
@@ -209,7 +210,7 @@ TEST_CASE("a GPU that fails or is interrupted leaves the prediction, and the exi
   }
 }
 
-TEST_CASE("a profile of another GPU, and a foredraft-gpu that is nowhere, are rejected with nothing written") {
+TEST_CASE("a profile of another GPU and a missing foredraft-gpu are rejected with nothing written") {
   const TemporaryFolder folder;
   GpuStandIn gpu(folder, "  exit 1");
   const auto rejected = [&](const ValidateOutcome& outcome) {

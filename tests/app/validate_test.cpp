@@ -21,7 +21,7 @@ answers::GridRequest tiny_request() {
   return {.pairs = gpu_bench::pairs_of(latency::model_registry(), {"tiny-target", "tiny-drafter"})};
 }
 
-/// A loop that takes what was predicted, times `slower`.
+/// A loop that takes the predicted time, multiplied by `slower`.
 gpu_bench::LoopRow row_as_predicted(const answers::CellPrediction& prediction, double slower) {
   const double iteration_us = slower * prediction.plain_us * prediction.tokens_per_iteration / prediction.speedup;
   return {.cell = prediction.cell,
@@ -51,7 +51,7 @@ TEST_CASE("the grid of validate has 24 cells and none of the passes that the pro
   CHECK(batches == std::set<std::int64_t>{2, 3});
   CHECK(contexts == std::set<std::int64_t>{256, 384});
 
-  // One batch is enough where contexts leave room, and the other way round.
+  // One batch is enough if there are several contexts, and vice versa.
   for (const gpu_bench::LoopCell& cell :
        answers::validation_cells(tiny_profile({1}, {128, 512}), tiny_request()).cells) {
     CHECK(cell.batch == 1);
@@ -101,7 +101,7 @@ TEST_CASE("no loop is planned for a pair whose vocabularies differ") {
   for (const gpu_bench::LoopCell& cell : grid.cells) CHECK(cell.target == "tiny-target");
 }
 
-TEST_CASE("cells that are asked for are all combinations, and a calibrated one is rejected by name") {
+TEST_CASE("requested cells are all combinations, and a calibrated one is rejected by name") {
   const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   answers::GridRequest request = tiny_request();
   request.gammas = {2, 5};
@@ -113,7 +113,7 @@ TEST_CASE("cells that are asked for are all combinations, and a calibrated one i
              Catch::Contains("gamma 5 alpha 0.7 batch 1 context 128: the profile has measured its passes"));
 }
 
-TEST_CASE("a cell outside of what the profile answers is rejected by name") {
+TEST_CASE("a cell outside of the profile's range is rejected by name") {
   const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   answers::GridRequest request = tiny_request();
   request.batches = {64};
@@ -133,8 +133,7 @@ TEST_CASE("a cell outside of what the profile answers is rejected by name") {
              Catch::Contains("outside of the domain") && Catch::Contains("(it has times of batch "));
 }
 
-TEST_CASE(
-    "a measured speedup outside of what the profile answers is rejected by its line, one inside has its prediction") {
+TEST_CASE("a measured speedup outside of the profile's range is rejected by its line, one inside has its prediction") {
   const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   const std::string header = "target,draft,gamma,alpha,batch,context,speedup\n";
   const std::string inside = "tiny-target,tiny-drafter,3,0.7,2,256,1.5\n";

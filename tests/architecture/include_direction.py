@@ -10,8 +10,8 @@ import pathlib
 import re
 import sys
 
-# folder -> folders it may include. analytic, sim and latency never include each other: the first two are each other's
-# check, and how long a pass takes depends on neither.
+# folder -> folders it may include. analytic, sim and latency never include each other: the first two check each other,
+# and times of passes depend on neither.
 ALLOWED = {
     "core": {"core"},
     "scenario": {"scenario", "core"},
@@ -50,8 +50,8 @@ def violations(root):
 
 
 def circles(root):
-    """Includes between folders of which each reaches the other. A folder and one inside it are one house: the outer
-    one puts the inner ones together."""
+    """Includes between folders that reach each other. A folder and one inside it count as one, because the outer one
+    combines the inner ones."""
     edges = collections.defaultdict(dict)
     for folder in ALLOWED:
         for path in sources(root, folder):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails where a product folder is more than one target and one namespace: a second library, a header that declares a name
-elsewhere, a header that no target has, so that nothing checks that it compiles alone.
+"""Fails if a product folder is not one target and one namespace: a second library, a header that declares names in
+another namespace, or a header without a target, which is never compiled by itself.
 
 Usage: one_folder.py REPOSITORY_ROOT BUILD_FOLDER
 """
@@ -23,7 +23,7 @@ NAMESPACES = {
     "experiments": "foredraft::experiments",
     "app": "foredraft::app",
 }
-# Public headers, declared for every folder: one namespace, and a target of their own (include/CMakeLists.txt).
+# Public headers of all folders: one namespace and a separate target (include/CMakeLists.txt).
 PUBLIC_HEADERS = ("include", "foredraft")
 # header or folder -> the one other namespace that it may declare names in, and why
 OTHER_NAMESPACES = {
@@ -75,7 +75,7 @@ def declaring_namespaces(text):
 
 
 def allowed_namespaces(folder, header):
-    """The folder's, and what the tables say of the header and the folders that it lies in."""
+    """The namespaces of the folder, of the header and of the folders that contain it, from the tables."""
     places = [header.as_posix()] + [place.as_posix() for place in header.parents]
     return {dict([*NAMESPACES.items(), PUBLIC_HEADERS])[folder]} | {OTHER_NAMESPACES[place][0] for place in places if place in OTHER_NAMESPACES}
 

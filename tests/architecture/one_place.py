@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails where a source file prints, writes, makes folders and processes or casts pointers by itself: one place does each.
+"""Fails if a source file prints, writes, creates folders or processes, or casts pointers itself: each is done in one
+place.
 
 Usage: one_place.py REPOSITORY_ROOT
 """
@@ -9,7 +10,7 @@ import re
 import sys
 
 FOLDERS = ("core", "scenario", "analytic", "sim", "latency", "logs", "gpu_bench", "answers", "inputs", "experiments", "app")
-# what, the pattern of it, and the files that do it; a folder ends with a slash
+# action, its pattern, and the files that may do it; a folder ends with a slash
 RULES = (
     ("prints (core/streams.hpp does)",
      r"fmt::print|std::(cout|cerr|clog)\b|\b(f?printf|f?puts|fwrite)\s*\(|\bSTD(OUT|ERR)_FILENO\b",
@@ -18,7 +19,7 @@ RULES = (
      r"std::(o?fstream)\b|::(open|openat|creat|rename|renameat|mkstemp|mkdir)\s*\(|\bfopen\s*\(|\bcreate_director|fs::rename",
      {"core/files.cpp", "core/streams.cpp"}),
     ("reads files (core/files.hpp does)", r"std::ifstream\b",
-     # What the system says of itself, and text that the user names as a corpus.
+     # Facts about the system, and texts of the user's corpus.
      {"inputs/corpus.cpp", "gpu_bench/cpu/cpu_facts.cpp", "gpu_bench/run/host_facts.cpp"}),
     ("starts programs (app/scripts.hpp does)", r"posix_spawn|\bexec[vl]p?e?\s*\(|\bpopen\s*\(|std::system\b|\bfork\s*\(",
      {"app/scripts.cpp"}),

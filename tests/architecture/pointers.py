@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails on a document, or a comment, that names a file or folder of the sources that is not there.
+"""Fails on a document or a comment that names a missing file or folder of the sources.
 
-A name stands in backticks and has a slash or the ending of a source file; in comments a whole path counts without them.
-It may leave out folders in front (`lenient.cpp`), the ending (`process/drafted`), or hold a star or braces. What is made
-while the program is built or runs is another matter: folders of OUTPUT, and data files without a folder (`points.csv`).
+A name is in backticks and has a slash or the ending of a source file; in comments a whole path needs no backticks. It
+may omit leading folders (`lenient.cpp`) or the ending (`process/drafted`), or contain a star or braces. Files created
+by a build or a run are not checked: folders of OUTPUT, and data files without a folder (`points.csv`).
 
 Usage: pointers.py REPOSITORY_ROOT
 """
@@ -29,7 +29,7 @@ OTHERS = re.compile(r"summary\.md|report\.md|models\.toml|.*\b(?:NAME|ID)\b.*|fo
 
 
 def spelled(name):
-    """The names that braces stand for: a.{hpp,cpp} is a.hpp and a.cpp."""
+    """Expands braces: a.{hpp,cpp} is a.hpp and a.cpp."""
     if not (match := BRACES.search(name)):
         return [name]
     return list(itertools.chain.from_iterable(
@@ -37,7 +37,7 @@ def spelled(name):
 
 
 def there(name, paths):
-    """Whether a file or folder has this name; `paths` holds each with a slash in front."""
+    """True if a file or folder has this name; `paths` has all of them with a leading slash."""
     pattern = re.escape(name.rstrip("/")).replace(r"\*", "[^/]*")
     return re.search(rf"^[^\n]*/{pattern}(?:\.{SOURCE})?$", paths, re.MULTILINE) is not None
 

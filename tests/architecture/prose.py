@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails on documents with long lines, and on commands that no test runs.
 
-- Lines of at most 100 characters, but for tables, blocks of code, and a line of one word such as an address. What stands
-  below a comment `<!-- generated ... -->` is left to the table it comes from.
-  Reports below gpu_bench/data/ stand as the program wrote them.
-- Every block of code says its language, and commands of foredraft stand in `console` blocks, which scripts/documents.py
+- Lines have at most 100 characters, except tables, blocks of code, and a line of one word such as an address. Text
+  below a comment `<!-- generated ... -->` is not checked. Reports below gpu_bench/data/ are output of the program and
+  not checked.
+- Every block of code names its language, and commands of foredraft are in `console` blocks, which scripts/documents.py
   runs. Those of README.md are no wider than 100 characters.
 
 Usage: prose.py REPOSITORY_ROOT
@@ -21,7 +21,7 @@ COMMAND = r"(?:build/release/)?foredraft [a-z]"
 
 
 def check(name, text):
-    """One problem for each line that is too long, or shows a command where none is run."""
+    """One problem for each line that is too long or shows a command that is not run."""
     problems, language = [], None
     for number, line in enumerate(text.partition("<!-- generated")[0].split("\n"), 1):
         where = f"{name}:{number}"

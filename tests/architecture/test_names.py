@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails on a test that gets lost or whose failure would, and on a document that names a test that is not there.
+"""Fails on a test that would not run or whose failure would be lost, and on a document that names a missing test.
 
-- CMake splits lists at semicolons and does not split them inside brackets, so that a name with one of these takes other
-  names with it and the tests behind them never run. A test file that no CMakeLists.txt lists does not run either.
+- CMake splits lists at semicolons and does not split them inside brackets, so a name with one of these merges with
+  others, whose tests never run. A test file that no CMakeLists.txt lists does not run either.
 - Catch2 prints the name of what failed with a hanging indent: its further lines begin below the text behind its first
   ": ". With that colon at column 75 (of 79) a line holds two characters, at 76 it prints without end, from 77 on it
-  aborts, and the test's message is lost. Only the sentence counts: CTest puts `folder: ` in front of it, and starts the
-  program with the sentence alone. LAST_COLON leaves lines for the longest words. A SECTION is indented by two more.
-- CTest knows a test as `folder: sentence`, where the folder is what foredraft_tests() is called with, or by the name that
-  add_test() gives it. ARCHITECTURE.md and docs/ name tests so, in backticks.
+  aborts, and the test's message is lost. Only the sentence matters: CTest adds `folder: ` to it, and starts the program
+  with only the sentence. LAST_COLON leaves room for the longest words. A SECTION is indented by two more.
+- CTest knows a test as `folder: sentence`, where the folder is what foredraft_tests() is called with, or by the name
+  that add_test() gives it. ARCHITECTURE.md and docs/ name tests so, in backticks.
 
 Usage: test_names.py REPOSITORY_ROOT
 """
@@ -46,7 +46,7 @@ def catch_names(path):
 
 
 def named_in(path):
-    """What a document gives in backticks as `folder: sentence`, but for blocks of code."""
+    """The `folder: sentence` names in backticks of a document, except in blocks of code."""
     text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     return NAMED.findall(re.sub(r"\s+", " ", text))
 
@@ -74,7 +74,7 @@ def main():
     folders = {name.partition(": ")[0] for name in known}
     for path in [root / "ARCHITECTURE.md", *sorted((root / "docs").rglob("*.md"))]:
         for folder, sentence in named_in(path):
-            # A key and its value are no test; of a folder that is gone, a sentence of some words was one.
+            # A key and its value are not a test; a sentence of several words after an unknown folder is a removed test.
             if f"{folder}: {sentence}" not in known and (folder in folders or sentence.count(" ") > 2):
                 problems.append(f"{path.relative_to(root)}: there is no test {folder}: {sentence}")
     print("\n".join(problems) if problems else f"{len(seen)} test names are sound")

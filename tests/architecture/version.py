@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails on a document that states another version than include/foredraft/version.hpp, from which CMake and pip take it.
 
-The header states 0.3.0.dev0 before the release and 0.3.0 at it. The first heading of the changelog is then `0.3.0-dev`, or
-`0.3.0 (DATE)`, and only a release has a date in CITATION.cff.
+The header states 0.3.0.dev0 before the release and 0.3.0 at it. The first heading of the changelog is then `0.3.0-dev`,
+or `0.3.0 (DATE)`, and only a release has a date in CITATION.cff.
 
 Usage: version.py REPOSITORY_ROOT
 """
@@ -36,7 +36,7 @@ def main():
 
 
 def pip_version(root, header):
-    """What scikit-build-core makes of the header."""
+    """The version that scikit-build-core reads from the header."""
     rule = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["scikit-build"]["metadata"]["version"]
     found = re.search(rule["regex"], header)
     return found and rule["result"].format(**found.groupdict())

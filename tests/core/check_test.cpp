@@ -14,7 +14,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-TEST_CASE("check_probability takes 0, 1 and what lies between, and names what it rejects") {
+TEST_CASE("check_probability takes 0, 1 and values in between, and names what it rejects") {
   for (const double value : {0.0, 1e-300, 0.5, 1.0}) CHECK_NOTHROW(check_probability("alpha", value));
   CHECK_THROWS_MATCHES(check_probability("alpha", 1.5), DomainError, Says("invalid alpha=1.5"));
   for (const double value : {-1e-300, 1.0 + 1e-15, nan, infinity, -infinity}) {

@@ -33,7 +33,7 @@ const std::string too_deep = "nested deeper than 64 levels (nested tables and li
 
 }  // namespace
 
-TEST_CASE("dotted keys, headers and brackets of TOML add up to one depth, and what they hold does not") {
+TEST_CASE("dotted keys, headers and brackets of TOML add up to one depth, and their content does not count") {
   CHECK(toml_problem(repeated("a.", 64) + "a = 1").empty());
   CHECK(toml_problem("# 1\n" + repeated("a.", 65) + "a = 1") == "f:2: " + too_deep);
   CHECK(toml_problem("a = " + repeated("[", 64) + repeated("]", 64)).empty());
@@ -52,7 +52,7 @@ TEST_CASE("dotted keys, headers and brackets of TOML add up to one depth, and wh
   CHECK(toml_problem(repeated("[a.b]\nc.d = 1.5\n", 200)).empty());
 }
 
-TEST_CASE("brackets and dots in strings and comments of TOML do not count, and what follows them does") {
+TEST_CASE("brackets and dots in strings and comments of TOML do not count, and those after them do") {
   const std::string brackets = repeated("[", 100) + repeated("a.", 100);
   for (const std::string& text :
        {"\"" + brackets + "\\\"" + brackets + "\"", "'" + brackets + "'", "\"\"\"\n" + brackets + "\n\"x\\\"\"\"\"",
@@ -70,7 +70,7 @@ TEST_CASE("brackets and dots in strings and comments of TOML do not count, and w
 }
 
 TEST_CASE("quotes in a row are strings of three quotes before and five after, as fast in 4 MiB as in 80 bytes") {
-  // Per string a search to the end of the quotes: 10^12 steps, a quarter of an hour.
+  // A search to the end of the quotes for each string would be 10^12 steps, a quarter of an hour.
   const std::string brackets = repeated("[", 65);
   for (const char quote : {'"', '\''}) {
     for (const std::size_t strings : {std::size_t{10}, max_toml_bytes / 8 - 20}) {
@@ -84,7 +84,7 @@ TEST_CASE("quotes in a row are strings of three quotes before and five after, as
   }
 }
 
-TEST_CASE("JSON is read down to 64 levels and up to 256 keys of an object, and the line of what is more is named") {
+TEST_CASE("JSON is read down to 64 levels and up to 256 keys of an object, and the line of any excess is named") {
   CHECK(json_problem(repeated("[", 64) + repeated("]", 64)).empty());
   CHECK(json_problem(repeated("[\n", 65) + repeated("]", 65)) == "f:65: " + too_deep);
   CHECK(json_problem(repeated("{\"a\":[", 50000)) == "f:1: " + too_deep);
@@ -101,8 +101,7 @@ TEST_CASE("JSON is read down to 64 levels and up to 256 keys of an object, and t
   CHECK(json_problem(object(257)) == "f:1: more than 256 keys in one object");
 }
 
-TEST_CASE(
-    "a large document may have any number of keys, and is read in a time that grows little faster than its size") {
+TEST_CASE("a large document may have any number of keys, and its reading time grows almost linearly") {
   std::string text = "{\"z\": 1";
   constexpr int keys = 100'000;
   for (int key = 0; key < keys; ++key) text += ", \"model.layers." + std::to_string(key) + ".weight\": {}";
@@ -111,12 +110,12 @@ TEST_CASE(
   const Json json = parse_large_json(text, problems);
   CHECK(problems.empty());
   CHECK(json.size() == keys + 1);
-  CHECK(json.at("z") == 2);  // of equal keys the last one
+  CHECK(json.at("z") == 2);  // the last of equal keys
   CHECK(parse_large_json("{\"a\": " + std::string(100, '['), problems).is_discarded());
   CHECK_THAT(problems.text(), Catch::Contains("nested deeper than 64 levels"));
 }
 
-TEST_CASE("a text that is no JSON is rejected with line, column and what stands there") {
+TEST_CASE("text that is not JSON is rejected with line, column and the character found") {
   CHECK(json_problem("") == "f:1: syntax: invalid JSON at column 1 (unexpected end of the text)");
   CHECK(json_problem(" \n ") == "f:2: syntax: invalid JSON at column 2 (unexpected end of the text)");
   CHECK(json_problem("[1, ") == "f:1: syntax: invalid JSON at column 5 (unexpected end of the text)");
@@ -156,7 +155,7 @@ TEST_CASE("texts and lines beyond their sizes are rejected before they are read"
   CHECK(lines("a\n\n" + longest + "y") == "f:3: a line of 1048577 bytes (must be at most 1048576)");
 }
 
-TEST_CASE("a whole number of JSON is read where it fits, and never wrapped or rounded") {
+TEST_CASE("a whole number of JSON is read if it fits, and never wrapped or rounded") {
   const auto read = [](const char* text) { return whole_number<std::int64_t>(Json::parse(text)); };
   CHECK(read("-9223372036854775808") == std::numeric_limits<std::int64_t>::min());
   CHECK(read("9223372036854775807") == std::numeric_limits<std::int64_t>::max());

@@ -51,7 +51,7 @@ class Folder {
   fs::path path_;
 };
 
-/// No file of this process may grow beyond `bytes` as long as this lives: a full disk.
+/// Limits the size of this process's files to `bytes` during its lifetime, like a full disk.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -75,7 +75,7 @@ class FullDisk {
 
 }  // namespace
 
-TEST_CASE("a file is replaced whole and nothing else stays, a failure keeps the old text") {
+TEST_CASE("a file is replaced whole without leftovers, and a failure keeps the old text") {
   const Folder folder;
   replace_file(folder / "file", "a long first text");
   replace_file(folder / "file", "second");
@@ -116,7 +116,7 @@ TEST_CASE("the target of a link in a results folder is neither written nor read"
   CHECK_THROWS_AS(read_result_file(folder / "link"), InputError);
   CHECK_THROWS_WITH(ResultReader(folder / "link"), (folder / "link") + ": cannot be read " + why);
   CHECK_THROWS_AS(ResultReader(folder / "link"), RunError);
-  CHECK(read_file(folder / "link") == "mine");  // the user's word
+  CHECK(read_file(folder / "link") == "mine");  // named by the user
 
   fs::create_hard_link(folder / "victim", folder / "second_name");
   CHECK_THROWS_WITH(AppendFile(folder / "second_name"), Catch::Contains("it has several hard links"));
@@ -149,7 +149,7 @@ TEST_CASE("an input that grows while it is read ends where it ended when it was 
   CHECK_FALSE(of_unknown_size.read().empty());
 }
 
-TEST_CASE("a file is read to a bound, and a line to another") {
+TEST_CASE("reading a file stops at a bound of bytes, or of lines") {
   const Folder folder;
   folder.put("file", "12345678");
   CHECK(read_file(folder / "file", 8) == "12345678");
@@ -164,7 +164,7 @@ TEST_CASE("a file is read to a bound, and a line to another") {
   CHECK_THROWS_WITH(reader.next_line(line), Catch::EndsWith("long:2: a line of more than 1048576 bytes"));
 }
 
-TEST_CASE("lines come one by one, and the last says whether it had an end") {
+TEST_CASE("lines come one by one, and the last reports whether it was terminated") {
   const Folder folder;
   const auto lines_of = [&](const std::string& text) {
     folder.put("file", text);
@@ -178,7 +178,7 @@ TEST_CASE("lines come one by one, and the last says whether it had an end") {
   CHECK(lines_of("a") == "[a)");
   CHECK(lines_of("a\n\nb\n") == "[a][][b]");
   CHECK(lines_of("a\nb") == "[a][b)");
-  // Longer than what is read at once.
+  // Longer than one read.
   const std::string wide(300'000, 'w');
   CHECK(lines_of(wide + "\n" + wide) == "[" + wide + "][" + wide + ")");
 }
@@ -198,7 +198,7 @@ TEST_CASE("bytes come in pieces no larger than asked for") {
   CHECK_THROWS_MATCHES(again.skip(1), RunError, Says((folder / "file") + ": ends early"));
 }
 
-TEST_CASE("an append that fails leaves the whole rows and gives the reason") {
+TEST_CASE("an append that fails leaves whole rows and gives the reason") {
   const Folder folder;
   AppendFile file(folder / "rows");
   file.append("1,2\n");
@@ -207,7 +207,7 @@ TEST_CASE("an append that fails leaves the whole rows and gives the reason") {
   CHECK(text_of(folder / "rows") == "1,2\n");
 }
 
-TEST_CASE("one writer has a folder at a time, and leaves nothing of its lock") {
+TEST_CASE("one writer has a folder at a time, and leaves no lock behind") {
   const Folder folder;
   {
     const WriteLock lock = WriteLock::of_folder(folder / "a/b");
@@ -217,7 +217,7 @@ TEST_CASE("one writer has a folder at a time, and leaves nothing of its lock") {
     CHECK_NOTHROW(WriteLock::of_folder(folder / "a"));
     CHECK(names_in_folder(folder / "a/b").empty());
   }
-  CHECK(folder.count() == 0);  // the folders that nobody wrote into are gone too
+  CHECK(folder.count() == 0);  // unused folders are removed too
   {
     const WriteLock lock = WriteLock::of_folder(folder / "a/b");
     replace_file(folder / "a/b/file", "kept");
@@ -228,7 +228,7 @@ TEST_CASE("one writer has a folder at a time, and leaves nothing of its lock") {
   CHECK_THROWS_WITH(WriteLock::of_folder(folder / "file"), Catch::Contains("is a file"));
 }
 
-TEST_CASE("a lock passes to the next holder, whatever its last one or a foreign link left") {
+TEST_CASE("a lock passes to the next holder, for any leftover of its last one or a foreign link") {
   const Folder folder;
   folder.put(".foredraft-lock", "");  // of a killed process
   folder.put(".foredraft-tmp-0123456789abcdef", "half");
@@ -249,7 +249,7 @@ TEST_CASE("files of one folder are locked one by one") {
   const WriteLock lock = WriteLock::of_file(folder / "cpu.json");
   CHECK_THROWS_WITH(WriteLock::of_file(folder / "cpu.json"), Catch::Contains("another run is writing it"));
   CHECK_NOTHROW(WriteLock::of_file(folder / "gpu.json"));
-  // What killed processes left is removed with the next lock of the file, and nothing of another one.
+  // Leftovers of killed processes are removed with the next lock of the file, and nothing of another file.
   folder.put(".foredraft-tmp-0123456789abcdef-gpu.json", "half");
   folder.put(".foredraft-tmp-0123456789abcdef-my-gpu.json", "half");
   CHECK_NOTHROW(WriteLock::of_file(folder / "gpu.json"));

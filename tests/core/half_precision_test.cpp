@@ -21,7 +21,7 @@ constexpr std::uint32_t infinity_pattern = 0x7C00;
 
 }  // namespace
 
-TEST_CASE("every half is its own rounding, and between two neighbors the nearer wins, on a tie the even one") {
+TEST_CASE("every half rounds to itself, and a value between two neighbors to the nearer, on a tie to the even one") {
   for (std::uint32_t pattern = 0; pattern + 1 < infinity_pattern; ++pattern) {
     const double low = decode(pattern);
     const double high = decode(pattern + 1);
@@ -38,7 +38,7 @@ TEST_CASE("every half is its own rounding, and between two neighbors the nearer 
   CHECK(decode(infinity_pattern - 1) == 65504.0);
 }
 
-TEST_CASE("beyond the largest half lies infinity, and what is not finite stays") {
+TEST_CASE("beyond the largest half is infinity, and non-finite values stay") {
   CHECK(round_to_half(65519.99) == 65504.0);
   CHECK(round_to_half(65520.0) == half_infinity);
   CHECK(round_to_half(-1e300) == -half_infinity);

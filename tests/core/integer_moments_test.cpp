@@ -62,7 +62,7 @@ TEST_CASE("adding an observation n times equals adding it n times over") {
   CHECK(once == moments_of({{3, 5}, {3, 5}, {3, 5}, {3, 5}}));
 }
 
-TEST_CASE("a variance far below the squared mean keeps its digits") {
+TEST_CASE("a variance far below the squared mean keeps its precision") {
   // In floating point E[x^2] - E[x]^2 would lose all of them: the mean is 1e9, the variance 1/4 of n / (n - 1).
   Pair moments;
   moments.add({1'000'000'000, 0}, 1'000'000);

@@ -40,7 +40,7 @@ TEST_CASE("a Clopper-Pearson bound is where the binomial tail is exactly half th
   }
 }
 
-TEST_CASE("a proportion at its end keeps one exact bound") {
+TEST_CASE("a proportion of 0 or 1 keeps one exact bound") {
   CHECK(clopper_pearson(0, 10).low == 0.0);
   CHECK(clopper_pearson(0, 10).high == Approx(1.0 - std::pow(0.025, 0.1)).epsilon(tests::second_route));
   CHECK(clopper_pearson(10, 10).high == 1.0);
@@ -68,7 +68,7 @@ TEST_CASE("a ratio against a constant is a mean with the plain standard error") 
   CHECK(ratio.standard_error == Approx(units.standard_error(0)).epsilon(tests::few_ulp));
 }
 
-TEST_CASE("a ratio without a denominator or with one unit says that it cannot be estimated") {
+TEST_CASE("a ratio without a denominator or with one unit reports that it cannot be estimated") {
   IntegerMoments<2> units;
   units.add({1, 0});
   units.add({2, 0});
@@ -79,9 +79,9 @@ TEST_CASE("a ratio without a denominator or with one unit says that it cannot be
   CHECK(std::isnan(ratio_estimate<2>(one, {1.0, 0.0}, {0.0, 1.0}).standard_error));
 }
 
-TEST_CASE("the delta-method interval covers the true ratio of correlated quantities as often as it says") {
+TEST_CASE("the delta-method interval covers the true ratio of correlated quantities as often as stated") {
   // y uniform on 1..4, x = 3 y + noise on {-1, 1}: true ratio of means 3. 2,000 samples of 200 units; the number of
-  // intervals that miss is binomial(2000, 0.05). The smallest defect seen: a standard error off by about 15 %.
+  // intervals that miss is binomial(2000, 0.05). The smallest detected defect: a standard error off by about 15 %.
   constexpr int samples = 2000;
   int missed = 0;
   for (int s = 0; s < samples; ++s) {

@@ -16,7 +16,7 @@ TEST_CASE("the nearest word is found for a typing mistake and none for another w
   CHECK(nearest("convetnion", words) == "convention");
   CHECK(nearest("temperature", words).empty());
   CHECK(suggestion_for("temperature", words) == "known: alpha, gamma, convention, c");
-  // Nobody means the word that stands there, nor one that looks like it.
+  // Neither the word itself nor one that resembles it is meant.
   CHECK(nearest("alpha", words).empty());
   CHECK(suggestion_for("convention", words) == "known: alpha, gamma, convention, c");
   CHECK(suggestion_for("alpha ", words) == "remove the spaces around it");
@@ -33,14 +33,14 @@ TEST_CASE("a name with other numbers is a different name, not a typing mistake")
   CHECK(nearest("qwem3-8b", models) == "qwen3-8b");
   CHECK(nearest("wqen3-8b", models) == "qwen3-8b");
   CHECK(nearest("qwen3-8", models) == "qwen3-8b");
-  // Keys that stuck, were missed or swapped; of a short number the digits are another size.
+  // Repeated, missing or swapped keys; in a short number other digits mean another size.
   CHECK(nearest("h2000", std::vector<std::string>{"h200"}) == "h200");
   CHECK(nearest("h10", std::vector<std::string>{"h100"}) == "h100");
   CHECK(nearest("a100-08gb", std::vector<std::string>{"a100-80gb"}) == "a100-80gb");
   CHECK(nearest("llama-3.2-11b", std::vector<std::string>{"llama-3.2-1b"}).empty());
 }
 
-TEST_CASE("a name whose separators, case or order of words differ is found however many letters that are") {
+TEST_CASE("a name is found in spite of other separators, case or order of words, at any length") {
   const std::vector<std::string> models{"llama-3.1-8b", "qwen3-coder-30b-a3b", "qwen2.5-7b"};
   CHECK(nearest("Qwen 3 Coder 30B A3B", models) == "qwen3-coder-30b-a3b");
   CHECK(nearest("LLAMA_31_8B", models) == "llama-3.1-8b");
@@ -50,19 +50,19 @@ TEST_CASE("a name whose separators, case or order of words differ is found howev
   CHECK(nearest("...", models).empty());
 }
 
-TEST_CASE("of many names a message says how to list those of the word instead of printing all") {
+TEST_CASE("for many names a message says how to list those of the word instead of printing all") {
   std::vector<std::string> names{"deepseek-v3"};
   for (int i = 0; i < 11; ++i) names.push_back("model-" + std::to_string(i));
   CHECK(suggestion_for("deepseek_v4", names, "models").starts_with("known: deepseek-v3, model-0, "));
   names.emplace_back("model-11");
   CHECK(suggestion_for("DeepSeek_v4", names, "models") == "foredraft list models DeepSeek shows those of that word");
   CHECK(suggestion_for("olmo-7b", names, "models") == "foredraft list models shows all");
-  CHECK(suggestion_for("m99", names, "models") == "foredraft list models shows all");  // one letter is no word
+  CHECK(suggestion_for("m99", names, "models") == "foredraft list models shows all");  // one letter is not a word
   CHECK(suggestion_for("mdoel-7", names, "models") == "did you mean model-7?");
   CHECK(suggestion_for("olmo-7b", names).starts_with("known: "));
 }
 
-TEST_CASE("a search ignores case and separators, and where it finds nothing the closest name is known") {
+TEST_CASE("a search ignores case and separators, and without a result it gives the closest name") {
   CHECK(plain_name("Qwen/Qwen2.5-7B_x") == "qwenqwen257bx");
   CHECK(mentions("NVIDIA H100 SXM5 80GB", "h100-sxm"));
   CHECK(mentions("qwen2.5-7b", "QWEN 25"));

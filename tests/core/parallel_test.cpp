@@ -19,7 +19,7 @@
 
 namespace foredraft {
 
-TEST_CASE("parallel_for does each piece of work exactly once, whatever the number of threads") {
+TEST_CASE("parallel_for does each piece of work exactly once, for any number of threads") {
   for (const unsigned threads : {0U, 1U, 2U, 7U}) {
     std::vector<std::atomic<int>> done(100);
     parallel_for(done.size(), threads, [&](std::uint64_t i) { ++done[i]; });
@@ -28,7 +28,7 @@ TEST_CASE("parallel_for does each piece of work exactly once, whatever the numbe
   parallel_for(0, 4, [](std::uint64_t) { FAIL("there was no work to do"); });
 }
 
-/// The threads that did the pieces of work, each of which waits until all have one.
+/// The threads that did the pieces of work; each piece waits until all have started.
 std::set<std::thread::id> threads_used(unsigned threads) {
   std::barrier all(threads);
   std::mutex mutex;
@@ -48,10 +48,10 @@ TEST_CASE("threads start once and serve one loop after another") {
     CHECK(used.size() == 4);
     seen.insert(used.begin(), used.end());
   }
-  CHECK(seen.size() <= std::max(8U, resolve_threads(0)));  // other tests use up to 8 threads, or all of the machine
+  CHECK(seen.size() <= std::max(8U, resolve_threads(0)));  // other tests use up to 8 threads, or all of the machine's
 }
 
-TEST_CASE("loops inside of a loop and loops of several threads at once do all their work") {
+TEST_CASE("nested loops and loops of several threads at once do all their work") {
   std::atomic<int> done{0};
   const auto loops = [&] {
     parallel_for(8, 4, [&](std::uint64_t) { parallel_for(25, 3, [&](std::uint64_t) { ++done; }); });
@@ -91,7 +91,7 @@ TEST_CASE("an exception in one piece of work ends the loop and reaches the calle
 TEST_CASE("threads that cannot be started are an error that says how many and what to do") {
   const pid_t child = ::fork();
   if (child == 0) {
-    // A stack that no address space holds.
+    // A stack larger than any address space.
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, std::size_t{1} << 46U);

@@ -21,7 +21,7 @@ TEST_CASE("a printed number stands for half a unit of its last digit either way"
   CHECK(parse_printed_number("1.60").value == 1.6);
 }
 
-TEST_CASE("what is not a plain decimal number is rejected") {
+TEST_CASE("text that is not a plain decimal number is rejected") {
   for (const char* text : {"", "1.2x", "x", "nan", "inf", "1e3", " 1"}) {
     CHECK_THROWS_AS(parse_printed_number(text), DomainError);
   }

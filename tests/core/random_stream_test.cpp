@@ -45,7 +45,7 @@ TEST_CASE("a field that does not fit its bits is rejected, never wrapped") {
   CHECK_THROWS_AS(RandomStream(seed, {.purpose = Purpose::test, .point = too_large, .block = 0}), DomainError);
 }
 
-TEST_CASE("streams that differ in one field alone share no draw") {
+TEST_CASE("streams that differ in only one field share no draw") {
   std::set<std::uint64_t> first_draws;
   std::size_t streams = 0;
   for (const std::uint64_t s : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{1} << 32U}) {

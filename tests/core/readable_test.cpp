@@ -18,7 +18,7 @@ const std::string three_dots = "\u2026";
 
 }  // namespace
 
-TEST_CASE("a value that a message quotes ends after 200 characters, never within one") {
+TEST_CASE("a quoted value in a message ends after 200 characters, never inside one") {
   CHECK(readable("").empty());
   CHECK(readable("cost.target \u03b1 \U0001F600") == "cost.target \u03b1 \U0001F600");
   const std::string letters(200, 'a');
@@ -27,17 +27,17 @@ TEST_CASE("a value that a message quotes ends after 200 characters, never within
   CHECK(readable(std::string(100'000'000, 'a')) == letters + three_dots);
   CHECK(readable(repeated_text("\u03b1", 200)) == repeated_text("\u03b1", 200));
   CHECK(readable(repeated_text("\U0001F600", 201)) == repeated_text("\U0001F600", 200) + three_dots);
-  // What is counted is what is shown: 50 escapes of four characters, and not a half one.
+  // The limit counts displayed characters: 50 escapes of four characters, and no partial one.
   CHECK(readable(std::string(51, '\x1b')) == repeated_text("\\x1b", 50) + three_dots);
   CHECK(readable("a" + std::string(50, '\x1b')) == "a" + repeated_text("\\x1b", 49) + three_dots);
   CHECK(readable("abc", 2) == "ab" + three_dots);
 }
 
-TEST_CASE("nothing that a message quotes moves a cursor, hides or turns what follows, or is no UTF-8") {
+TEST_CASE("no quoted text in a message moves a cursor, hides or reverses text, or is invalid UTF-8") {
   CHECK(readable("a\x1b[2Jb\n\r\t\x7f") == "a\\x1b[2Jb\\x0a\\x0d\\x09\\x7f");
   CHECK(readable(std::string_view("\0", 1)) == "\\x00");
   CHECK(readable("\u009b31m\u00a0\u200b\u202e\ufeff\U000E0041") == "\\u009b31m\\u00a0\\u200b\\u202e\\ufeff\\ue0041");
-  // A byte alone, too long a form, a surrogate, beyond Unicode, cut short.
+  // A single byte, an overlong form, a surrogate, beyond Unicode, truncated.
   CHECK(readable("\xff \x80 \xc0\xaf \xe0\x9f\xbf \xf0\x8f\xbf\xbf \xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x80") ==
         "\\xff \\x80 \\xc0\\xaf \\xe0\\x9f\\xbf \\xf0\\x8f\\xbf\\xbf \\xed\\xa0\\x80 \\xf4\\x90\\x80\\x80 \\xe2\\x80");
   for (const char* hostile : {"\x1b]0;x\x07", "\xc3(", "\u202eabc", "a\\x1b"}) {

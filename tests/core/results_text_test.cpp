@@ -112,7 +112,7 @@ TEST_CASE("one table renders as text, Markdown, LaTeX and CSV") {
   CHECK(to_csv(table) == "rule_name,speed\na|b & c,1.5x\n\"50 %, all\",10.25x\n");
 }
 
-TEST_CASE("a group of columns is one column for people, and stands over its columns in LaTeX") {
+TEST_CASE("a group of columns is one column in text, and a heading over its columns in LaTeX") {
   using enum Table::Align;
   const Table table{.caption = "",
                     .columns = {{"alpha", right}, {"gamma", right, "c = 0.1"}, {"speedup at c", right, "c = 0.1"}},
@@ -133,7 +133,7 @@ TEST_CASE("a group of columns is one column for people, and stands over its colu
         "\\par\\smallskip{\\footnotesize * end of the axis\\par}\n");
 }
 
-TEST_CASE("titles side by side that begin with the same words are a group of them in LaTeX") {
+TEST_CASE("adjacent titles that begin with the same words become a group in LaTeX") {
   using enum Table::Align;
   const Table table{.caption = "",
                     .columns = {{"speed_x, paper", right},
@@ -153,7 +153,7 @@ TEST_CASE("titles side by side that begin with the same words are a group of the
              Catch::Contains("\n$\\alpha$, paper \\\\\n"));
 }
 
-TEST_CASE("a wide LaTeX table gets smaller letters, then texts in several lines, then a word on landscape") {
+TEST_CASE("a wide LaTeX table gets smaller letters, then wrapped text, then a landscape page") {
   using enum Table::Align;
   const auto of_width = [](std::size_t words, std::size_t characters) {
     std::string text;
@@ -181,7 +181,7 @@ TEST_CASE("a wide LaTeX table gets smaller letters, then texts in several lines,
                                "landscape (package pdflscape)\n"));
 }
 
-TEST_CASE("a LaTeX table of more lines than a page goes on in another tabular with the same head") {
+TEST_CASE("a LaTeX table longer than a page continues in another tabular with the same head") {
   using enum Table::Align;
   Table table{.caption = "", .columns = {{"k", right}}, .rows = std::vector<std::vector<std::string>>(41, {"1"})};
   CHECK_THAT(to_latex(table), !Catch::Contains("medskip"));
@@ -198,7 +198,7 @@ TEST_CASE("no CSV has two columns of one name") {
   CHECK_THROWS_MATCHES(DataText({"ours", "verdict", "ours"}).csv(), std::logic_error, Says("ours"));
 }
 
-TEST_CASE("LaTeX sets signs as mathematics and leaves hyphens alone") {
+TEST_CASE("LaTeX sets signs as mathematics and keeps hyphens") {
   using enum Table::Align;
   const Table table{
       .caption = "", .columns = {{"+-", right}}, .rows = {{"-0.006 to -0.003"}, {"1.5 +- 0.1"}, {"T5-3B"}}};
@@ -215,7 +215,7 @@ TEST_CASE("numbers for people stay short however large they are") {
   CHECK(decimal_text(std::numeric_limits<double>::infinity(), 2) == "inf");
 }
 
-TEST_CASE("a number that was added up reads as people would write it, and others keep all their digits") {
+TEST_CASE("a computed sum prints without rounding residue, and others keep all their digits") {
   CHECK(short_number_text(0.1 + 0.2) == "0.3");
   CHECK(short_number_text(0.7899999999999999) == "0.79");
   CHECK(short_number_text(0.123456789012) == "0.123456789012");

@@ -15,7 +15,7 @@
 namespace foredraft {
 namespace {
 
-/// The exit code of a child that runs `body`, in which no test may fail; -1 where a signal ended it.
+/// The exit code of a child that runs `body`, without test assertions in it; -1 if a signal ended it.
 int exit_code_of(const std::function<int()>& body) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(body());
@@ -33,7 +33,7 @@ bool throws_run_error(const std::function<void()>& body) {
   return false;
 }
 
-/// What a terminal shows of a result and an error that a child prints, with these variables.
+/// The terminal output of a child that prints a result and an error, with these variables.
 std::string shown_on_a_terminal(const char* term, const char* no_color) {
   const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
   REQUIRE((terminal >= 0 && ::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0));
@@ -49,7 +49,7 @@ std::string shown_on_a_terminal(const char* term, const char* no_color) {
   });
   REQUIRE(code == 0);
   ::close(inside);
-  // A terminal may hand out what was written in pieces; without a writer it ends after the last one.
+  // A terminal may return the output in pieces; without a writer it ends after the last one.
   std::string text;
   std::array<char, 200> bytes{};
   for (ssize_t count = 0; (count = ::read(terminal, bytes.data(), bytes.size())) > 0;) {
@@ -62,7 +62,7 @@ std::string shown_on_a_terminal(const char* term, const char* no_color) {
 
 }  // namespace
 
-TEST_CASE("a terminal shows colors, unless NO_COLOR is set or the terminal takes none") {
+TEST_CASE("a terminal shows colors, unless NO_COLOR is set or the terminal has none") {
   const std::string colored =
       "\x1b[1mthe answer\x1b[0m\n\x1b[2mlabel\x1b[0m       text\n\x1b[31mplace\x1b[0m: problem\n";
   const std::string plain = "the answer\nlabel       text\nplace: problem\n";
@@ -75,7 +75,7 @@ TEST_CASE("a terminal shows colors, unless NO_COLOR is set or the terminal takes
   CHECK(shown_on_a_terminal("dumb", "") == plain);
 }
 
-TEST_CASE("colors mark the first line and labels, and leave JSON, tables for documents and single lines alone") {
+TEST_CASE("colors mark the first line and labels, but not JSON, tables for documents and single lines") {
   for (const char* same :
        {"{\n  \"a\": 1\n}\n", "| a | b |\n|---|---|\n", "# a script\n", "one line\n", "1,2\n3,4\n", ""}) {
     CHECK(terminal_text(same) == same);

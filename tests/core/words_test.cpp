@@ -13,7 +13,7 @@ TEST_CASE("gamma counts drafts under both conventions, and only one adds a bonus
   SUCCEED();
 }
 
-TEST_CASE("a block drafter passes once for any number of drafts and never for none") {
+TEST_CASE("a block drafter takes one pass for any number of drafts and none for none") {
   CHECK(draft_passes(5, Drafting::autoregressive) == 5);
   CHECK(draft_passes(5, Drafting::block) == 1);
   CHECK(draft_passes(0, Drafting::block) == 0);

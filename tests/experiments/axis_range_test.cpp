@@ -6,7 +6,7 @@
 
 namespace foredraft::experiments {
 
-TEST_CASE("a range has its end where round-off alone misses it, and not one value more") {
+TEST_CASE("a range reaches its end in spite of round-off, without an extra value") {
   const auto values = [](double from, double to, double step) { return range_values({from, to, step, std::nullopt}); };
   CHECK(values(0.0, 0.3, 0.1) == std::vector<double>{0.0, 0.1, 0.2, 0.3});  // 3 * 0.1 > 0.3
   CHECK(values(0.1, 0.7, 0.1).size() == 7);                                 // 0.6 / 0.1 < 6
@@ -23,7 +23,7 @@ TEST_CASE("a factor multiplies, up and down") {
   CHECK(range_values({8.0, 1.0, std::nullopt, 0.5}) == std::vector<double>{8.0, 4.0, 2.0, 1.0});
 }
 
-TEST_CASE("the largest number there is can end a range") {
+TEST_CASE("the largest finite number can end a range") {
   constexpr double largest = std::numeric_limits<double>::max();
   CHECK(range_values({1.0, largest, std::nullopt, largest}) == std::vector<double>{1.0, largest});
 }
@@ -33,7 +33,7 @@ TEST_CASE("without step or factor the step is one towards the end") {
   CHECK(range_values({3.0, 1.0, std::nullopt, std::nullopt}) == std::vector<double>{3.0, 2.0, 1.0});
 }
 
-TEST_CASE("ranges that never arrive are rejected") {
+TEST_CASE("ranges that never reach their end are rejected") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(reject_range({0.0, 1.0, 0.0, std::nullopt}));
   CHECK(reject_range({0.0, 1.0, -0.1, std::nullopt}));

@@ -13,7 +13,7 @@
 
 namespace foredraft::tests {
 
-/// Simulates every point and holds each quantity with a closed form to it. Returns how many were compared.
+/// Simulates every point and compares each quantity with its closed form. Returns the number of comparisons.
 inline std::size_t compare_points(const experiments::SweepConfig& config) {
   using namespace experiments;
   inputs::Inputs inputs;

@@ -10,13 +10,13 @@
 
 namespace foredraft::tests {
 
-/// The sweep of this text, without its schema line, as of a file e.toml whose first line is the schema.
+/// Parses this text as a file e.toml, whose first line, the schema, is added.
 inline experiments::SweepConfig config_of(const std::string& text) {
   return experiments::read_sweep_config(inputs::parse_toml("schema = \"foredraft.sweep/1\"\n" + text, "e.toml"),
                                         "e.toml");
 }
 
-/// Why this text is rejected; empty where it is not.
+/// The error message for this text; empty if it is valid.
 inline std::string problem_of(const std::string& text) {
   return whole_rejection([&] { return config_of(text); });
 }

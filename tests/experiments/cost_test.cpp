@@ -39,7 +39,7 @@ cost = "block"
 
 }  // namespace
 
-TEST_CASE("the block cost model charges what Eq. 4 does, with what a sentence pays once") {
+TEST_CASE("the block cost model charges what Eq. 4 does, plus a fixed cost of a sentence") {
   const std::string sentences =
       "sequence_length = 27\n\"cost.target_encoder_ms\" = 6\n\"cost.drafter_encoder_ms\" = 5\n"
       "\"cost.fixed_ms\" = 3\n";
@@ -74,7 +74,8 @@ TEST_CASE("simulated sentences under the block cost agree with the closed form")
       const auto deviation = deviation_in_se(analytic::answer(scenario), simulated, *scenario::find_metric("speedup"));
       INFO(distribution << ' ' << drafter);
       REQUIRE(deviation.has_value());
-      // Five standard errors; one is at most 0.25 % of the speedup, an encoder forgotten on one side 10 % and more.
+      // Five standard errors; one is at most 0.25 % of the speedup; an encoder forgotten on one side would be 10 % or
+      // more.
       CHECK(std::abs(*deviation) < 5.0);
       CHECK(simulated.estimates.speedup.standard_error < 2.5e-3 * simulated.estimates.speedup.mean);
     }
@@ -133,11 +134,11 @@ TEST_CASE("predict takes measured times, says so, and breaks even where the spee
   CHECK(json["c"] == 0.1);
   CHECK(json["cost"] ==
         nlohmann::ordered_json{{"model", "block"}, {"step_ms", 20.0}, {"draft_ms", 2.0}, {"verify_ms", 25.0}});
-  // An iteration that costs less than a step, as against a baseline of beam search: any alpha pays.
+  // An iteration that costs less than a step, as with a baseline of beam search: any alpha gains.
   CHECK(predicted(ask(0.5, 10.0)).break_even_alpha.value() == 0.0);
 }
 
-TEST_CASE("measured times go together on the command line, and not with c") {
+TEST_CASE("measured times are given together on the command line, and not with c") {
   const auto read = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--alpha", "0.8", "--gamma", "1"});
     CommandLine line(app::predict_command().spec, arguments);

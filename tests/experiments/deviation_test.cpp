@@ -52,16 +52,16 @@ TEST_CASE("a simulation without variation is compared by the standard error that
   // alpha 0.001 and gamma 5, 1,000 times no acceptance: about one was expected.
   CHECK(deviation_of({.analytic = 1.001001001001001, .variance = 0.001002003004004995, .simulated = ones}).value() ==
         Approx(-1.0).epsilon(1e-3));
-  // No acceptance where 2.69 are expected of each iteration: 2.69 / sqrt(3.03 / 1000).
+  // No acceptance where 2.69 per iteration are expected: 2.69 / sqrt(3.03 / 1000).
   const auto defect = deviation_of({.analytic = 3.69, .variance = 3.03, .simulated = ones});
   CHECK(defect.value() == Approx(-48.87).epsilon(1e-3));
   Agreement agreement;
   agreement.add(*defect, 1000);
   CHECK(agreement.largest > 15.0 * agreement_bound(agreement));
-  // Nothing is known where the closed form has no variance, or is not that of the units.
+  // Unknown if the closed form has no variance, or not that of the units.
   CHECK_FALSE(deviation_of({.analytic = 3.69, .simulated = ones}));
   CHECK_FALSE(deviation_of({.analytic = 3.69, .variance = 3.03, .simulated = ones, .iterations_of_unit = 10}));
-  // Tokens that cannot vary and still differ: no accident, and no infinity.
+  // Tokens that cannot vary and still differ: a contradiction, without an infinity.
   const auto contradiction = deviation_of({.analytic = 6.0, .variance = 0.0, .simulated = Estimate{5.0, 0.0}});
   CHECK(contradiction.value() < -1e9);
   CHECK(std::isfinite(*contradiction));
@@ -69,7 +69,7 @@ TEST_CASE("a simulation without variation is compared by the standard error that
   CHECK(std::isfinite(of_nothing.value()));
 }
 
-TEST_CASE("what follows from tokens is compared without variation only where tokens cannot vary") {
+TEST_CASE("quantities derived from tokens are compared without variation only where tokens cannot vary") {
   ClosedForm closed_form;
   closed_form.tokens_per_iteration = 1.001;
   closed_form.tokens_variance = 0.001;
@@ -108,7 +108,7 @@ TEST_CASE("the standard error that a closed form implies never makes a likely ou
   CHECK(disagreements > 80);
 }
 
-TEST_CASE("of 60 seeds with about one acceptance each none writes an infinity or raises an alarm") {
+TEST_CASE("of 60 seeds with about one acceptance each none gives an infinity or an alarm") {
   const tests::TemporaryFolder folder;
   int without_acceptance = 0;
   for (int seed = 1; seed <= 60; ++seed) {

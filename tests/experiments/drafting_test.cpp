@@ -40,13 +40,13 @@ TEST_CASE("a configuration that names no policy and no decay resolves as it did 
     CHECK(column.find("mean_gamma") == std::string::npos);
 }
 
-TEST_CASE("heuristic is another word for plus2_minus1, and its start is resolved") {
+TEST_CASE("heuristic is an alias of plus2_minus1, and its start is resolved") {
   const std::string resolved =
       to_json(tests::config_of("[fixed]\nalpha = 0.8\ngamma = 50\npolicy = \"heuristic\"\n")).dump();
   CHECK_THAT(resolved, Catch::Contains("\"policy\":\"plus2_minus1\"") && Catch::Contains("\"policy.start\":5"));
 }
 
-TEST_CASE("every policy of the registry is a choice of the parameter and the other way round") {
+TEST_CASE("the registry of policies and the choices of the parameter are the same") {
   const auto& choices = scenario::find_parameter("policy")->choices;
   CHECK(choices.size() == scenario::policies().size());
   for (const scenario::PolicyMember& entry : scenario::policies()) {
@@ -105,7 +105,7 @@ TEST_CASE("the loss of a policy without a closed form is that of its simulation 
   CHECK(cell("simulated_loss_standard_error") == "0.05");
 }
 
-TEST_CASE("sweeps over drafters agree with their closed forms, endless and finite") {
+TEST_CASE("sweeps over drafters agree with their closed forms, for infinite and finite text") {
   const std::string drafters =
       "[axes]\ndrafter = [\"block\", \"heads\", \"mlp_speculator\"]\n\"drafter.decay\" = [0.0, 0.8, 1.0]\n"
       "[fixed]\nalpha = 0.9\ngamma = 6\nc = 0.1\noperations_ratio = 0.1\n";
@@ -137,7 +137,7 @@ TEST_CASE("drafters and policies that do not fit are rejected with what would fi
 }
 
 TEST_CASE(
-    "heads and stages of text are rejected without text, beyond their positions and with what fidelity process takes") {
+    "heads and stages of text are rejected without text, beyond their positions and with options of process fidelity") {
   const std::string token = "fidelity = \"token\"\n[simulation]\niterations = 10\nseed = 1\n";
   const std::string text = "models = { kind = \"ngram\", draft_order = 5 }\n" + token;
   for (const std::string drafter : {"heads", "mlp_speculator"}) {
@@ -147,7 +147,7 @@ TEST_CASE(
                Catch::Contains("fixed.gamma: invalid gamma=17"));
     CHECK_THAT(tests::problem_of("[fixed]\ngamma = 4\n\"drafter.decay\" = 0.9\ndrafter = \"" + drafter + "\"\n" + text),
                Catch::Contains("fixed.drafter.decay: not used"));
-    // The same drafter in process fidelity needs none of it.
+    // The same drafter in process fidelity needs no text.
     CHECK(tests::problem_of("[fixed]\nalpha = 0.8\ngamma = 17\ndrafter = \"" + drafter + "\"\n").empty());
   }
   CHECK_THAT(tests::problem_of("[fixed]\ngamma = 4\ndrafter = \"mlp_speculator\"\n" + text),
@@ -157,7 +157,7 @@ TEST_CASE(
              Catch::Contains("fixed.drafter.accuracies: not used"));
 }
 
-TEST_CASE("a decay of process fidelity gives points of token fidelity no closed form") {
+TEST_CASE("a decay of process fidelity has no closed form in token fidelity") {
   const SweepConfig config = tests::config_of(
       "[axes]\nfidelity = [\"process\", \"token\"]\n[fixed]\nalpha = 0.8\ngamma = 2\nc = 0.1\n"
       "drafter = \"heads\"\n\"drafter.decay\" = 0.5\nmodels = { kind = \"ngram\" }\n"
@@ -170,8 +170,10 @@ TEST_CASE("a decay of process fidelity gives points of token fidelity no closed 
   }
 }
 
-TEST_CASE("on prose a head's accuracy falls with its position, and a stage that sees the token before stays above it",
-          "[long]") {
+TEST_CASE(
+    "on prose a head's accuracy falls with its position, and that of a stage, which uses the token before, stays "
+    "higher",
+    "[long]") {
   // 100,000 tokens, 50,000 iterations: standard errors of 0.0012 to 0.0024 for accuracies that differ by 0.02 and more,
   // and of up to 0.007 for acceptances that differ by 0.2 and more.
   const SweepConfig config = tests::config_of(
@@ -269,7 +271,7 @@ TEST_CASE("a prediction under a policy has the keys of its schema and the value 
              Catch::StartsWith("speedup 2.89x: an iteration drafts 5.45 tokens"));
 }
 
-TEST_CASE("a drafter whose drafts get worse has an optimum where they cost, and none where they do not") {
+TEST_CASE("a drafter whose drafts get worse has an optimum if they cost time, and none if not") {
   answers::Question question{.scenario = {.fidelity = ProcessFidelity{.acceptance = Iid{0.9}},
                                           .drafter = BlockDrafter{.decay = 0.9},
                                           .cost = ConstantRatio{0.05},
@@ -283,7 +285,7 @@ TEST_CASE("a drafter whose drafts get worse has an optimum where they cost, and 
   CHECK(to_json(answers::Answered{question, block})["best_gamma"] == "unbounded");
   question.scenario.drafter = MlpSpeculator{.decay = 0.9, .recovery = 0.0};
   const analytic::Prediction paid = analytic::predict(question.scenario, question.gamma);
-  // By comparing all lengths.
+  // By exhaustive search.
   double best = 0.0;
   for (std::int64_t gamma = 0; gamma <= 30; ++gamma) {
     const double tokens = analytic::tokens_per_iteration(block.marginal, gamma, Convention::bonus);

@@ -23,14 +23,14 @@ namespace {
 constexpr std::int64_t served_batch = 4;
 constexpr std::int64_t served_gamma = 3;
 
-/// Every draft accepted, every place taken, all requests alike: nothing is left to chance.
+/// Every draft accepted, every place taken, all requests equal: nothing is random.
 std::string certain_server(const std::string& more, const std::string& times) {
   return "[fixed]\nfidelity = \"system\"\nalpha = 1.0\nmax_batch = 4\narrivals = \"closed\"\n"
          "\"arrivals.clients\" = 4\n" +
          more + times + "[simulation]\nrequests = 40\nreplicas = 2\nwarmup_requests = 0\nseed = 1\n";
 }
 
-// Nothing beside the passes: what engines take there has a test of its own (surface_cost_test.cpp).
+// Only the passes: the overhead of engines is tested in surface_cost_test.cpp.
 const std::string of_a_sheet =
     "cost = \"roofline\"\n\"cost.device\" = \"a100-80gb\"\n\"cost.target\" = \"llama-2-7b\"\n"
     "\"cost.iteration_us\" = 0\n";
@@ -56,7 +56,7 @@ latency::PairSurface a100(const std::string& drafter, latency::Role drafting) {
           drafting,     latency::SheetPair{.attainable = latency::attainable_of(sheet)}};
 }
 
-/// Of which every time is known, for caches of `shortest` to `shortest` + 896 tokens.
+/// With known times for context lengths of `shortest` to `shortest` + 896 tokens.
 latency::Profile served_profile(std::int64_t shortest) {
   constexpr std::int64_t modelled_shortest = 128;
   latency::Profile profile =
@@ -79,7 +79,7 @@ std::string rejected_server(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a server with the times of a device takes the sum of its passes, each at the cache that it meets") {
+TEST_CASE("a server with the times of a device takes the sum of its passes, each at its context length") {
   const latency::PairSurface pair = a100("sheared-llama-1.3b", latency::Role::autoregressive_drafting);
   constexpr double rounding = 1e-6;  // times are whole nanoseconds
   double plain_us = 0.0;
@@ -107,7 +107,7 @@ TEST_CASE("a server with the times of a device takes the sum of its passes, each
         Approx(heads_us).epsilon(rounding));
 }
 
-TEST_CASE("a server on a measured profile pays for drawing tokens and for verifying them") {
+TEST_CASE("a server on a measured profile charges sampling and verification of tokens") {
   const std::int64_t vocabulary = latency::find_model(latency::model_registry(), "llama-2-7b").vocabulary;
   const tests::TemporaryFolder folder;
   latency::Profile profile = served_profile(0);
@@ -122,8 +122,8 @@ TEST_CASE("a server on a measured profile pays for drawing tokens and for verify
   const auto paid_us = [&](const std::string& lengths) {
     return latency_us(certain_server(lengths, all)) - latency_us(certain_server(lengths, passes));
   };
-  // Of two answers of at most ten passes each (a prompt's two, twice three drafts and a target's), rounded to
-  // nanoseconds.
+  // Rounding to nanoseconds in two answers of at most ten passes each (two for the prompt, twice three drafts and a
+  // target pass).
   constexpr double rounding_us = 2 * 10 * 0.5e-3;
   CHECK(paid_us("gamma = 0\noutput_tokens = 6\n") == Approx(6.0 * sampling_us(0)).margin(rounding_us));
   CHECK(paid_us("gamma = 3\noutput_tokens = 8\n") == Approx(2.0 * sampling_us(3)).margin(rounding_us));
@@ -134,7 +134,7 @@ TEST_CASE("a server on a measured profile pays for drawing tokens and for verify
         Approx(2.0 * sampling_us(3)).margin(rounding_us));
 }
 
-TEST_CASE("a schedule of gamma on a device drafts what the batch says") {
+TEST_CASE("a schedule of gamma on a device drafts by batch size") {
   const latency::PairSurface pair = a100("sheared-llama-1.3b", latency::Role::autoregressive_drafting);
   const double plain_us = pair.target_pass(1, served_batch, 0).time_us + pair.target_pass(1, served_batch, 1).time_us;
   const std::string two = "output_tokens = 2\n";
@@ -144,25 +144,25 @@ TEST_CASE("a schedule of gamma on a device drafts what the batch says") {
         Approx(pair.target_pass(2, served_batch, 0).time_us + pair.drafting(1, served_batch, 0).time_us).epsilon(1e-6));
 }
 
-TEST_CASE("a server with unknown times is rejected before it serves") {
+TEST_CASE("a server with unknown times is rejected before it runs") {
   const std::string some = "gamma = 3\noutput_tokens = 9\n";
   CHECK(rejected_server(certain_server(some, one_by_one)) == "");
   std::string elsewhere = certain_server(some, one_by_one);
   elsewhere.replace(elsewhere.find("a100-80gb"), 9, "a100-08gb");
   CHECK_THAT(rejected_server(elsewhere), Catch::Contains("did you mean one of a100-40gb, a100-80gb,"));
-  // A cache begins empty: a profile that knows no context of 0 tokens cannot time a server.
+  // A KV cache begins empty: a profile without a context of 0 tokens cannot time a server.
   const tests::TemporaryFolder folder;
   const std::string unknown = "cost: llama-2-7b decoder_pass fp16: no time for batch 1, 4 tokens and context ";
   CHECK_THAT(rejected_server(certain_server(some, of_profile(folder / "long.json", served_profile(128)))),
              Catch::Contains(unknown + "0"));
   const std::string known = of_profile(folder / "short.json", served_profile(0));
   CHECK(rejected_server(certain_server(some, known)) == "");
-  // The last tokens of an answer meet the longest cache.
+  // The last tokens of an answer have the longest context.
   CHECK_THAT(rejected_server(certain_server("gamma = 3\noutput_tokens = 3000\n", known)),
              Catch::Contains(unknown + "3000"));
 }
 
-TEST_CASE("a server takes its times from one place") {
+TEST_CASE("a server takes its times from one source") {
   const std::string some = "gamma = 3\noutput_tokens = 9\n";
   CHECK(tests::problem_of(certain_server(some, one_by_one)).empty());
   CHECK_THAT(tests::problem_of(certain_server(some + "target_step = { weights_ms = 1 }\n", one_by_one)),

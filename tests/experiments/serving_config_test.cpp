@@ -25,7 +25,7 @@ std::string problem_of_server(const std::string& more, const std::string& plan =
 
 }  // namespace
 
-TEST_CASE("a server is resolved with its defaults, and none of what a text or a token takes") {
+TEST_CASE("a server is resolved with its defaults, and without those of text and tokens") {
   const SweepConfig config = tests::config_of("[fixed]\n" + server +
                                               "gamma = 2\nmax_batch = 4\narrivals.rate_per_s = 5\noutput_tokens = 9\n"
                                               "latency_goal_ms = 50\n" +
@@ -49,7 +49,7 @@ TEST_CASE("a server is resolved with its defaults, and none of what a text or a 
   }
 }
 
-TEST_CASE("what a plan leaves to the load stays open when it is written and read again") {
+TEST_CASE("values that a plan leaves to the load stay open when it is written and read again") {
   const std::string rest = "gamma = 2\nmax_batch = 4\narrivals.rate_per_s = 5\noutput_tokens = 9\n";
   const auto simulation_of = [&](const std::string& plan) {
     const SweepConfig config = tests::config_of("[fixed]\n" + server + rest + "[simulation]\nseed = 1\n" + plan);
@@ -63,7 +63,7 @@ TEST_CASE("what a plan leaves to the load stays open when it is written and read
         R"({"path":"fast","requests":10,"seed":1,"warmup_requests":0})");
 }
 
-TEST_CASE("a server takes an engine, lengths by mean and percentile, cached prefixes and what a switch costs") {
+TEST_CASE("a server takes an engine, lengths by mean and percentile, cached prefixes and the cost of a switch") {
   const std::string rest =
       "gamma_schedule = [[1, 2, 3], [3, 4, 0]]\nswitch_ms = 2.5\nswitch_margin = 1\nmax_batch = 4\n"
       "arrivals.rate_per_s = 5\noutput_tokens = 9\noutput_lengths = \"lognormal\"\noutput_p95 = 20\n"
@@ -148,7 +148,7 @@ TEST_CASE("missing, unused and unsupported values of a server are rejected with 
       Catch::Contains("simulation.requests: not used"));
 }
 
-TEST_CASE("a server takes acceptance by position, an overhead and an admission, and says nothing of those not stated") {
+TEST_CASE("a server takes acceptance by position, an overhead and an admission, and omits those not stated") {
   const std::string rest =
       "fidelity = \"system\"\ngamma = 2\nmax_batch = 4\narrivals.rate_per_s = 5\noutput_tokens = 9\n"
       "target_step = { weights_ms = 1 }\ndrafter_step = { weights_ms = 0.1 }\n";
@@ -185,7 +185,7 @@ TEST_CASE("a server takes acceptance by position, an overhead and an admission, 
 }
 
 // 32 replicas of a few hundred requests: throughputs to about 1 %, waits to about 5 % (five standard errors).
-TEST_CASE("servers agree with their closed forms, full and queueing") {
+TEST_CASE("servers agree with their closed forms, full and with a queue") {
   const std::string full =
       "arrivals = \"closed\"\n\"arrivals.clients\" = 12\nmax_batch = 4\ngamma = 3\noutput_tokens = 24\n";
   const std::string plan = "[simulation]\nrequests = 3200\nwarmup_requests = 20\nseed = 3\n";

@@ -37,7 +37,7 @@ std::string rejected_by_inputs(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("the cost models roofline and measured charge what a prediction from the same times does") {
+TEST_CASE("the cost models roofline and measured charge the same as a prediction from the same times") {
   const tests::TemporaryFolder folder;
   latency::Profile measured = latency::tests::modelled_profile(latency::tests::known_model,
                                                                {"llama-2-7b", "sheared-llama-1.3b", "t5-small"}, 0.0);
@@ -64,7 +64,7 @@ TEST_CASE("the cost models roofline and measured charge what a prediction from t
   check("cost = \"measured\"\n\"cost.profile\" = \"" + (folder / "p.json") + "\"\n", measured);
 }
 
-TEST_CASE("operators charge in a sweep what they charge in a prediction, the cost of an iteration included") {
+TEST_CASE("operators charge the same in a sweep as in a prediction, the cost of an iteration included") {
   Scenario scenario = Points(tests::config_of("[fixed]\nalpha = 0.7\ngamma = 3\ncost = \"measured\"\n"
                                               "\"cost.profile\" = \"h100-vllm-llama-3.1-8b\"\n"
                                               "\"cost.target\" = \"llama-3.1-8b\"\n"
@@ -84,7 +84,7 @@ TEST_CASE("operators charge in a sweep what they charge in a prediction, the cos
         Approx(prediction.cells.front().lengths[2].speedup).epsilon(tests::second_route));
 }
 
-TEST_CASE("formats, devices and engine of a roofline are axes of a sweep, answered as a prediction is") {
+TEST_CASE("formats, devices and engine of a roofline are axes of a sweep, answered like a prediction") {
   const SweepConfig config = tests::config_of(
       "[axes]\n\"cost.target_format\" = [\"bf16\", \"q4_k_m\"]\n\"cost.target_tp\" = [1, 2]\n\"cost.target_pp\" = [1, "
       "2]\n"
@@ -116,7 +116,7 @@ TEST_CASE("formats, devices and engine of a roofline are axes of a sweep, answer
   }
 }
 
-TEST_CASE("what does not fit into memory has no speedup in a sweep and no server") {
+TEST_CASE("a model that does not fit into memory has no speedup in a sweep and no server") {
   // 26.5 GB of weights and 0.8 MB of cache a token on a card of 51.5e9 bytes.
   const std::string large = roofline_sweep("\"cost.device\" = \"a40\"\n\"cost.context\" = 1024\n");
   const auto speedups = [](const std::string& text) {
@@ -160,7 +160,7 @@ TEST_CASE("a roofline rejects unknown formats, and drafts of another vocabulary 
   CHECK(rejected_by_inputs(sweep + "\"cost.allow_vocabulary_mismatch\" = 1\n") == "");
 }
 
-TEST_CASE("a sweep over batches of a roofline simulates what its closed form says, and no draft is plain decoding") {
+TEST_CASE("a sweep over batches of a roofline simulates its closed form, and gamma 0 is autoregressive decoding") {
   const SweepConfig config =
       tests::config_of(roofline_sweep("\"cost.device\" = \"a100-80gb\"\n"
                                       "[simulation]\niterations = 100000\nseed = 1\n"));
@@ -182,7 +182,7 @@ TEST_CASE("a sweep over batches of a roofline simulates what its closed form say
     const Simulated simulated = sim::estimates_of(scenario, sim::run(*simulator, {1, index}, 1));
     const auto deviation = deviation_in_se(closed_form, simulated, *scenario::find_metric("speedup"));
     REQUIRE(deviation);
-    // One standard error is 0.2 %: a batch or an overhead forgotten on one side would be 5 % and more.
+    // One standard error is 0.2 %: a batch or an overhead forgotten on one side would be 5 % or more.
     CHECK(std::abs(*deviation) < tests::standard_errors);
   }
 }
@@ -207,7 +207,7 @@ TEST_CASE("a sweep rejects unknown times and unknown devices") {
   CHECK_THAT(rejected_by_inputs(outside), Catch::Contains("cost: llama-2-7b decoder_pass fp16: no time for batch 1"));
 }
 
-TEST_CASE("an input is read once: what takes the place of its file later is neither used nor certified") {
+TEST_CASE("an input is read once: a later file in its place is neither used nor given a digest") {
   const tests::TemporaryFolder folder;
   const std::string profile_path = folder / "p.json";
   const std::string trace_path = folder / "trace.csv";
@@ -246,7 +246,7 @@ TEST_CASE("an input is read once: what takes the place of its file later is neit
   CHECK(inputs.files() == std::vector<FileDigest>{digest_text(profile_path, measured), digest_text(trace_path, trace)});
 }
 
-TEST_CASE("the configuration rejects what does not fit with times of passes") {
+TEST_CASE("the configuration rejects values that do not fit times of passes") {
   const std::string device = "\"cost.device\" = \"h200\"\n";
   CHECK_THAT(tests::problem_of(roofline_sweep("")), Catch::Contains("fixed.cost.device: missing"));
   CHECK_THAT(tests::problem_of(roofline_sweep(device + "\"cost.profile\" = \"p\"\n")),

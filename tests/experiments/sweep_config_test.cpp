@@ -87,7 +87,7 @@ TEST_CASE("every kind of wrong value has a line of its own with file, line, key,
         "e.toml:3: axes.gamma: invalid gamma=1.5");
 }
 
-TEST_CASE("one mistake is one problem: nothing that follows from it is reported") {
+TEST_CASE("one mistake is one problem: its consequences are not reported") {
   CHECK(problems_of("[axes]\ngama = [1, 2]\n[fixed]\nalpha = 0.8\n") == "e.toml:3: axes.gama: unknown key");
   CHECK(problems_of("[axis]\nalpha = [0.5]\n[fixed]\ngamma = 3\n") == "e.toml:2: axis: unknown key");
   CHECK(problems_of("[fixed]\nalpha = 0.8\ngamma = 3\n[simulation]\niterations = \"x\"\n") ==
@@ -107,8 +107,7 @@ TEST_CASE("misspelled keys and words are rejected with the nearest known one") {
              Catch::Contains("axes.gamma.to: missing") && Catch::Contains("axes.gamma.too: unknown key"));
 }
 
-TEST_CASE(
-    "a figure is named like nothing else that stands in a folder of results, and neither too short nor too long") {
+TEST_CASE("a figure must not share a name with a file of a results folder, nor be too short or too long") {
   const auto problems_with_id = [](const std::string& id) {
     return problems_of("[axes]\nalpha = [0.5, 0.9]\n[fixed]\ngamma = 2\n[[figure]]\nid = \"" + id +
                        "\"\nx = \"alpha\"\ny = \"tokens_per_iteration\"\n");
@@ -122,7 +121,7 @@ TEST_CASE(
   for (const std::string& id : {std::string("../up"), std::string("a b"), std::string("a.b"), std::string(101, 'a')}) {
     CHECK(problems_with_id(id) == "e.toml:6: figure.id: invalid id \"" + id + "\"");
   }
-  // plots/ draws whatever has a name of its own.
+  // plots/ draws all other names.
   int drawn = 0;
   for (const auto& script : std::filesystem::directory_iterator(FOREDRAFT_SOURCE "/plots")) {
     std::ifstream lines(script.path());
@@ -167,7 +166,7 @@ TEST_CASE("values that do not fit together are rejected") {
              Catch::StartsWith("e.toml:7: fixed.sequence_length: not used by fidelity token"));
 }
 
-TEST_CASE("parameters of a rule are rejected where the file is read, with what the rule says of them") {
+TEST_CASE("invalid parameters of a rule are rejected where the file is read, with the rule's own message") {
   const auto problem = [](const std::string& rule) {
     return problems_of("[fixed]\nfidelity = \"token\"\ngamma = 5\nmodels.alpha = 0.8\nmodels.vocabulary = 50\n" + rule +
                        "\n[simulation]\niterations = 10\nseed = 1\n");
@@ -203,7 +202,7 @@ TEST_CASE("an unknown schema, a missing one and broken syntax are rejected") {
 }
 
 TEST_CASE("all errors of a file are reported at once, in the order of its lines") {
-  // [axes] is read before [fixed]: the order is that of the lines, not of the reading.
+  // [axes] is read before [fixed], but errors are in the order of the lines.
   CHECK(problems_of("[fixed]\nc = -1\ngamma = \"five\"\n[axes]\nalpha = [1.5]\ngama = [1]\n") ==
         "e.toml:3: fixed.c: invalid c=-1\n"
         "e.toml:4: fixed.gamma: wrong type\n"
@@ -211,7 +210,7 @@ TEST_CASE("all errors of a file are reported at once, in the order of its lines"
         "e.toml:7: axes.gama: unknown key");
 }
 
-TEST_CASE("an absurd number of points is rejected with the count and the time, without listing them") {
+TEST_CASE("an excessive number of points is rejected with the count and the time, without listing them") {
   const std::string text =
       "[axes]\nalpha = { from = 0, to = 1, step = 1e-6 }\nc = { from = 0, to = 1, step = 1e-6 }\n[fixed]\ngamma = 5\n"
       "[simulation]\niterations = 1000000\nseed = 1\n";
@@ -219,14 +218,14 @@ TEST_CASE("an absurd number of points is rejected with the count and the time, w
   CHECK_THROWS_WITH(read(text), Catch::Contains(" days "));
 }
 
-TEST_CASE("a range too long to list is rejected however few points the sweep has") {
+TEST_CASE("a range too long to list is rejected even if the sweep has few points") {
   CHECK(problems_of("[axes]\nalpha = { from = 0, to = 1, step = 1e-6 }\n[fixed]\ngamma = 5\n") ==
         "e.toml:3: axes.alpha: 1000001 values");
   CHECK_THAT(problems_of("[axes]\ngamma = { from = 1e300, to = 1e300 }\n[fixed]\nalpha = 0.5\n"),
              Catch::StartsWith("e.toml:3: axes.gamma: wrong type"));
 }
 
-TEST_CASE("nothing that was written is lost: doubled spellings, empty tables, ranges in other words") {
+TEST_CASE("nothing is lost in writing: doubled spellings, empty tables, ranges in other words") {
   CHECK(problems_of("[axes]\n\"process.a\" = [0.1]\nprocess.a = [0.2]\n[fixed]\nprocess = \"markov\"\n"
                     "\"process.b\" = 0.1\ngamma = 2\n") == "e.toml:4: axes.process.a: given twice");
   CHECK_THAT(problems_of("[axes]\nc = {}\n[fixed]\nalpha = 0.5\ngamma = 5\n"), Catch::Contains("axes.c.from: missing"));
@@ -236,7 +235,7 @@ TEST_CASE("nothing that was written is lost: doubled spellings, empty tables, ra
              Catch::Contains("e.toml:3: axes.gamma.start: unknown key"));
 }
 
-TEST_CASE("figures name axes and quantities of the sweep and leave no axis open") {
+TEST_CASE("figures name axes and quantities of the sweep and fix every axis") {
   const std::string base = "[axes]\nalpha = [0.5, 0.6]\ngamma = [1, 2]\n[[figure]]\n";
   CHECK(problems_of(base + "id = \"f\"\nx = \"gamma\"\ny = \"tokens_per_iteration\"\nseries = \"alpha\"\n").empty());
   CHECK_THAT(problems_of(base + "id = \"f\"\nx = \"gamma\"\ny = \"tokens_per_iteration\"\n"),
@@ -251,7 +250,7 @@ TEST_CASE("figures name axes and quantities of the sweep and leave no axis open"
                            "\"single_colum\"\n") == "e.toml:5: figure.width: unknown width \"single_colum\"");
 }
 
-TEST_CASE("a figure of one quantity against another says along which axis its points are joined") {
+TEST_CASE("a figure of one quantity against another names the axis along which its points are joined") {
   const std::string base =
       "[axes]\nalpha = [0.5, 0.6]\ngamma = [1, 2]\n[fixed]\nc = 0.1\n[[figure]]\nid = \"f\"\n"
       "x = \"tokens_per_iteration\"\ny = \"speedup\"\nseries = \"alpha\"\n";
@@ -266,7 +265,7 @@ TEST_CASE("a figure of one quantity against another says along which axis its po
   CHECK_THAT(problems_of(elsewhere), Catch::Contains("figure.x: latency_ms is not computed"));
 }
 
-TEST_CASE("the resolved configuration reads back to the same configuration and hash") {
+TEST_CASE("the resolved configuration is read back to the same configuration and hash") {
   const SweepConfig config = read(
       "[axes]\ngamma = [2, 1]\n\"process.a\" = [0.5, 0.25]\n[fixed]\nprocess = \"markov\"\n\"process.b\" = 0.1\nc = 1\n"
       "[simulation]\niterations = 100\nseed = 7\npath = \"reference\"\n");
@@ -291,7 +290,7 @@ TEST_CASE("the hash follows what determines the points: values, order of axes, s
   CHECK(reference != hash("[axes]\nalpha = [0.5, 0.6]\ngamma = [1, 2]\n[fixed]\nc = 0.1\n" + plan));
 }
 
-TEST_CASE("the shipped configurations are sound") {
+TEST_CASE("the shipped configurations are valid") {
   int configurations = 0;
   for (const auto& file : std::filesystem::directory_iterator(FOREDRAFT_SOURCE "/experiments/configs")) {
     if (file.path().extension() != ".toml") continue;

@@ -7,7 +7,7 @@
 #include "tests/experiments/config_testing.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-/// What the tables of a sweep, and its points.csv, show of unusual answers.
+/// Unusual answers in the tables of a sweep and in its points.csv.
 namespace foredraft::experiments {
 namespace {
 
@@ -15,7 +15,7 @@ void write_tables(const SweepConfig& config, const std::string& folder) { run_sw
 
 }  // namespace
 
-TEST_CASE("a star marks a best gamma whose optimum lies beyond the axis, and the note says where") {
+TEST_CASE("a star marks a best gamma whose optimum lies beyond the axis, and the note gives it") {
   const tests::TemporaryFolder folder;
   write_tables(tests::config_of("[axes]\nalpha = [0.5, 0.9]\ngamma = [1, 3]\nc = [0.1]\n"), folder / "a");
   const std::string page = tests::content_of(folder / "a/summary.md");
@@ -49,7 +49,7 @@ TEST_CASE("a sweep of many points shows those of largest speedup") {
   CHECK_THAT(tests::content_of(folder / "b/summary.md"), Catch::StartsWith("the first 12 of 13 points ("));
 }
 
-TEST_CASE("tables of a sweep show 0.79 for an axis value that was added up to 0.7899999999999999") {
+TEST_CASE("tables of a sweep show 0.79 for a computed axis value of 0.7899999999999999") {
   const tests::TemporaryFolder folder;
   const std::string alphas = "[axes]\nalpha = [0.7899999999999999, 0.5]\n";
   write_tables(tests::config_of(alphas + "[fixed]\ngamma = 3\nc = 0.1\n"), folder / "a");
@@ -59,7 +59,7 @@ TEST_CASE("tables of a sweep show 0.79 for an axis value that was added up to 0.
   CHECK_THAT(tests::content_of(folder / "b/summary.md"), Catch::Contains("| 0.79 |") && Catch::Contains("c = 0.3 "));
 }
 
-TEST_CASE("the heading of a sweep says how many iterations were run, of a recording as many as it has") {
+TEST_CASE("the heading of a sweep states how many iterations were run, for a recording as many as it has") {
   const tests::TemporaryFolder folder;
   tests::write_text(folder / "t.csv", "sequence,outcome\n0,1\n0,1\n0,0\n0,1\n0,0\n1,1\n1,1\n1,0\n");
   write_tables(tests::config_of("[axes]\ngamma = [1, 2]\n[fixed]\nprocess = \"trace\"\n\"process.file\" = \"" +
@@ -69,7 +69,7 @@ TEST_CASE("the heading of a sweep says how many iterations were run, of a record
              Catch::StartsWith("every point (2 points: 2 gamma; 3 to 5 iterations each; "));
 }
 
-TEST_CASE("a best gamma without end is inf in points.csv") {
+TEST_CASE("an unbounded best gamma is inf in points.csv") {
   const tests::TemporaryFolder folder;
   write_tables(tests::config_of("[axes]\nalpha = [0.5, 0.9]\ngamma = [1, 3]\nc = [0.0]\n"), folder / "a");
   CHECK_THAT(tests::content_of(folder / "a/points.csv"), Catch::Contains(",inf,2") && !Catch::Contains("unbounded"));
@@ -79,7 +79,8 @@ TEST_CASE("a best gamma without end is inf in points.csv") {
 
 TEST_CASE("of draft lengths that are equally fast the table of a sweep names the shortest") {
   const tests::TemporaryFolder folder;
-  // Nothing is accepted and drafts are free, or all is accepted and a draft costs what a token does: 1 for any gamma.
+  // Nothing is accepted and drafts are free, or all is accepted and a draft costs as much as a token: speedup 1 for any
+  // gamma.
   for (const std::string gammas : {"1, 2, 3", "3, 1, 2"}) {
     write_tables(tests::config_of("[axes]\nalpha = [0, 1]\ngamma = [" + gammas + "]\nc = [0, 1]\n"), folder / gammas);
     const std::string page = tests::content_of(folder / (gammas + "/summary.md"));

@@ -37,7 +37,7 @@ std::string run(const SweepConfig& config, const std::string& folder, unsigned t
   return tests::content_of(points_path(folder));
 }
 
-/// A finished folder cut back to the first `bytes` bytes of its points.csv, as an interruption leaves it.
+/// A finished folder whose points.csv is truncated to its first `bytes` bytes, as after an interruption.
 void cut(const std::string& whole, const std::string& folder, std::size_t bytes) {
   fs::remove_all(folder);
   fs::create_directory(folder);
@@ -70,7 +70,7 @@ TEST_CASE("points are numbered with the last axis fastest, each combination once
   CHECK(cells == "0.2,2,0.5,process,bonus,autoregressive,iid,");
 }
 
-TEST_CASE("a row shows the inputs that its point uses and leaves the others empty, on axes and among the fixed ones") {
+TEST_CASE("a row shows the inputs that its point uses and leaves the others empty, for axes and fixed values") {
   const std::string text =
       "[axes]\nprocess = [\"iid\", \"markov\"]\nalpha = [0.5, 0.8]\n\"process.a\" = [0.6, 0.9]\n"
       "[fixed]\ngamma = 3\n\"process.b\" = 0.3\n[simulation]\niterations = 2000\nseed = 1\n"
@@ -95,7 +95,7 @@ TEST_CASE("a row shows the inputs that its point uses and leaves the others empt
   const std::string whole = run(config, folder / "whole", 1);
   cut(folder / "whole", folder / "cut", whole.find("\n5,") + 3);
   CHECK(run(config, folder / "cut", 1) == whole);
-  // A figure gives every point a place.
+  // A figure must show every point.
   CHECK_THAT(tests::content_of(folder / "whole/f.csv"),
              Catch::Contains("\niid,0.6,0.5,") && Catch::Contains("\niid,0.9,0.8,"));
 }
@@ -120,7 +120,7 @@ TEST_CASE("shards cover all points once, in order, in sizes that differ by one a
   }
 }
 
-TEST_CASE("1, 2 and 7 threads give the same bytes, and so do 3 shards put together") {
+TEST_CASE("1, 2 and 7 threads give the same bytes, and so do 3 merged shards") {
   const tests::TemporaryFolder folder;
   const SweepConfig config = small_sweep();
   const std::string one = run(config, folder / "one", 1);
@@ -136,7 +136,7 @@ TEST_CASE("1, 2 and 7 threads give the same bytes, and so do 3 shards put togeth
   CHECK(merged == one);
 }
 
-TEST_CASE("a run that was cut at any byte resumes to the same bytes") {
+TEST_CASE("a run cut at any byte resumes to the same bytes") {
   const tests::TemporaryFolder folder;
   const SweepConfig config = tests::config_of(
       "[axes]\nalpha = [0.3, 0.9]\ngamma = [1, 4, 7]\n[fixed]\nc = 0.1\n[simulation]\niterations = 1000\nseed = 3\n");
@@ -166,7 +166,7 @@ TEST_CASE("resuming computes only what is missing") {
     const SweepOutcome outcome = run_sweep(config, folder / "cut", {.threads = 2});
     CHECK(outcome.result.resumed == 3);
     CHECK_FALSE(outcome.result.already_complete);
-    // As long as the outcome lives, nobody else has the folder.
+    // While the outcome exists, no other run has the folder.
     CHECK_THROWS_WITH(run_sweep(config, folder / "cut", {.threads = 2}), Catch::Contains("another run is writing it"));
   }
   CHECK(tests::content_of(points_path(folder / "cut")) == whole);
@@ -209,7 +209,7 @@ TEST_CASE("results of another configuration, shard or version, and damaged rows 
                     Catch::Contains("points.csv:2: damaged row (point 0 expected)"));
 }
 
-TEST_CASE("points.csv of a complete run that was changed or removed is rejected, and so are rows of other inputs") {
+TEST_CASE("a changed or removed points.csv of a complete run is rejected, and so are rows of other inputs") {
   const tests::TemporaryFolder folder;
   const SweepConfig config = tests::config_of("[axes]\nalpha = [0.3, 0.9]\ngamma = [1, 2]\nc = [0.1]\n");
   const std::string whole = run(config, folder / "a", 1);
@@ -262,7 +262,7 @@ TEST_CASE("a manifest that contradicts itself is rejected as input") {
   check_rejected("\"bytes\": ", "\"bytes\": -", "invalid bytes=-");
 }
 
-TEST_CASE("a point that cannot be prepared fails the run by its name, and a corpus that is missing is bad input") {
+TEST_CASE("a point that cannot be prepared fails the run by name, and a missing corpus is bad input") {
   const tests::TemporaryFolder folder;
   const std::string plan = "[simulation]\niterations = 100\nseed = 1\n";
   const SweepConfig unreachable = tests::config_of(
@@ -311,7 +311,7 @@ TEST_CASE("two runs do not write one folder at the same time") {
   CHECK_THROWS_WITH(run_sweep(config, folder / "b", {.threads = 1}), Catch::Contains("another run is writing it"));
 }
 
-TEST_CASE("the manifest tells what was run and gives the digests of what it wrote") {
+TEST_CASE("the manifest states what was run and the digests of what it wrote") {
   const tests::TemporaryFolder folder;
   const SweepConfig config = tests::config_of(
       "[axes]\ngamma = [1, 2]\nalpha = [0.3, 0.9]\nc = [0.1]\n[simulation]\niterations = 1000\nseed = 3\n"
@@ -416,7 +416,7 @@ TEST_CASE("the agreement bound is Sidak's: 4.03 for 180 deviations, 2.58 for one
 }
 
 // 1e6 iterations: 5 standard errors are about 0.4 % of tokens per iteration, so a dropped bonus token, alpha squared or
-// one draft too few at any of these points shows.
+// one draft too few at any of these points is detected.
 TEST_CASE("closed form and simulation agree over a sweep of every process") {
   const std::string plan = "[simulation]\niterations = 1000000\nseed = 5\n";
   for (const std::string& sweep :

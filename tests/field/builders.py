@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tiny logs in the formats of engines and load generators, from the numbers that a case is about."""
+"""Tiny logs in the formats of engines and load generators, generated from the numbers of a case."""
 import json
 import random
 
@@ -42,8 +42,8 @@ def steady(tps, running=1, rates=None, count=12, scatter=0.0, **more):
 
 
 def noisy(ms, running, rates=(), count=30, spread=0.005, idle=0, seed=1):
-    """`count` windows of a server whose iterations take `ms`: their number scatters by `spread`, what is accepted as drafts
-    do that are accepted by position with `rates`. In `idle` of the windows the server had nothing to do for a part."""
+    """`count` windows of a server whose iterations take `ms`: their number varies by `spread`, and acceptance as for
+    independent drafts with `rates` by position. In `idle` of the windows the server was partly idle."""
     draws, windows = random.Random(seed), []
     for i in sorted(range(count), key=lambda _: draws.random()):
         part = draws.uniform(0.1, 0.8) if i < idle else 1.0
@@ -137,8 +137,8 @@ def sglang_log(lines, steps=None):
 
 
 def llama_log(requests, drafter=None, k=None):
-    """Requests of llama-server at -lv 4: (milliseconds, tokens, steps, [steps that accepted 1, 2, ... drafts]), the last
-    two None without speculation; the statistics are running totals."""
+    """Requests of llama-server at -lv 4: (milliseconds, tokens, steps, [steps that accepted 1, 2, ... drafts]), the
+    last two None without speculation; the statistics are running totals."""
     text, total = ["0.0.1 I srv  load_model: loading model"], [0, [0] * (k or 0)]
     for i, (ms, tokens, steps, accepted_at) in enumerate(requests):
         head = f"0.{10 + i}.1 I slot print_timing: id  0 | task {i} |"
@@ -163,7 +163,7 @@ def llama_log(requests, drafter=None, k=None):
 
 
 def llama_requests(count, share, k=3, steps=200, step_ms=20.0, seed=2):
-    """For llama_log: requests of `steps` steps, each draft accepted with chance `share` after those before it."""
+    """For llama_log: requests of `steps` steps, each draft accepted with probability `share` after accepted ones."""
     draws, requests = random.Random(seed), []
     for _ in range(count):
         accepted = [next((i for i in range(k) if draws.random() > share), k) for _ in range(steps)]

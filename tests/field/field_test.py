@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the cases of posted_cases.py, more_cases.py, format_cases.py, drafter_cases.py and model_cases.py and checks what
-is answered: numbers, first line, exit code, length.
+"""Runs the cases of posted_cases.py, more_cases.py, format_cases.py, drafter_cases.py and model_cases.py and checks the
+answers: numbers, first line, exit code, length.
 
 Usage: field_test.py PROGRAM [CASE]...
 
-CASE is a part of a case's name: the answers of the cases that it names are printed in full. Prints a table of all cases,
-then what was wrong. Exit code 0: every answer is right; 1: some are not; 2: bad usage.
+CASE is a part of a case's name: the answers of matching cases are printed in full. Prints a table of all cases, then
+the problems. Exit code 0: every answer is right; 1: some are not; 2: bad usage.
 
-Each command runs as text and as JSON. Logs that are given in an order that says nothing run in every order, and all orders
-must give the same answer. What holds for every answer is checked for every case (always_text(), always_json()), and its
-document against docs/schemas.
+Each command runs as text and as JSON. If the order of logs must not matter, they run in every order, and all orders
+must give the same answer. General properties of answers are checked for every case (always_text(), always_json()), and
+its document against docs/schemas.
 """
 import collections
 import concurrent.futures
@@ -34,14 +34,14 @@ from table import CASES, MISSING
 
 HERE = pathlib.Path(__file__).resolve().parent
 COLUMNS = 100  # of text
-LINES = 12  # of an answer of advise, but for rows of its table beyond the fourth
+LINES = 12  # of an answer of advise, without rows of its table beyond the fourth
 USUAL_ROWS = 4
 TIMEOUT_S = 60
 AT_ONCE = 2  # commands
 
 
 def orders(command):
-    """The command with its logs (all that stands before the first option) in every order."""
+    """The command with its logs (all arguments before the first option) in every order."""
     words = shlex.split(command)
     end = next((i for i, word in enumerate(words) if word.startswith("--")), len(words))
     name, logs, options = words[:1], words[1:end], words[end:]
@@ -54,7 +54,7 @@ def run(program, arguments, folder):
 
 
 def without_order(document):
-    """A document without what names the first log or the place of a line."""
+    """A document without the name of the first log and without line numbers."""
     plain = {key: value for key, value in document.items() if key not in ("format", "warnings", "logs")}
     warnings = sorted(warning["code"] + warning["message"] for warning in document.get("warnings", []))
     return json.dumps([plain, warnings], sort_keys=True)
@@ -71,7 +71,7 @@ def check_json(document, expected):
         for value in [] if right is MISSING else found:
             try:
                 good = right(value) if callable(right) else value == right
-            except TypeError:  # a text where a number should be
+            except TypeError:  # a text instead of a number
                 good = False
             if not good:
                 yield f"{path} is {str(value)[:100]}, should be {right.__doc__ if callable(right) else right}"
@@ -98,7 +98,7 @@ def always_text(text, case, document):
 
 
 def always_json(document, text):
-    """What holds for every answer of advise."""
+    """Properties of every answer of advise."""
     advice, first_line = document.get("recommendation"), (text.splitlines() or [""])[0]
     if advice is not None:
         named = "off" if advice["gamma"] == 0 else f"K = {advice['gamma']}"
@@ -122,7 +122,8 @@ def always_json(document, text):
                 yield f"the factors give {product:.3f}, the speedup is {load['speedup']['measured']:.3f}"
     if any(load["speedup"] and load["speedup"]["ci95"] is None for load in loads) and document.get("sign_certain"):
         yield "sign_certain though the error of a speedup is not known"
-    # Never a recommendation that the data contradict: at the only load no logged K is faster by more than 1 %, nor is none.
+    # The recommendation must not contradict the data: at a single load no logged K, nor no speculation, is faster by
+    # more than 1 %.
     if advice is not None and len(loads) == 1 and loads[0].get("runs"):
         speedups = [(row["gamma"], row["speedup"]["measured"]) for row in loads[0]["runs"]
                     if row["gamma"] is not None and row["speedup"] is not None]
@@ -135,7 +136,7 @@ def always_json(document, text):
 
 
 def check(program, case, folder, show):
-    """Everything that is wrong with the answers to one case."""
+    """All problems of the answers to one case."""
     wrong, by_order = [], collections.Counter()
     for name, text in case["files"].items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -157,7 +158,7 @@ def check(program, case, folder, show):
         if code not in codes:
             problems.append(f"exit {code}, should be {' or '.join(map(str, codes))}: {(talk or text).strip()[:200]}")
         joined = " ".join((text + talk).split())  # texts are wrapped
-        # A number of the headline may stand in its second line: it ends where the evidence begins.
+        # A number of the headline may be in its second line: the headline ends before the evidence.
         headline = " ".join(re.split(r"^evidence\b", text, flags=re.MULTILINE)[0].split())
         first = (text.splitlines() or [""])[0]
         problems += [f"the first line lacks {part}: {first}" for part in case.get("first", ()) if not re.search(part, first)]

@@ -23,7 +23,7 @@ def chosen(items, selector):
 
 
 def values(document, path):
-    """All values that a path names; none where the document lacks it.
+    """All values that a path names; none if it is missing in the document.
 
     Keys in dots; of a list: [0], [*] (all), [key=text] (equal), [key~number] (within 10 %) or [key~text] (holds it),
     [key<number], [key>number]; at its end # is the number of entries.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether documents are as docs/schemas says: the words of JSON Schema that these use, and the order of the keys."""
+"""Checks documents against docs/schemas: the keywords of JSON Schema that these use, and the order of the keys."""
 import functools
 import json
 import pathlib
@@ -19,7 +19,7 @@ def is_a(value, kind):
 
 
 def differences(document, name):
-    """What of a document its schema does not allow."""
+    """The parts of a document that its schema does not allow."""
     yield from below(schema_of(name), schema_of(name), document, name)
 
 

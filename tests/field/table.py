@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a case of field_test.py is: logs, a command, and what a right answer says.
+"""A case of field_test.py: logs, a command, and the expected answer.
 
 A case is made by case(): files of a folder of inputs/ and of `files`, a command, and what its answer must be:
 
     before     commands that run first and must end with 0
-    json       {path: value, near(...), ...}: what --json says (paths.py); {}: only what always holds
+    json       {path: value, near(...), ...}: values of --json (paths.py); {}: only the general checks
     first      regular expressions that the first line of the text has: the choice
     headline   the same of the text before "evidence"
     text       the same anywhere in the text

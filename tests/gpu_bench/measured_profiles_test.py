@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gpu_bench/data/DEVICE, measured on GPUs: the files of each belong together, predictions follow from them, and what
-the documents say of them is in them.
+"""gpu_bench/data/DEVICE, measured on GPUs: the files of each are consistent, predictions follow from them, and the
+numbers of the documents match them.
 
 Usage: measured_profiles_test.py REPOSITORY_ROOT FOREDRAFT
 """
@@ -53,7 +53,7 @@ def predict(*options):
 
 
 def printed(device, name):
-    """What the data sheet of latency/devices/ states, in its unit."""
+    """A figure of the data sheet in latency/devices/, in its unit."""
     sheet = tomllib.loads((ROOT / "latency/devices/nvidia-datacenter.toml").read_text(encoding="utf-8"))[device.lower()]
     return sheet[name]["value"] if isinstance(sheet[name], dict) else sheet[name]
 
@@ -142,7 +142,7 @@ class Measured:
         return float(self.steps[model, role, 1, tokens]["median_us"])
 
     def of_passes(self):
-        """By label, as the table of the README states it."""
+        """By label of the README's table."""
         curve = [self.step_us("llama-2-7b", "decoder_pass", n) / 1e3 for n in (1, 8, 16, 32)]
         attend = [next(float(row["median_us"]) for row in self.rows_of("kernels.csv")
                        if row["operation"] == "attend" and
@@ -184,7 +184,7 @@ class Measured:
         return groups
 
     def of_verification(self):
-        """By label, as the table of the README states it."""
+        """By label of the README's table."""
         over_goal, over_rival = collections.defaultdict(list), []
         for (dtype, batch, gamma, vocabulary, _, _), times in self.verification_us().items():
             moved = (2 * int(gamma) + 1) * int(batch) * int(vocabulary) * BYTES[dtype]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gpu_bench/run_all.sh beside a program that only writes down how it was called.
+"""gpu_bench/run_all.sh with a program that only records how it was called.
 
 Usage: run_all_test.py REPOSITORY_ROOT
 """
@@ -52,7 +52,7 @@ class RunAll(unittest.TestCase):
         return file.read_text(encoding="utf-8").splitlines() if file.exists() else []
 
     def check_minutes(self, budget):
-        """What the script took is off, in whole seconds, and nothing else."""
+        """Only the script's own time is subtracted, in whole seconds."""
         minutes = self.minutes_given()
         self.assertLessEqual(minutes, budget)
         self.assertGreaterEqual(minutes, budget - (self.took_s + 2.0) / 60.0)

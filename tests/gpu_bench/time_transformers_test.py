@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gpu_bench/time_transformers.py without torch, and with stand-ins for torch and transformers.
+"""gpu_bench/time_transformers.py without torch, and with fakes of torch and transformers.
 
 Usage: time_transformers_test.py REPOSITORY_ROOT
 """

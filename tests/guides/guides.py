@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The examples of docs/adding-*.md: whether the places that they edit are there, and what comes of them.
+"""Checks the examples of docs/adding-*.md: the places that they edit must exist, and with --try they must build and
+pass.
 
-A guide holds its example as blocks of ```diff: a line `--- FILE`, then hunks, with lines of `@@` between them. Lines that
-begin with a space or a minus stand in the file, in this order and exactly once; those with a plus are new. `[...]` stands for
-whatever is there, and in a line with a plus for the same text, so that no guide repeats a list that grows. A file that is
-not there yet is all plus. Blocks of ```sh hold the commands that build and test it, from the root of the tree.
+A guide has its example in blocks of ```diff: a line `--- FILE`, then hunks, separated by lines of `@@`. Lines that
+begin with a space or a minus must be in the file, in this order and exactly once; those with a plus are new. `[...]`
+stands for whatever is there, and in a line with a plus for the same text, so that no guide repeats a list that grows. A
+file that is not there yet is all plus. Blocks of ```sh hold the commands that build and test it, from the root of the
+tree.
 
 Usage: guides.py ROOT                          fails on an example that does not fit
-       guides.py ROOT --try FOLDER [NAME ...]  applies the example of each guide (or those named: "policy") to a copy of the
+       guides.py ROOT --try FOLDER [NAME ...]  applies the example of each guide (or those named: "policy") to a copy of
+                                               the
                                                tree in FOLDER, and runs its commands there
        guides.py ROOT --try FOLDER --together [NAME ...]   all examples at once: one build
 """
@@ -20,9 +23,9 @@ import sys
 
 BLOCK = re.compile(r"^```(diff|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ANYTHING = "[...]"
-# Of examples that are tried together, one build makes the targets of all.
+# Examples that are tried together share one build.
 BUILD = "cmake --build --preset dev --target "
-# The tests are few and small: compiling is all that takes time.
+# The tests are few and small, so only compiling takes time.
 CONFIGURE = ["cmake", "--preset", "dev", "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=24",
              "-DFOREDRAFT_UNITY_TESTS=ON", "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0"]
 
@@ -53,7 +56,7 @@ def changes(text):
 
 
 def commands(text):
-    """The lines of the shell blocks but for those that configure."""
+    """The lines of the shell blocks, except those that configure."""
     return [line for kind, block in BLOCK.findall(text) if kind == "sh" for line in block.splitlines()
             if not line.startswith("cmake --preset")]
 
@@ -108,7 +111,7 @@ def check(root):
 
 
 def copy(root, tree):
-    """The files of the working tree that git knows or would take, with unchanged ones left alone."""
+    """Copies the files of the working tree that git tracks or would add; unchanged ones are not rewritten."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root, check=True,
                             capture_output=True).stdout.split(b"\0")
     names = {os.fsdecode(name) for name in listed if name}
@@ -131,7 +134,7 @@ def write(path, content):
 
 
 def attempt(root, tree, text):
-    """Whether the example builds and its tests pass."""
+    """True if the example builds and its tests pass."""
     copy(root, tree)
     for name, content in applied(reader(tree), text).items():
         write(tree / name, content.encode())

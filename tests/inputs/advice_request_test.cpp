@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advice asked for without a command line.
+// Requests for advice without a command line.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <optional>
@@ -45,7 +45,7 @@ TEST_CASE("a request for advice is checked as a whole, its deployment too") {
   CHECK(keys_of_problems({.engine = "vllm", .device = "h100", .target = "t", .draft = "d"}) == Keys{});
 }
 
-TEST_CASE("the price of a GPU hour goes with the question, and GPUs go with a price") {
+TEST_CASE("the price of a GPU hour goes with the question, and the number of GPUs requires a price") {
   CHECK(keys_of_problems({.gpus = 4}) == Keys{"--gpus"});
   CHECK(keys_of_problems({.gpu_hour_price = 2.5, .gpus = 4}).empty());
   const tests::TemporaryFolder folder;
@@ -98,7 +98,7 @@ TEST_CASE("a device predicts the times of a request at the loads of its logs, el
   CHECK_THROWS_AS(batches("unknown.csv", std::nullopt), InputError);
 }
 
-TEST_CASE("what does not fit a profile of measured times or a target is rejected with the request's own words") {
+TEST_CASE("values that do not fit a profile of measured times or a target are rejected with the option's name") {
   const tests::TemporaryFolder folder;
   tests::write_text(folder / "a.csv", "gamma,steps,accepted_at_1,accepted_at_2,requests\n2,5000,3000,1500,8\n");
   AdviceRequest request{.logs = {folder / "a.csv"},

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of its own for one test, removed at the end.
+/// A separate folder for one test, removed at the end.
 class Folder {
  public:
   Folder() {
@@ -68,11 +68,11 @@ TEST_CASE("a corpus holds the files of its list and folders in order of their pa
   CHECK(corpus.files[1].bytes == 3);
   CHECK(corpus.files[1].sha256 == sha256("abc"));
   CHECK(corpus.texts == std::vector<std::string>{"second", "abc", "third \n"});
-  // A file named again takes no more of the cap: 6 + 3 + 7 bytes, where z twice would leave no room for a.
+  // A file named twice counts once toward the cap: 6 + 3 + 7 bytes; if z counted twice, a would not fit.
   CHECK(read({z, z, z, b, a, z}, 20).files.size() == 3);
 }
 
-TEST_CASE("a text is read once, whatever links and copies lead to it, and files without words not at all") {
+TEST_CASE("a text is read once in spite of links and copies, and files without words are skipped") {
   const Folder folder;
   const auto original = folder.write("m-original", "some text");
   fs::create_symlink(original, folder.path() / "a-link");

@@ -37,7 +37,7 @@ TEST_CASE("a shipped data sheet is found by its name") {
   CHECK(rejection([] { return read_device("mi300"); }) == "mi300: neither a TOML file nor a shipped device");
 }
 
-TEST_CASE("a name that finds no device suggests those that it may mean") {
+TEST_CASE("a name that finds no device suggests similar ones") {
   const auto suggested = [](const std::string& name) {
     try {
       static_cast<void>(read_device(name));

@@ -16,7 +16,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tolerances.hpp"
 
-/// Profiles from what llama.cpp's programs print: texts of our own in their formats. No engine is run.
+/// Profiles from the output of llama.cpp's programs: our own texts in their formats. No engine is run.
 namespace foredraft::tests {
 namespace {
 
@@ -78,7 +78,7 @@ TEST_CASE("passes of llama-bench become steps of an engine, those with all logit
   CHECK(step_us(profile, "t", 1, 100) == 40'000.0);
   CHECK(step_us(profile, "t", 2, 100) == 44'000.0);
   CHECK(step_us(profile, "t", 3, 100) == 50'000.0);
-  CHECK(step_us(profile, "d", 1, 100) == 4'000.0);  // behind 96 to 104 tokens
+  CHECK(step_us(profile, "d", 1, 100) == 4'000.0);  // after 96 to 104 tokens
   CHECK(step_us(profile, "d", 2, 100) == 5'000.0);
   REQUIRE(profile.notes.size() == 1);
   CHECK_THAT(profile.notes.front().text, Catch::StartsWith("d: passes of several tokens with the logits of the last"));
@@ -88,7 +88,7 @@ TEST_CASE("passes of llama-bench become steps of an engine, those with all logit
   CHECK(step_us(parse_llama_bench(std::vector<BenchFile>{{"t.json", list, "x"}}, {}), "x", 1, 100) == 39'500.0);
 }
 
-TEST_CASE("passes over 1 to 8 tokens say what a token computes, and at two depths how often the cache is read") {
+TEST_CASE("passes over 1 to 8 tokens give the time of a token, and at two depths how often the KV cache is read") {
   std::string tests;
   for (const std::int64_t depth : {0, 8192}) {
     for (const std::int64_t tokens : {1, 2, 5, 8}) {
@@ -110,17 +110,17 @@ TEST_CASE("passes over 1 to 8 tokens say what a token computes, and at two depth
   CHECK_THAT(profile.notes[1].text, Catch::Contains("0.50 (0.50 to 0.50) times again"));
 }
 
-TEST_CASE("llama-batched-bench gives decode steps of batches, a log of the loop what drafting takes inside of it") {
+TEST_CASE("llama-batched-bench gives decode steps of batches, a log of the loop the drafting time inside it") {
   const std::string batched = R"({"n_kv_max": 99, "pp": 128, "tg": 5, "pl": 4, "n_kv": 9, "t_pp": 1.0, "t_tg": 0.25})";
   const auto profile = parse_llama_bench(
       std::vector<BenchFile>{{"b.jsonl", batched, "t"}, {"d.log", loop_log("2", "20", "140.000"), "d"}}, llama_cpp);
   CHECK(step_us(profile, "t", 1, 130, Role::decoder_pass, 4) == Approx(50'000.0).epsilon(second_route));
   CHECK(step_us(profile, "d", 2, 100, Role::autoregressive_drafting) == Approx(14'000.0).epsilon(second_route));
-  // Two drafts of the last iteration had no room: of 18 in 126 ms the time of two is the same.
+  // Two drafts of the last iteration were cut off: the time of two drafts follows from 18 in 126 ms.
   const auto shorter =
       parse_llama_bench(std::vector<BenchFile>{{"d.log", loop_log("2", "18", "126.000"), "d"}}, llama_cpp);
   CHECK(step_us(shorter, "d", 2, 100, Role::autoregressive_drafting) == Approx(14'000.0).epsilon(second_route));
-  // A run of 3 drafts that ended 6 tokens later stands at the context of the others.
+  // A run of 3 drafts that ended 6 tokens later counts at the context of the others.
   std::string later = loop_log("3", "30", "180.000");
   later.replace(later.find("decoded   20"), 12, "decoded   32");
   const auto longer = parse_llama_bench(
@@ -173,7 +173,7 @@ TEST_CASE("an engine's loop charges the drafter's catch-up pass and a draw at ea
   const latency::Profile whole = parse_llama_bench(files, llama_cpp);
   CHECK(iteration_us(whole) == Approx(passes + 6'000.0 + 3.0 * 50.0).epsilon(second_route));
   CHECK(predict(question, whole).cells.front().plain_sampling->time_us == 50.0);
-  // The profile says it in its file as well.
+  // The profile's file states it too.
   const std::string text = latency::to_json(whole);
   const latency::Profile read = latency::from_json(text, "p.json");
   CHECK(latency::to_json(read) == text);
@@ -194,7 +194,7 @@ TEST_CASE("sweeps and servers charge an engine's loop as a prediction does") {
         Approx(56'150.0).epsilon(second_route));
 }
 
-TEST_CASE("a drafter whose weights the target drove out of the cache passes over verified tokens from memory, too") {
+TEST_CASE("a drafter whose weights the target evicted from the cache also reads them from memory for verified tokens") {
   const std::vector<BenchFile> files{{"t.jsonl", target, ""},
                                      {"d.csv", draft, ""},
                                      {"1.log", loop_log("1", "10", "80.0"), "d"},
@@ -211,7 +211,7 @@ TEST_CASE("a drafter whose weights the target drove out of the cache passes over
   CHECK_THROWS_MATCHES(latency::check_profile(none), DomainError, Says("engine_loop"));
 }
 
-TEST_CASE("calibrate reads the files of an engine, keeps their profile and rejects what does not belong to it") {
+TEST_CASE("calibrate reads the files of an engine, keeps their profile and rejects files that do not belong to it") {
   const TemporaryFolder folder;
   write_text(folder / "t.jsonl", target);
   write_text(folder / "d.csv", draft);

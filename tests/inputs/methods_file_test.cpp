@@ -67,7 +67,7 @@ svip = { threshold = [1.0], alternatives = 5 }
   CHECK(question.parameters[3].values == std::vector{5.0});
 }
 
-TEST_CASE("what is wrong with a pair or a parameter is said with its line and key") {
+TEST_CASE("errors of a pair or a parameter name its line and key") {
   rejected("[pairs.a]\nalpha = 7\n", "m.toml:3: pairs.a.alpha: invalid models.alpha=7");
   rejected("[pairs.a]\nalfa = 0.7\n", "m.toml:3: pairs.a.alfa: unknown key");
   rejected("[pairs.a]\norder = 2\nkind = \"ngram\"\n", "m.toml:3: pairs.a.order: unknown key");

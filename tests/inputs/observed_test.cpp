@@ -29,7 +29,7 @@ std::string windows(std::int64_t gamma, int count = 10, double steps = 1e5) {
   return text + "\n";
 }
 
-/// A request that accepted these of three drafts in its steps.
+/// A request whose steps accepted these numbers of three drafts.
 std::string request(const std::vector<int>& accepted) {
   int sum = 0;
   json drafted = json::array();
@@ -67,7 +67,7 @@ TEST_CASE("predict takes the acceptance of a log, with the interval at every dra
   const TemporaryFolder folder;
   write_text(folder / "a.csv", windows(3));
   const json document = answer(folder, "predict" + at_five);
-  // From three positions the prior of rho of an unknown drafter is all that is wrong.
+  // From three positions only the prior of rho of an unknown drafter causes an error.
   constexpr double unknown_drafter = 0.03;
   CHECK(document.at("tokens_per_iteration").get<double>() ==
         Approx(analytic::tokens_per_iteration(truth, 5)).epsilon(unknown_drafter));
@@ -95,7 +95,7 @@ TEST_CASE("predict takes the acceptance of a log, with the interval at every dra
   for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
 }
 
-TEST_CASE("an observations file tells what its log tells, and devices and measured times take both") {
+TEST_CASE("an observations file gives the same as its log, and devices and measured times take both") {
   const TemporaryFolder folder;
   write_text(folder / "a.csv", windows(3));
   REQUIRE(foredraft(folder, "import a.csv --out o.json").code == 0);
@@ -158,14 +158,14 @@ TEST_CASE("acceptance by step is replayed in preference to a fit, whatever its l
   rejected(content_of(folder / "a.jsonl"), "a.log: 7 verification steps (at least 200 are needed)");
 }
 
-TEST_CASE("a log that tells no acceptance is rejected with what can be known") {
+TEST_CASE("a log without acceptance is rejected with what can be known") {
   rejected(windows(3, 1, 100), "a.log: 100 verification steps (at least 200 are needed) - log ");
   rejected("gamma,steps,accepted_at_1\n1,1000,600\n",
            "a.log: gamma 1 alone does not determine other draft lengths (1.6000 tokens per iteration there; at gamma 3 "
            "anything from ");
 }
 
-TEST_CASE("what does not belong together is rejected, kinds of prompts are pooled") {
+TEST_CASE("logs that do not belong together are rejected, kinds of prompts are pooled") {
   const std::string head = "gamma,steps,accepted_at_1,accepted_at_2,temperature,category\n";
   const TemporaryFolder folder;
   write_text(folder / "a.csv", head + "2,1000,600,300,0,code\n2,1000,500,200,0,prose\n");
@@ -189,18 +189,18 @@ TEST_CASE("of requests, windows and runs in one file the finest are taken") {
   CHECK(steps("mixed.json") == 100'000);
 }
 
-TEST_CASE("rates of few digits widen the intervals by as much as they leave open") {
+TEST_CASE("rates of few digits widen the intervals by their rounding") {
   const TemporaryFolder folder;
   write_text(folder / "a.log",
              "num_drafts: 100000\nnum_draft_tokens: 300000\nnum_accepted_tokens: 150000\nmean acceptance length: 2.50\n"
              "acceptance at token 0: 0.70\nacceptance at token 1: 0.48\nacceptance at token 2: 0.32\n");
   const json table =
       answer(folder, "predict --acceptance a.log --c 0.05 --json").at("acceptance").at("tokens_per_iteration_by_gamma");
-  // Three rates that are known to 0.005 each; without the digits the counts tell it to 0.007.
+  // Three rates that are known to 0.005 each; exact counts would give it to 0.007.
   CHECK(table[2].at("high").get<double>() - table[2].at("value").get<double>() == Approx(0.017).margin(0.005));
 }
 
-TEST_CASE("a drafter's class follows from what its engine calls it") {
+TEST_CASE("a drafter's class follows from its name in the engine") {
   using analytic::DrafterClass;
   CHECK(answers::drafter_class("EAGLE3") == DrafterClass::feature_head);
   CHECK(answers::drafter_class("deepseek_mtp") == DrafterClass::feature_head);

@@ -11,7 +11,7 @@
 #include "tests/support/errors.hpp"
 #include "tests/support/run_program.hpp"
 
-/// Operators of engines, without the package that has them: documents as its script writes them.
+/// Operators of engines, without the package: documents in the format of its script.
 namespace foredraft::tests {
 namespace {
 
@@ -47,7 +47,7 @@ std::string operators_problem(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("operators of an engine become a profile that says where they come from and how far they are off") {
+TEST_CASE("operators of an engine become a profile that states their source and their error") {
   const latency::Profile profile = parse_operators(document, "o.json");
   CHECK(profile.source == latency::Source::operators);
   CHECK(profile.device.name == "h100_sxm under vllm 0.24.0");
@@ -64,7 +64,7 @@ TEST_CASE("operators of an engine become a profile that says where they come fro
   CHECK(latency::from_json(latency::to_json(profile), "p").steps.size() == 12);
 }
 
-TEST_CASE("operators say how their models were stored and split, and a data sheet how much memory there was") {
+TEST_CASE("operators state how their models were stored and split, and a data sheet the memory") {
   CHECK(parse_operators(document, "o.json").deployments.empty());  // the draft's format was left to the package
   const std::string request = R"("target_format": "fp8", "draft_format": null,)";
   const std::string stated =
@@ -94,7 +94,7 @@ TEST_CASE("operators say how their models were stored and split, and a data shee
   CHECK_THROWS_AS(latency::check_profile(wrong), DomainError);
 }
 
-TEST_CASE("a head whose drafting alone is timed drafts, though neither it nor its target is a known shape") {
+TEST_CASE("a head with only its drafting timed can draft, though neither it nor its target is a known shape") {
   const TemporaryFolder folder;
   write_text(folder / "p.json", latency::to_json(parse_operators(document, "o.json")));
   const PairTimes times = Profile::read(folder / "p.json").times("t", "h");
@@ -160,7 +160,7 @@ TEST_CASE("calibrate asks the script for operators and writes its answer as a pr
   CHECK_THAT(foredraft(folder, question, "FOREDRAFT_OPERATORS=operators").err, Catch::Contains("holds a finished"));
 }
 
-TEST_CASE("calibrate tells what operators lack, and which options belong to another backend") {
+TEST_CASE("calibrate says which operators are missing, and which options belong to another backend") {
   const TemporaryFolder folder;
   fs::create_directory(folder / "operators");
   write_text(folder / "operators/aisimulate_steps.py",

@@ -96,7 +96,7 @@ TEST_CASE("a model file is read by its path where it holds one model, and by the
   CHECK_THROWS_MATCHES(read_model(two + ":othr"), InputError, Says(two + ": no model \"othr\""));
 }
 
-TEST_CASE("what is no model is an InputError that says what to do") {
+TEST_CASE("a file that is no model is an InputError that says what to do") {
   const TemporaryFolder folder;
   CHECK_THROWS_MATCHES(read_model("qwen3-8"), InputError, Says("qwen3-8: neither a shipped model nor a file"));
   CHECK_THROWS_MATCHES(read_model("no/such/thing"), InputError,
@@ -130,7 +130,7 @@ TEST_CASE("a config.json of an unknown architecture is read as the one that is a
   }
 }
 
-TEST_CASE("a name of the Hugging Face hub means the shipped shape, with a note that says which") {
+TEST_CASE("a name of the Hugging Face hub means the shipped shape, with a note that names it") {
   const std::vector<std::pair<std::string, std::string>> names{
       {"Qwen/Qwen3-8B", "qwen3-8b"},
       {"Qwen/Qwen3-8B-Base", "qwen3-8b"},
@@ -187,7 +187,7 @@ TEST_CASE("a name of the Hugging Face hub means the shipped shape, with a note t
   }
 }
 
-TEST_CASE("a head that does not ship has the widths of its dense target") {
+TEST_CASE("a head that is not shipped has the widths of its dense target") {
   const latency::Profile profile = read_profile("h100").profile;
   for (const char* draft : {"eagle3", "AngelSlim/Qwen3-14B_eagle3"}) {
     CAPTURE(draft);
@@ -205,7 +205,7 @@ TEST_CASE("a head that does not ship has the widths of its dense target") {
   CHECK_THROWS_AS(read_pair({.target = "qwen3-8b", .draft = "Qwen3-14B_eagle3"}, profile), InputError);
 }
 
-TEST_CASE("a profile of steps is asked for its models by names of the hub too") {
+TEST_CASE("a profile of steps finds its models by names of the hub too") {
   const latency::Profile profile = read_profile("h100-vllm-llama-3.1-8b").profile;
   const DeployedPair pair =
       read_pair({.target = "meta-llama/Llama-3.1-8B-Instruct", .draft = "eagle3-llama-3.1-8b"}, profile);
@@ -214,7 +214,7 @@ TEST_CASE("a profile of steps is asked for its models by names of the hub too") 
   CHECK(read_pair({.target = "Qwen/Qwen3-8B", .draft = "qwen3-0.6b"}, profile).target == "Qwen/Qwen3-8B");
 }
 
-TEST_CASE("vocabularies that differ by 1 % are of other tokens, below that of other padding") {
+TEST_CASE("vocabularies that differ by 1 % have other tokens, below that other padding") {
   latency::ModelShape target = shipped("qwen3-8b");
   latency::ModelShape draft = shipped("qwen3-0.6b");
   CHECK_FALSE(vocabulary_problem(target, draft));
@@ -236,7 +236,7 @@ TEST_CASE("vocabularies that differ by 1 % are of other tokens, below that of ot
   CHECK(vocabulary_problem(target, draft));
 }
 
-TEST_CASE("a head stands on a target of its width alone") {
+TEST_CASE("a head needs a target of its width") {
   CHECK_FALSE(head_problem(shipped("llama-3.1-8b"), shipped("eagle3-llama-3.1-8b")));
   CHECK_FALSE(head_problem(shipped("llama-3.3-70b"), shipped("llama-3.2-1b")));
   CHECK(head_problem(shipped("llama-3.3-70b"), shipped("eagle3-llama-3.1-8b")) ==
@@ -279,8 +279,7 @@ TEST_CASE("the draft mtp is the head of the target's own layers, stored and spli
   CHECK(pair.max_drafts == 0);
 }
 
-TEST_CASE(
-    "a draft that fills a block says how much one pass drafts, and reads the target's tables as they are stored") {
+TEST_CASE("a block drafter has its number of drafts a pass, and reads the target's tables as they are stored") {
   tests::TemporaryFolder folder;
   write_text(folder / "block.json", R"({"architectures": ["DFlashDraftModel"], "block_size": 8,
       "dflash_config": {"target_layer_ids": [1, 17, 33]}, "model_type": "qwen3", "hidden_act": "silu",

@@ -94,7 +94,7 @@ TEST_CASE("a damaged recording is rejected with the line of every mistake") {
                   InputError);
 }
 
-TEST_CASE("a recording has two requests or more, of which not all arrive at one time") {
+TEST_CASE("a recording has two requests or more, which must not all arrive at once") {
   const std::string header = "prompt,output,arrival\n";
   CHECK_THROWS_MATCHES(parsed_requests(""), InputError, Says("r: holds 0 requests"));
   CHECK_THROWS_MATCHES(parsed_requests(header), InputError, Says("r: holds 0 requests"));
@@ -104,7 +104,7 @@ TEST_CASE("a recording has two requests or more, of which not all arrive at one 
   CHECK_THROWS_MATCHES(parsed_requests(header + "1,2,0\n1,2,1e8\n"), InputError, Says("r: spans 1e+08 s"));
 }
 
-TEST_CASE("hostile recordings end in a message") {
+TEST_CASE("hostile recordings end in an error message") {
   CHECK_THROWS_WITH(parsed_requests("prompt,output,arrival\n" + std::string(1'048'577, '1')),
                     Catch::Contains("r:2: a line of"));
   CHECK_THROWS_WITH(parsed_requests("{\"prompt\":" + std::string(70, '[')), Catch::Contains("nested deeper"));
@@ -136,7 +136,7 @@ TEST_CASE("a server gets the requests and the engine that its configuration name
   CHECK(server.engine.host_us == 70.0);
   CHECK(server.engine_name.empty());
   CHECK(inputs.files().size() == 2);
-  // Steps that are given say nothing of operators.
+  // Given step times have no operators.
   REQUIRE(inputs.notes().size() == 1);
   CHECK_THAT(*inputs.notes().begin(), Catch::Contains("number of the target's operators"));
   scenario.fidelity = Server{.arrivals = {.kind = ArrivalKind::closed, .clients = 1}, .engine_name = "vlm"};

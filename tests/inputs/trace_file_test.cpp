@@ -25,7 +25,7 @@ TEST_CASE("outcomes are read from CSV and JSONL, a sequence each") {
 }
 
 TEST_CASE("accepted counts become outcomes at the gamma of the recording") {
-  // 2 of 3 accepted: 1 1 0. All 3 accepted: 1 1 1 and the bonus position, which no draft was tested at.
+  // 2 of 3 accepted: 1 1 0. All 3 accepted: 1 1 1 and the bonus position, at which no draft was tested.
   const Sequences wanted{{1, 1, 0, 1, 1, 1, -1}, {0}};
   CHECK(parse("sequence,accepted\na,2\na,3\nb,0\n", 3) == wanted);
   CHECK(parse("{\"accepted\": [2, 3]}\n{\"accepted\": [0]}\n", 3) == wanted);
@@ -46,7 +46,7 @@ TEST_CASE("a damaged trace is rejected with the line of every mistake") {
   CHECK_THROWS_WITH(parse("sequence,outcome\na,1\n{\"outcomes\": [0]}\n"), Catch::StartsWith("t:3: damaged row"));
 }
 
-TEST_CASE("an outcome beyond 64 bits is rejected as it was written, and a line nested too deep with its number") {
+TEST_CASE("an outcome beyond 64 bits is rejected as it was written, and a deeply nested line by number") {
   CHECK_THROWS_MATCHES(parse("{\"outcomes\": [1]}\n{\"outcomes\": [18446744073709551615]}"), InputError,
                        Says("t:2: invalid outcome=18446744073709551615"));
   CHECK_THROWS_MATCHES(parse("{\"accepted\": [9223372036854775808]}", 3), InputError,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls every function of the public headers once, from outside: what is not exported does not link. Exits 1, and says
-// which line, where an answer is wrong.
+// Calls every function of the public headers once from outside the library; a function that is not exported does not
+// link. Exits 1 with the line of a wrong answer.
 #include <atomic>
 #include <cmath>
 #include <cstdio>
@@ -61,7 +61,7 @@ int main() {
   REQUIRE(predict(named).speedup == expected.speedup);
   REQUIRE(throws<InputError>([] { static_cast<void>(Scenario::from({{"alpha", 1.5}})); }));
 
-  // Errors keep their types on the way out of the library.
+  // Errors keep their types across the library boundary.
   scenario.gamma = -1;
   REQUIRE(throws<DomainError>([&] { static_cast<void>(predict(scenario)); }));
   REQUIRE(throws<InputError>([] { static_cast<void>(Profile::read("no such device")); }));

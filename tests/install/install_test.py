@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Installs into a temporary prefix, moves that, and uses it as a user would: builds the example of docs/api.md and a
-consumer of every public function against it with warnings as errors, runs both and the installed program, and looks at
-what else there is.
+consumer of every public function against it with warnings as errors, runs both and the installed program, and checks
+all other installed files.
 
 Usage: install_test.py SOURCE BUILD CMAKE COMPILER VERSION
 """
@@ -66,7 +66,7 @@ def check_headers(source, prefix):
         text = (source / "include/foredraft" / name).read_text(encoding="utf-8")
         for included in re.findall(r'^\s*#\s*include\s*(.*)$', text, re.MULTILINE):
             check(re.fullmatch(r'<[a-z_]+>|"foredraft/[a-z_]+\.hpp"', included), f"{name}: includes {included}")
-        # Hidden is what is not declared between these.
+        # Names that are not declared between these are hidden.
         check(text.count("#pragma GCC visibility push(default)") == text.count("#pragma GCC visibility pop") == 1,
               f"{name}: what it declares is not exported")
         check("#define" not in text, f"{name}: defines a macro")
@@ -74,7 +74,7 @@ def check_headers(source, prefix):
 
 
 def check_library(source, prefix):
-    # As the beginning of a path: a short one, /src, may well stand inside others.
+    # As the beginning of a path: a short one such as /src may occur inside others.
     tree = re.compile(rb"(?<![\w./-])" + re.escape(str(source).encode()) + rb"(?![\w.-])")
     for path in [prefix / "bin/foredraft", *(prefix / "lib").rglob("*")]:
         if path.is_file():

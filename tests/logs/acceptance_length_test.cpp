@@ -19,7 +19,7 @@ Approx close_to(double value) { return Approx(value).epsilon(1e-12); }
 
 }  // namespace
 
-TEST_CASE("the acceptance length of all steps, with the variance of one step from positions") {
+TEST_CASE("the acceptance length of all steps has the variance of one step from its positions") {
   // 4 steps that accept 0, 1, 2 and 2 drafts: mean 1.25, mean of squares 2.25.
   const std::vector<logs::Observation> one{counted(4, 5, {3, 2})};
   const auto length = logs::acceptance_length(one);

@@ -42,7 +42,7 @@ TEST_CASE("vllm bench serve gives a plain and a speculative run with counts") {
   CHECK(run.stratum.context_tokens == 350.0);
 }
 
-TEST_CASE("a fixed request rate and the meaning of ITL are warned of") {
+TEST_CASE("a fixed request rate and the meaning of ITL each give a warning") {
   const LogContents contents = read_log(sample("vllm_bench_serve.txt"));
   CHECK(warns(contents, "W01"));
   CHECK(warns(contents, "W07"));
@@ -50,7 +50,7 @@ TEST_CASE("a fixed request rate and the meaning of ITL are warned of") {
   CHECK(plain.warnings.empty());
 }
 
-TEST_CASE("requests sent at once without a limit are the load, those in flight an outcome") {
+TEST_CASE("requests sent at once without a limit are the load, those in flight a result") {
   const Observation run = read_log(sample("vllm_bench_unlimited.txt")).observations.at(0);
   CHECK(run.offered_requests == 500.0);
   CHECK_FALSE(run.concurrency);
@@ -63,7 +63,7 @@ TEST_CASE("requests sent at once without a limit are the load, those in flight a
   CHECK_FALSE(limited.offered_requests);
 }
 
-TEST_CASE("a rate that is not kept up with shows in the requests that were served") {
+TEST_CASE("a rate above the capacity shows in the served requests") {
   const Observation run = read_log(sample("vllm_bench_overloaded.txt")).observations.at(0);
   CHECK(run.times.request_rate_per_s == 10.0);
   CHECK(run.times.served_requests_per_s == 0.5);
@@ -71,7 +71,7 @@ TEST_CASE("a rate that is not kept up with shows in the requests that were serve
   CHECK_FALSE(run.offered_requests);
 }
 
-TEST_CASE("failed requests of a console are counted and warned of, medians stand in for means") {
+TEST_CASE("failed requests of a console are counted with a warning, medians replace missing means") {
   std::string log = sample("vllm_bench_unlimited.txt");
   log.replace(log.find("0         \n"), 1, "9");
   CHECK(read_log(log).observations.at(0).failed_requests == 9);
@@ -83,7 +83,7 @@ TEST_CASE("failed requests of a console are counted and warned of, medians stand
   CHECK(warns(read_log(log), "W20"));
 }
 
-TEST_CASE("parts of a console that people paste give what they hold") {
+TEST_CASE("pasted parts of a console give what they hold") {
   const std::string log = sample("vllm_bench_serve.txt");
   const LogContents counts = read_log(before(from(log, "Drafts:"), "Per-position"));
   REQUIRE(counts.observations.size() == 1);
@@ -119,7 +119,7 @@ TEST_CASE("bench_serving of SGLang prints times per token and a length since the
   CHECK(warns(contents, "W07"));
 }
 
-TEST_CASE("lists of counters give a run each, and positions that were not drafted are left out") {
+TEST_CASE("lists of counters give a run each, and positions that were not drafted are omitted") {
   const LogContents contents = read_log(sample("spec_decode.txt"));
   CHECK(contents.engine == "vllm");
   REQUIRE(contents.observations.size() == 2);

@@ -27,7 +27,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 
 }  // namespace
 
-TEST_CASE("SGLang's accept rate follows from what is the same in all lines") {
+TEST_CASE("SGLang's accept rate is identified by what is the same in all lines") {
   const LogContents drafts = read_log(sample("sglang_2026.log"));
   REQUIRE(drafts.observations.size() == 3);
   for (const Observation& window : drafts.observations) CHECK(window.gamma == 3);
@@ -65,7 +65,7 @@ TEST_CASE("SGLang that adapts its draft length has none that is fixed") {
   CHECK_FALSE(contents.observations.at(0).gamma);
 }
 
-TEST_CASE("SGLang's drafts are unknown without rates and where the lines do not tell the definition") {
+TEST_CASE("SGLang's drafts are unknown without rates and where the lines do not show the definition") {
   const LogContents none = read_log(decode + "accept len: 2.50, gen throughput (token/s): 125.00, \n");
   REQUIRE(none.observations.size() == 1);
   CHECK_FALSE(none.observations[0].gamma);
@@ -91,7 +91,7 @@ TEST_CASE("SGLang's settings give drafts and the steps of a line") {
   CHECK(contents.observations[0].acceptance->drafted_tokens == 100);
 }
 
-TEST_CASE("SGLang's time after a pause is no time of an iteration") {
+TEST_CASE("SGLang's time after a pause is not used as an iteration time") {
   const LogContents contents = read_log(sample("sglang_2026.log"));
   REQUIRE(contents.observations.size() == 3);
   CHECK_FALSE(contents.observations[0].times.iteration_ms);
@@ -103,7 +103,7 @@ TEST_CASE("SGLang's time after a pause is no time of an iteration") {
   CHECK(warns(contents, "W11"));
 }
 
-TEST_CASE("SGLang's lines without acceptance are plain windows, and what is cut is no line") {
+TEST_CASE("SGLang's lines without acceptance are plain windows, and a truncated line is none") {
   const LogContents contents = read_log(decode + "gen throughput (token/s): 50.00, #queue-req: 0\n");
   REQUIRE(contents.observations.size() == 1);
   CHECK(contents.observations[0].decoding == Decoding::plain);
@@ -151,7 +151,7 @@ TEST_CASE("llama-server names the drafter of each request and its rates by posit
   CHECK(warns(slow, "W18"));
 }
 
-TEST_CASE("rounded totals of llama-server telescope: their sum is known the better the longer it runs") {
+TEST_CASE("the sum of llama-server's rounded totals is more accurate the longer it runs") {
   constexpr std::int64_t requests = 600;
   constexpr std::int64_t steps = 200;
   const std::vector<double> shares{0.7, 0.49, 0.343};
@@ -206,7 +206,7 @@ TEST_CASE("llama-server's drafter that stops at a threshold is adaptive, an n-gr
   CHECK_FALSE(read_log(log).observations.at(0).adaptive);
 }
 
-TEST_CASE("llama-server's tokens tell the steps without a draft") {
+TEST_CASE("llama-server's tokens show the steps without a draft") {
   const std::string log = replaced(sample("llama_server.log"), "/   251 tokens", "/   351 tokens");
   const Observation request = read_log(log).observations.at(0);
   CHECK(request.acceptance->steps == 100);

@@ -7,7 +7,7 @@
 
 namespace foredraft::tests {
 
-TEST_CASE("every format has a name of its own and a summary that fits a line") {
+TEST_CASE("every format has a unique name and a summary of one line") {
   std::set<std::string_view> names;
   for (const logs::LogFormat& format : logs::formats()) {
     CHECK(names.insert(format.name).second);
@@ -16,7 +16,7 @@ TEST_CASE("every format has a name of its own and a summary that fits a line") {
   }
 }
 
-TEST_CASE("every format says what is read of it") {
+TEST_CASE("every format states what is read of it") {
   const std::set<std::string_view> extents{"yes", "(yes)", "no", "-", "1", "any"};
   for (const logs::LogFormat& format : logs::formats()) {
     CAPTURE(format.name);

@@ -72,7 +72,7 @@ TEST_CASE("aiperf records hold the requests with their acceptance and times, not
   }
 }
 
-TEST_CASE("what an interchange has no place for is rejected by name") {
+TEST_CASE("a value without a place in the interchange is rejected by name") {
   using Catch::Contains;
   CHECK_THAT(rejected_as("aiperf-records", {log_of("speculation_profile.json")}),
              Contains("speculation_profile.json: no requests"));

@@ -14,7 +14,7 @@ namespace foredraft::tests {
 using logs::JsonDocument;
 using logs::JsonValue;
 
-TEST_CASE("a value is found by its name, the last of equal ones, and its members in their order") {
+TEST_CASE("a value is found by its name, the last of equal ones, and its members in order") {
   const std::string text = R"( {"a": [1, {"b": -2.5e3}, []], "c": null, "a b": "x\n\"y\"", "c": true} rest)";
   JsonDocument document;
   REQUIRE(document.read(text));
@@ -36,7 +36,7 @@ TEST_CASE("a value is found by its name, the last of equal ones, and its members
   CHECK(++entry == list.end());
 }
 
-TEST_CASE("what Python prints is read, and what is no value is not") {
+TEST_CASE("Python literals are read, and anything else is not a value") {
   JsonDocument document;
   REQUIRE(document.read("{'it\\'s': True, 'b': None, \"c\": NaN, 'd': -Infinity, 'e': 'say \"x\"'}"));
   CHECK(document.value().front().key() == "it's");
@@ -82,7 +82,7 @@ TEST_CASE("values of one shape have the same names and types") {
   }
 }
 
-TEST_CASE("escapes are letters of UTF-8, in pairs too") {
+TEST_CASE("escapes are UTF-8 letters, also as surrogate pairs") {
   CHECK(logs::unescaped(R"(caf\u00e9 \u20AC \ud83d\ude00 \/\\\t)") ==
         "caf\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80 /\\\t");
   CHECK(logs::unescaped(R"(\ud83d \ude00 \u12)") == "? ? ?12");

@@ -23,7 +23,7 @@ TEST_CASE("Ollama and KTransformers: an answer by its lines, the prompt's rate i
   CHECK(answers[0].stratum.output_tokens == 250.0);
   CHECK(answers[0].stratum.context_tokens == 26.0 + 125.0);
   CHECK(answers[1].times.tpot_ms == Approx(50.0));
-  // The lines that people keep of ten answers.
+  // The lines kept from ten answers.
   const std::string speeds = "prompt eval rate:     1354.84 tokens/s\neval rate:            88.77 tokens/s\n";
   const auto kept = posted_runs("- eval rate: 7.93 tokens/s\n" + speeds + speeds, "ollama");
   REQUIRE(kept.size() == 3);
@@ -54,7 +54,7 @@ TEST_CASE("mlx_lm: the speed of a benchmark is that of its batch, averages stand
   CHECK(runs[1].times.output_tokens_per_s == 160.0);
   CHECK(runs[1].concurrency == 4.0);
   CHECK(runs[2].times.tpot_ms == near(50.0));
-  // Of another model, without its settings and trials.
+  // Output of another model, without settings and trials.
   CHECK(runs[3].times.tpot_ms == near(50.0));
   CHECK_FALSE(runs[3].concurrency);
 }
@@ -166,14 +166,15 @@ TEST_CASE("GuideLLM's console before 0.4: means, the load by name, failed reques
   CHECK(contents.observations[1].times.output_tokens_per_s == 187.0);
 }
 
-TEST_CASE("a table of benchmarks that is not GuideLLM's is left to others") {
+TEST_CASE("a table of benchmarks that is not GuideLLM's is not read as one") {
   const auto runs =
       posted_runs("| Benchmark | K | tok/s |\n|---|---|---|\n| plain | 0 | 50 |\n| constant | 3 | 80 |\n", "table");
   REQUIRE(runs.size() == 2);
   CHECK(runs[1].times.tpot_ms == near(12.5));
 }
 
-TEST_CASE("Dynamo's frontend: latency between tokens, requests after their first token, with an engine's own") {
+TEST_CASE(
+    "Dynamo's frontend: latency between tokens, requests after their first token, together with an engine's own") {
   const std::string text = sample("prometheus_dynamo.prom");
   const auto runs = posted_runs(text, "prometheus");
   CHECK(warns(read_log(text), "W02"));
@@ -193,7 +194,7 @@ TEST_CASE("Dynamo's frontend: latency between tokens, requests after their first
   }
 }
 
-TEST_CASE("a range query: a window a step, whatever the order of its series") {
+TEST_CASE("a range query gives a window a step, for any order of its series") {
   const std::string text = sample("prometheus_range.json");
   const auto windows = posted_runs(text, "prometheus-range");
   CHECK(read_log(text).engine == "vllm");

@@ -28,7 +28,7 @@ void note(LogContents& contents, std::int64_t line, std::string what) {
   contents.observations.push_back({.line = line, .stratum = {.category = std::move(what)}});
 }
 
-/// As another library holds it.
+/// As a type of another library.
 nlohmann::ordered_json written(const logs::JsonValue& value) {
   if (value.is_null()) return nullptr;
   if (value.is_boolean()) return value.is_true();
@@ -129,7 +129,7 @@ const std::string mixed =
 
 }  // namespace
 
-TEST_CASE("logs cut at any byte are read as in one piece") {
+TEST_CASE("logs split at any byte are read as in one piece") {
   const std::string whole = found(read(mixed));
   CHECK(whole ==
         "2 a mark\n3 {\"a\":1}\n4 {\"a\":[\"}\",2]}\n6 {\"b\": \"mark\"}\n9 1|2,\"3\"|4|\n10 5|6|7|\n"
@@ -148,7 +148,7 @@ TEST_CASE("a log names every format that was found in it, and its engine") {
   CHECK(contents.engine == "one");
 }
 
-TEST_CASE("a format without a line in the log does not change what others found") {
+TEST_CASE("a format without a line in the log does not change the results of others") {
   CHECK(read("mark\nmark\n").version == "finished ");
   CHECK(read("{\"a\": 1}\n").version.empty());
 }
@@ -164,7 +164,7 @@ TEST_CASE("everything that formats reject is reported at once with file and line
   CHECK(error_of("mark refused\nother\n").starts_with("some.log:1: mark: bad\nsome.log:2: a line of two"));
 }
 
-TEST_CASE("a log of rejected lines is read no further than what is printed of it") {
+TEST_CASE("a log of rejected lines is read only until the maximum number of errors") {
   std::string text;
   for (std::size_t i = 0; i < 2 * max_problems; ++i) text += "mark refused\n";
   const std::string all = error_of(text);
@@ -182,11 +182,11 @@ TEST_CASE("a file without a known line is rejected with where the formats are li
                                          Catch::Contains("`foredraft list formats`"));
 }
 
-TEST_CASE("bytes that are no text do not hide the lines around them") {
+TEST_CASE("bytes that are not text do not hide the lines around them") {
   CHECK(found(read(std::string("\0\xff\n\x80 mark\n\0", 11))) == "2 \x80 mark\n");
 }
 
-TEST_CASE("a format that is not known is rejected, and one that is given is the only one read") {
+TEST_CASE("an unknown format is rejected, and a given one is the only one read") {
   CHECK_THROWS_WITH(LogReader("some.log", "mark", test_formats()), Catch::Contains("mean marks?"));
   CHECK_THROWS_MATCHES(LogReader("some.log", "table", test_formats()), InputError,
                        Says("some.log: format: \"table\" is no known format"));
@@ -205,7 +205,7 @@ TEST_CASE("lines beyond the limit are skipped and counted, a value on one line i
   CHECK(contents.lines == 4);
 }
 
-TEST_CASE("an input of which no format takes anything ends at the limit, whatever it holds") {
+TEST_CASE("an input that no format recognizes ends at the limit") {
   const auto endless = [](const std::string& start, const std::string& text) {
     LogReader reader("some.log", "", test_formats());
     reader.add(start);
@@ -229,7 +229,7 @@ TEST_CASE("what a format reads restarts the count to the limit") {
   CHECK(reader.finish().observations.size() == 3);
 }
 
-TEST_CASE("a byte order mark is no part of the first line") {
+TEST_CASE("a byte order mark is not part of the first line") {
   CHECK(found(read("\xEF\xBB\xBF{\"a\": 1}\n")) == "1 {\"a\":1}\n");
 }
 
@@ -243,11 +243,11 @@ TEST_CASE("a bracket that is never closed hides nothing after it") {
   CHECK(found(read(deep + "mark\n")) == "201 mark\n");
 }
 
-TEST_CASE("observations that may be pooled do not grow with the log") {
+TEST_CASE("poolable observations do not grow with the log") {
   class Windows final : public logs::LineReader {
    public:
     bool line(std::string_view /*text*/, std::int64_t number, LogContents& contents) override {
-      // Two engines by turns.
+      // Two engines alternate.
       contents.observations.push_back(
           {.line = number, .acceptance = logs::AcceptanceCounts{.steps = 3}, .requests = number % 2 == 0 ? 1.0 : 4.0});
       return true;

@@ -37,7 +37,7 @@ inline std::vector<logs::Observation> posted_runs(std::string_view text, const s
   return std::move(contents.observations);
 }
 
-/// What is briefly said of a log that is rejected; empty where it is read.
+/// The brief error message of a rejected log; empty if it is read.
 inline std::string problem(std::string_view text) {
   try {
     read_log(text);

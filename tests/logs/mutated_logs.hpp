@@ -13,7 +13,7 @@
 #include "logs/scrapes.hpp"
 #include "tests/logs/logs_testing.hpp"
 
-/// Samples with faults in them, for the test that tries some and the program that tries them for minutes.
+/// Samples with injected faults, for a short test and for the program that runs for minutes.
 namespace foredraft::tests {
 
 inline std::vector<std::string> all_samples() {
@@ -27,8 +27,8 @@ inline std::vector<std::string> all_samples() {
   return samples;
 }
 
-/// A text with one to eight faults: bytes and digits changed, pieces dropped, doubled, moved in from another sample,
-/// numbers at their ends put in.
+/// A text with one to eight faults: changed bytes and digits, pieces dropped, doubled or taken from another sample,
+/// extreme numbers inserted.
 class LogMutator {
  public:
   LogMutator(std::vector<std::string> samples, std::uint64_t seed) : samples_(std::move(samples)), random_(seed) {}
@@ -83,7 +83,7 @@ class LogMutator {
   std::mt19937_64 random_;
 };
 
-/// Reads `text` in pieces. An InputError is an answer; anything else escapes.
+/// Reads `text` in pieces. An InputError is a valid result; any other exception is passed on.
 inline void read_mutated(const std::string& text, std::size_t piece) {
   try {
     logs::LogReader reader("mutated.log");

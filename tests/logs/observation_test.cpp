@@ -35,7 +35,7 @@ TEST_CASE("pooled counts add up and times are weighted by the steps they are mea
   CHECK(both.line == 300);
 }
 
-TEST_CASE("pooled observations lack what one of them lacks") {
+TEST_CASE("pooled observations lack values that one of them lacks") {
   logs::Observation other = window(300, 40.0, 3.0);
   other.times.iteration_ms = std::nullopt;
   other.acceptance->drafted_tokens = std::nullopt;

@@ -22,7 +22,7 @@ logs::ObservedLog observed(const std::string& name) {
   return {.file = name, .sha256 = digest, .contents = read_log(sample(name))};
 }
 
-/// Everything that an observation can hold, with values that a double or a text writes only just.
+/// An observation with all fields, with extreme values of doubles and texts.
 logs::ObservedLog everything() {
   logs::ObservedLog log{.file = "a \"b\".log", .sha256 = digest, .contents = {}};
   log.contents = {.format = "one two", .engine = "vllm", .version = "0.1", .lines = 12, .skipped_lines = 1};
@@ -91,7 +91,7 @@ std::string changed(const std::string& from, const std::string& to) {
 
 }  // namespace
 
-TEST_CASE("observations are read as they were written, to the last bit") {
+TEST_CASE("observations are read as written, to the last bit") {
   std::vector<logs::ObservedLog> all{everything()};
   for (const char* name : {"vllm_bench.jsonl", "vllm_requests.jsonl", "trtllm_iterations.txt",
                            "specforge_dashboard.json", "acceptance_traces.jsonl", "own.csv"}) {
@@ -149,7 +149,7 @@ TEST_CASE("an observations file with a key that is missing, unknown or of anothe
   CHECK_FALSE(rejected(std::string(1000, '[')).empty());
 }
 
-TEST_CASE("an observations file from before a key was added is read, without what it lacks") {
+TEST_CASE("an observations file from before a key was added is read, without that key") {
   const std::vector<logs::ObservedLog> logs{everything()};
   std::string text = logs::observations_text(logs);
   const auto drop = [&](const std::string& entry) {
@@ -211,7 +211,7 @@ TEST_CASE("the shipped schema has the keys of an observations file, each with it
   const std::set<std::string> added_later{"partial",         "adaptive",         "drafter",
                                           "concurrency",     "offered_requests", "completed_requests",
                                           "failed_requests", "generated_tokens", "served_requests_per_s"};
-  // An object of the schema lists the keys of the object and requires all that were there from the start.
+  // An object of the schema lists the keys of the object and requires all original ones.
   const std::function<void(const Json&, const Json&, const std::string&)> compare =
       [&](const Json& part, const Json& value, const std::string& path) {
         INFO(path);

@@ -12,7 +12,7 @@
 #include "logs/observations_file.hpp"
 #include "tests/logs/logs_testing.hpp"
 
-/// Documents of which users kept a part: any two keys identify one, and what is absent is not known.
+/// Partial documents: any two keys identify one, and absent values are unknown.
 namespace foredraft::tests {
 namespace {
 
@@ -46,7 +46,7 @@ void check_resembles(std::string_view text, const std::string& format) {
   CHECK(message.find("looks like " + format) != std::string::npos);
 }
 
-/// Everything that was read; nullopt, and its message, if the document is rejected.
+/// The contents; nullopt and the message if the document is rejected.
 struct Reading {
   std::optional<std::string> text = {};
   std::string message = {};
@@ -66,7 +66,7 @@ bool is_number(const Json& value) {
   return value.is_string() ? parse_real(value.get_ref<const std::string&>()).has_value() : value.is_number();
 }
 
-/// The document, or of rows the first that holds `key`, else the first one.
+/// The document; for rows the first one with `key`, else the first one.
 Json whole_or_row(const std::string& text, std::string_view key) {
   Json whole = Json::parse(text, nullptr, false);
   if (!whole.is_discarded()) return whole;
@@ -86,8 +86,8 @@ void add_members(const Json& value, const Json::json_pointer& at, std::vector<Js
   }
 }
 
-/// Checks that a document with this value of a key is rejected with the name of the key, or read as if the value did
-/// not matter or were not known.
+/// Checks that a document with this value of a key is rejected with the name of the key, or read as if the value were
+/// irrelevant or unknown.
 void check_value(const Json& document, const Json::json_pointer& key, const Json& value) {
   INFO(key.to_string() << " = " << value.dump());
   Json changed = document;
@@ -260,7 +260,7 @@ TEST_CASE("llama-server answers: a request is known by its tokens and any other 
   CHECK_FALSE(request.times.ttft_ms);
   const Observation drafts = only(R"({"predicted_n": 101, "predicted_ms": 2000.0, "draft_n": 90})", "llamacpp-timings");
   CHECK(drafts.decoding == Decoding::speculative);
-  CHECK_FALSE(drafts.acceptance);  // how many were accepted is not known, nor none
+  CHECK_FALSE(drafts.acceptance);  // the number of accepted drafts is unknown, not zero
   CHECK_FALSE(drafts.times.iteration_ms);
   check_resembles(R"({"predicted_n": 101})", "llamacpp-timings");
 }

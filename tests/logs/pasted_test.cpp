@@ -9,7 +9,7 @@
 
 #include "tests/logs/logs_testing.hpp"
 
-/// Logs in the form in which people paste them.
+/// Pasted logs.
 namespace foredraft::tests {
 namespace {
 
@@ -208,7 +208,7 @@ TEST_CASE("JSON records with the headings of a table are rows of one") {
   CHECK(runs[1].drafter == "eagle3");
   CHECK(runs[1].acceptance_length == 2.5);
   CHECK(runs[1].times.iteration_ms == near(31.25));
-  // Beside a log of a server they say nothing.
+  // In a log of a server they add nothing.
   CHECK(posted_runs(wrapped([](const auto& line) { return line + "\n{\"method\": \"x\", \"tps\": 3, \"k\": 4}"; }),
                     "vllm")
             .size() == 5);
@@ -284,7 +284,7 @@ TEST_CASE("llama-cli and LM Studio: the speed of an answer") {
   REQUIRE(chat.size() == 1);
   CHECK(chat[0].times.tpot_ms == near(16.0));
   CHECK(chat[0].times.ttft_ms == near(110.0));
-  // Beside the lines of another program they are its own.
+  // Among the lines of another program they belong to it.
   CHECK(posted_runs(sample("llama_speculative.txt"), "llama-speculative").size() == 1);
 }
 

@@ -8,7 +8,7 @@
 
 #include "tests/logs/logs_testing.hpp"
 
-/// Results of benchmarks as people paste them into issues and posts.
+/// Results of benchmarks pasted into issues and posts.
 namespace foredraft::tests {
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "tests/logs/logs_testing.hpp"
 
-/// Logs and metrics of servers as people post them: broken to fit a page, shortened, in part, from a web page.
+/// Posted logs and metrics of servers: wrapped, shortened, partial, or from a web page.
 namespace foredraft::tests {
 namespace {
 
@@ -41,7 +41,7 @@ TEST_CASE("lines of vLLM that were broken to fit a page are put together") {
       "vllm");
   REQUIRE(engine.size() == 1);
   CHECK(engine[0].requests == 3.0);
-  // A line in between ends it, and a rest alone is nothing.
+  // A line in between ends it, and a continuation alone is ignored.
   std::string apart = broken;
   apart.insert(apart.find("  Drafted"), "GET /health\n");
   CHECK(problem(apart).find("no line of a known format") != std::string::npos);
@@ -219,7 +219,7 @@ TEST_CASE("logs of vLLM without and with speculation in one post are told apart 
   std::reverse(both.begin(), both.end());
   CHECK(decodings(drafting + window("11:00:00", false) + window("11:00:10", false) + window("11:00:20", false)) ==
         both);
-  // Not where the log says how its server was set up, nor where steps without a draft are usual, nor without a pause.
+  // Not if the log states the server's settings, if steps without a draft are usual, or without a pause.
   const std::string settings = "LLM engine (v0.9.0) SpeculativeConfig(method='ngram', num_spec_tokens=2)\n";
   CHECK(decodings(settings + plain + drafting).front() != Decoding::plain);
   const std::string skipping = drafting + window("10:30:30", false) + window("10:30:40", false);
@@ -334,7 +334,7 @@ TEST_CASE("SGLang's counters of verifications and tokens give the acceptance bet
   CHECK(runs[0].acceptance->drafted_tokens == 3000);
   CHECK(runs[0].gamma == 3);
   CHECK_FALSE(runs[0].acceptance_length);
-  // More than the drafts can yield: only the gauge is left.
+  // More than the drafts can yield: only the gauge remains.
   CHECK(posted_runs(scrape("5.0", "9000.0", "400.0"), "prometheus").at(0).acceptance_length == 3.9);
 }
 

@@ -6,7 +6,7 @@
 #include "logs/headings.hpp"
 #include "tests/logs/logs_testing.hpp"
 
-/// Tables as people post them: their words, their numbers, and arms that are columns.
+/// Posted tables: their words, their numbers, and arms in columns.
 namespace foredraft::tests {
 namespace {
 
@@ -108,7 +108,7 @@ TEST_CASE("a rate in its cells: counts in brackets, accepted tokens in percent, 
   // Steps that the rounded length makes too few to draft as much.
   const auto rounded = posted_runs("K,tok/s,AL,drafted,accepted\n3,80,2.41,3000,1405\n", "table");
   CHECK(rounded.at(0).acceptance->steps == 1000);
-  // A rate that gives no whole draft length in one row gives none in the others.
+  // If a rate gives no whole draft length in one row, it gives none in the others.
   const auto other = posted_runs("version,tok/s,tok/cycle,accept rate\na,46,2.0,0.50\nb,12,2.2,0.645\n", "table");
   CHECK_FALSE(other.at(0).gamma);
   CHECK(other.at(0).acceptance_length == 2.0);

@@ -37,7 +37,7 @@ TEST_CASE("records whose counts contradict each other are rejected with file, li
   CHECK(problem(with("specforge_dashboard.json", "2.4", "0.4")).find("accept_length: 0.4") != std::string::npos);
 }
 
-TEST_CASE("numbers that are none, negative, too large or of another type are rejected by their key") {
+TEST_CASE("invalid, negative, too large and mistyped numbers are rejected by their key") {
   for (const char* value : {"-1", "1.5", "1e300", "\"many\"", "true", "[1]", "9007199254740993000"}) {
     INFO(value);
     const std::string what =
@@ -57,7 +57,7 @@ TEST_CASE("numbers that are none, negative, too large or of another type are rej
             .find("Request Generation Step Time.mean") != std::string::npos);
 }
 
-TEST_CASE("a record that is cut, nested too deep or of no format is no observation") {
+TEST_CASE("a record that is truncated, nested too deep or of no format is not an observation") {
   const std::string text = sample("vllm_bench.jsonl");
   CHECK(read_log(text.substr(0, text.size() - 20)).observations.size() == 1);
   CHECK(problem(text.substr(0, 200)).find("no line of a known format") != std::string::npos);
@@ -66,7 +66,7 @@ TEST_CASE("a record that is cut, nested too deep or of no format is no observati
   CHECK_FALSE(problem("{}\n[]\nnull\n\"x\"\n").empty());
 }
 
-TEST_CASE("an object may have a key for each request of a benchmark, but no end of them") {
+TEST_CASE("an object may have a key for each request of a benchmark, up to a limit") {
   const auto requests = [](int count) {
     std::string keys = "\"r\": 1";
     for (int i = 0; i < count; ++i) keys += fmt::format(", \"r{}\": 1", i);

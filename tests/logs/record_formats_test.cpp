@@ -43,9 +43,7 @@ TEST_CASE("vllm bench serve: shares of positions become whole counts, a plain ru
   CHECK(contents.warnings.empty());
 }
 
-TEST_CASE(
-    "vllm bench serve: a rate that the server keeps up with, printed lengths that are wrong and odd latencies are "
-    "said") {
+TEST_CASE("vllm bench serve: a sustained rate, wrong printed lengths and odd latencies are reported") {
   std::string text = sample("vllm_bench.jsonl");
   const auto replace = [](std::string all, const std::string& from, const std::string& to) {
     for (std::size_t at = all.find(from); at != std::string::npos; at = all.find(from, at + to.size())) {
@@ -111,7 +109,7 @@ TEST_CASE("vllm bench serve --save-detailed: the run and each request, failed on
   CHECK(holes.observations[1].stratum.context_tokens == holes.observations[0].stratum.context_tokens);  // the mean
 }
 
-TEST_CASE("a run of a load generator is known by any two of its keys, and what it lacks is absent") {
+TEST_CASE("a run of a load generator is known by any two of its keys, and missing values are absent") {
   const LogContents times = read_log(R"({"mean_tpot_ms": 10.0, "output_throughput": 390.0})");
   CHECK(times.format == "vllm-bench");
   CHECK(times.observations.at(0).decoding == Decoding::unknown);
@@ -128,14 +126,14 @@ TEST_CASE("a run of a load generator is known by any two of its keys, and what i
   CHECK(sglang.observations.at(0).acceptance_length == 2.5);
 }
 
-TEST_CASE("drafts of several lengths in one run are adaptive, whatever the most of them was") {
+TEST_CASE("drafts of several lengths in one run are adaptive, for any maximum length") {
   std::string text = sample("vllm_bench.jsonl");
   text.replace(text.find("draft_tokens\": 12000"), 20, "draft_tokens\": 10000");
   CHECK(read_log(text).observations.at(1).adaptive == true);
   CHECK_FALSE(read_sample("vllm_bench.jsonl").observations.at(1).adaptive);
 }
 
-TEST_CASE("vllm bench serve: output tokens tell the steps that an n-gram drafter did not count") {
+TEST_CASE("vllm bench serve: output tokens show the steps that an n-gram drafter did not count") {
   std::string text = sample("vllm_bench.jsonl");
   const std::size_t at = text.find("\"total_output_tokens\": 8680", text.find('\n'));
   text.replace(at, 27, "\"total_output_tokens\": 12080");
@@ -195,7 +193,7 @@ TEST_CASE("answers that count their steps: vLLM in detail, TensorRT-LLM by choic
   CHECK(counts_of(sglang.observations[0]).accepted_at == Counts{6, 4, 2});
 }
 
-TEST_CASE("TensorRT-LLM iterations: copies, prompts and the first ones are left out, no drafts are no plain decoding") {
+TEST_CASE("TensorRT-LLM iterations: copies, prompts and the first ones are omitted, no drafts are not plain decoding") {
   const LogContents contents = read_sample("trtllm_iterations.txt");
   REQUIRE(contents.observations.size() == 3);
   const Observation& drafted = contents.observations[0];
@@ -213,7 +211,7 @@ TEST_CASE("TensorRT-LLM iterations: copies, prompts and the first ones are left 
   CHECK(warns(contents, "W12"));
 }
 
-TEST_CASE("trtllm-bench: counts of all requests from their means, which are another mean") {
+TEST_CASE("trtllm-bench: counts of all requests from their means, weighted differently") {
   const LogContents contents = read_sample("trtllm_bench.json");
   CHECK(contents.version == "1.3.0");
   const Observation& run = contents.observations.at(0);
@@ -394,7 +392,7 @@ TEST_CASE("speculators: positions that were not drafted are none, a table of one
   CHECK(own.observations[1].decoding == Decoding::plain);
 }
 
-TEST_CASE("records of scripts are plain where their acceptance is null, whatever draft length they state") {
+TEST_CASE("records of scripts are plain if their acceptance is null, for any stated draft length") {
   const LogContents contents = read_log(sample("benchmark_records.jsonl"));
   REQUIRE(contents.observations.size() == 2);
   const Observation& plain = contents.observations[0];

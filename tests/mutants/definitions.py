@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds definitions by name in C++, CUDA and Python sources: functions, classes, constants.
 
-A small reader of scopes, not a parser: it walks namespaces and classes by their braces and takes the bodies of functions
-whole. Comments, literals and preprocessor lines are blanked first, so that positions stay.
+A small reader of scopes, not a parser: it walks namespaces and classes by their braces and takes the bodies of
+functions whole. Comments, literals and preprocessor lines are blanked first, so that positions stay.
 """
 import ast
 import re
@@ -10,12 +10,12 @@ import re
 BLANKED = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"'
                      r"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'|^[ \t]*#(?:\\\n|[^\n])*", re.DOTALL | re.MULTILINE)
 CLOSING = {"{": "}", "(": ")", "[": "]"}
-# What stands before a pair of parentheses that hold no parameters.
+# Words before parentheses that are not parameter lists.
 NO_FUNCTION = {"alignas", "decltype", "explicit", "noexcept", "requires", "__attribute__", "__launch_bounds__"}
 
 
 def end_of_group(code, start):
-    """Where the group ends that opens at `start`."""
+    """The end of the group that opens at `start`."""
     open_groups = []
     for at in range(start, len(code)):
         if code[at] in CLOSING:
@@ -28,7 +28,7 @@ def end_of_group(code, start):
 
 
 def outside_of_groups(head):
-    """`head` with all that stands within parentheses, brackets or braces blanked; they themselves are kept."""
+    """`head` with everything inside parentheses, brackets or braces blanked; the delimiters are kept."""
     depth, kept = 0, []
     for character in head:
         depth -= character in ")]}"
@@ -98,7 +98,7 @@ def definitions_of_cpp(text):
 
 
 def kind_of(flat):
-    """What a declaration is that begins with `flat`, its groups blanked."""
+    """The kind of a declaration that begins with `flat`, its groups blanked."""
     if re.search(r"\bnamespace\b", flat) or re.fullmatch(r"\s*extern\s*", flat):
         return "namespace"
     if re.search(r"(?<![=<>!])=(?!=)", flat) and "operator" not in flat:
@@ -130,5 +130,5 @@ def definitions_of_python(text):
 
 
 def definitions(name, text):
-    """(qualified name, start, end) of what the file `name` defines."""
+    """(qualified name, start, end) of each definition in the file `name`."""
     return definitions_of_python(text) if name.endswith(".py") else definitions_of_cpp(text)

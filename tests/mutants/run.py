@@ -5,8 +5,8 @@
 Usage: run.py REPOSITORY_ROOT [--only NAME ...] [--build DIR]
        run.py REPOSITORY_ROOT --check [--only NAME ...]   only says which faults no longer apply
 
-Reads mutants.toml beside this file, which says what a fault is. Its tests are test programs, which are built, or
-`plots: NAME`, tests/plots/NAME_test.py. Prints a Markdown table. Exit 1 when a fault survives or no longer applies.
+Reads mutants.toml in this folder, which describes the format of a fault. Its tests are test programs, which are built,
+or `plots: NAME`, tests/plots/NAME_test.py. Prints a Markdown table. Exit 1 when a fault survives or no longer applies.
 """
 import argparse
 import ast
@@ -40,7 +40,7 @@ class Fault:
 
 @dataclasses.dataclass
 class Place:
-    """A fault in the file that it applies to, from `start` to `end`, and the tests that must notice it."""
+    """A fault in the file that it applies to, from `start` to `end`, and the tests that must catch it."""
     file: str
     start: int
     end: int
@@ -60,7 +60,7 @@ def read_faults(path):
 
 
 class Sources:
-    """The sources that git knows, without tests, by what they define."""
+    """The sources tracked by git, without tests, by their definitions."""
 
     def __init__(self, root):
         self.root, self.texts, self.by_name = root, {}, {}
@@ -122,7 +122,7 @@ def check(sources, faults):
 def copy_tree(root, to):
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=root, check=True, text=True,
                             capture_output=True).stdout.splitlines()
-    # CMake compiles whatever lies in a folder: of a kept copy, what is gone here goes there.
+    # CMake compiles every file of a folder, so files deleted here are deleted in a kept copy.
     for path in to.rglob("*"):
         if path.is_file() and not (root / path.relative_to(to)).is_file():
             path.unlink()
@@ -133,7 +133,7 @@ def copy_tree(root, to):
 
 
 def build(tree, directory, tests):
-    """What is wrong with the build of those that are programs; empty if nothing is."""
+    """The build error of those that are programs; empty if there is none."""
     targets = [test for test in tests if not test.startswith(PLOTS)]
     if not targets:
         return ""
@@ -176,7 +176,7 @@ def red_tests(tree, directory, program):
 
 
 def inject(sources, tree, directory, faults):
-    """Prints a row for each fault; how many survived or did not apply."""
+    """Prints a row for each fault; returns how many survived or did not apply."""
     problems = 0
     print("| fault | where | caught by |\n|---|---|---|")
     for fault in faults:

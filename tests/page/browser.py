@@ -62,7 +62,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.said, [])
 
     def open(self, address="", width=1400, scheme="light"):
-        """Opens the page, waits for its first answer and returns its tab; whatever it says or requests is kept."""
+        """Opens the page, waits for its first answer and returns its tab; its messages and requests are recorded."""
         self.context = self.browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme,
             accept_downloads=True)
         tab = self.context.new_page()
@@ -222,10 +222,11 @@ class Tabs(Page):
 
 
 class FirstQuestions(Page):
-    """What a new user asks, by clicking and typing only."""
+    """A new user's questions, by clicking and typing only."""
 
     def copied(self, tab, way):
-        """What `way` of the shown tab's share box puts on the clipboard, by the button in the head of the page."""
+        """The text that `way` of the shown tab's share box copies to the clipboard, with the button in the page's
+        header."""
         self.context.grant_permissions(["clipboard-read", "clipboard-write"])
         tab.click("#share")
         tab.click(f"section:not([hidden]) .share >> text={way}")

@@ -5,9 +5,9 @@
 Usage: equal_answers.py PROGRAM FOLDER [--times]
 
 FOLDER has foredraft_page.js and foredraft_page.wasm: build/page. The questions are the commands of
-tests/recorded/commands.toml that the page has, as text and as JSON, and some that a generator draws (fixed seed), a part
-of them with a mistake. Exit code 0: all equal, but for numbers of the questions that ROUNDING lists; 1: something else
-differs. --times prints how long answers took.
+tests/recorded/commands.toml that the page has, as text and as JSON, and some from a generator (fixed seed), part of
+them with a mistake. Exit code 0: all equal, except numbers of the questions in ROUNDING; 1: something else differs.
+--times prints how long answers took.
 """
 import base64
 import itertools
@@ -26,13 +26,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 RECORDED = REPOSITORY / "tests/recorded"
 COMMANDS = {"predict", "simulate", "tree", "methods", "advise", "compare", "list"}
-# Folders, threads and drawing are the program's alone; so are the papers.
+# Only the program has folders, threads, drawing and the papers.
 NOT_OF_THE_PAGE = {"--out", "--threads", "experiments"}
 GENERATED = 600
 # glibc and Emscripten's musl compute exp, log and pow by the same code, unless glibc takes a fused multiply-add.
 ENVIRONMENT = {"FOREDRAFT_PLOTS": "no_plots", "LC_ALL": "C", "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2"}
 LAST_PLACE = 2.0 ** -52
-# Numbers that may differ: words of the question, by how much of the number, why. All else is equal, byte by byte.
+# Numbers that may differ: words of the question, relative difference, reason. Everything else must be equal, byte by
+# byte.
 _FUNCTIONS = "log1p, hypot and atan2 of the two C libraries round one result in a few hundred differently"
 _QUANTILES = "quantiles of Student's distribution: long double has 64 bits natively, 113 here"
 ROUNDING = [
@@ -127,7 +128,7 @@ def text_of(answer):
 
 
 def differing_numbers(one, other):
-    """By how much of themselves the numbers differ that do; None if anything else differs."""
+    """The relative differences of numbers that differ; None if anything else differs."""
     if NUMBER.sub("#", one) != NUMBER.sub("#", other):
         return None
     pairs = [(float(a), float(b)) for a, b in zip(NUMBER.findall(one), NUMBER.findall(other)) if a != b]

@@ -15,7 +15,7 @@ class Advice(Drawn):
         return self.experiment(module, lambda directory: sample_data.write_advice(directory, **changes))[0]
 
     def bars(self, axes):
-        """Of each bar its place, the end it starts from and the other."""
+        """The place, start and end of each bar."""
         return [(round(bar.get_y() + bar.get_height() / 2), bar.get_x(), bar.get_x() + bar.get_width())
                 for bar in axes.patches if hasattr(bar, "get_height") and 0.69 < bar.get_height() < 0.71]
 

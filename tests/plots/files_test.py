@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a printer and a diff need of the files: embedded TrueType, text as text, 300 dpi, no dates, equal bytes."""
+"""Properties of the files that printing and comparing need: embedded TrueType, text as text, 300 dpi, no dates, equal
+bytes."""
 
 import errno
 import os
@@ -77,7 +78,7 @@ class Files(InDirectory):
                 self.check_fonts(name, runs[0][name])
 
     def check_fonts(self, name, content):
-        """TrueType programs inside and not one Type 3 font; a PDF object is looked for in its streams too."""
+        """TrueType fonts are embedded, and no Type 3 font; objects in compressed streams of a PDF count too."""
         streams = []
         for found in re.finditer(rb"stream\r?\n(.*?)\r?\nendstream", content, re.DOTALL):
             try:

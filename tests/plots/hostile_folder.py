@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A results folder whose every file and text tries to become markup or code in report.html."""
+"""A results folder in which every file and text tries to become markup or code in report.html."""
 
 from sample_data import write_csv, write_manifest
 
@@ -7,7 +7,7 @@ MARKUP = """'"></script></style></title><script>document.title = "hostile"</scri
 
 
 def write_hostile(directory, origin):
-    """A folder whose every file and text tries to run a script in report.html or to load something of `origin`."""
+    """A folder in which every file and text tries to run a script in report.html or to load something from `origin`."""
     script = f'document.title = "hostile"; fetch("{origin}/leak-fetch");'
     name = """a'"><b onclick=x>&amp; javascript:x"""
     drawing = f"""<?xml version="1.0"?>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No figure overlaps, clips or shrinks its text, whatever it has to hold; the widths are exact."""
+"""No figure overlaps, clips or shrinks its text, whatever its content; the widths are exact."""
 
 import itertools
 
@@ -19,7 +19,7 @@ UNBROKEN = "simulated_speedup_over_plain_decoding_standard_error" * 3
 
 
 class Given(InDirectory):
-    """Figures in axes of a caller."""
+    """Figures in the caller's axes."""
 
     def table(self, write, module):
         write(self.directory)

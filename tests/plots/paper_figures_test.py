@@ -180,7 +180,7 @@ class Papers(Drawn):
         self.assertEqual((bands[1].min(), bands[1].max()), (min(float(row["bound_low"]) for row in rows),
                                                             max(float(row["bound_high"]) for row in rows)))
         iid = [float(row["iid_tokens_per_iteration"]) for row in rows]
-        below = rows_of(panels[7])[2]  # two formulas a drafter: the i.i.d. one of the second drafter
+        below = rows_of(panels[7])[2]  # two formulas per drafter: the i.i.d. one of the second drafter
         numpy.testing.assert_allclose([y for _, y, *_ in below], [100 * (f / r - 1) for f, r in zip(iid, run)])
         self.assertLess(below[-1][1], 0)
         self.assertTrue(all(low < y < high for _, y, low, high in below))
@@ -207,7 +207,7 @@ class Papers(Drawn):
         self.assertEqual([axes.get_title(loc="left") for axes in panels], ["device alone", "device and program"])
         for axes, slower in zip(panels, (1, 10)):
             plain, speculation = (line for line in axes.lines if line.get_zorder() == 2)
-            # 28 tokens a sentence, 2 ms a sentence and batch: both double with the batch until the third.
+            # 28 tokens per sentence, 2 ms per sentence and batch: both double with the batch until the third.
             numpy.testing.assert_allclose(plain.get_ydata(), [20 * slower, 20 * slower, 20 * slower, 40 * slower])
             numpy.testing.assert_allclose(plain.get_xdata() * slower, [1400, 2800, 5600, 5600])
             numpy.testing.assert_allclose(speculation.get_ydata(), numpy.array([5, 6, 12, 24]) * slower)

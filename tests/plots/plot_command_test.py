@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""plot.py: what it prints, how it exits, and what it says of files it cannot use."""
+"""plot.py: its output, its exit status, and its messages about files that it cannot use."""
 
 import json
 import unittest

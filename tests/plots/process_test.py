@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""plot.py and report.py as processes: hostile surroundings, signals at any moment, and streams that take nothing."""
+"""plot.py and report.py as processes: hostile environments, signals at any moment, and streams that cannot be
+written."""
 
 import os
 import signal
@@ -58,7 +59,7 @@ class Surroundings(Process):
                          (2, "out: the current directory cannot be used (No such file or directory)\n"))
 
     def test_no_bytecode_is_left_beside_the_scripts(self):
-        # A disk that is full while it is written leaves a part, which Python then loads.
+        # A cache file that is cut off by a full disk, which Python then loads.
         copy = self.directory / "plots"
         copy.mkdir()
         for path in PLOTS.glob("*.py"):
@@ -69,7 +70,7 @@ class Surroundings(Process):
 
 class Signals(Process):
     def begin(self, script, before=lambda: None):
-        """Starts a script with the signals as a terminal leaves them, but for what `before` does in the child."""
+        """Starts a script with the signals as a terminal sets them, changed only by `before` in the child."""
         def prepare():
             for number in SIGNALS:
                 signal.signal(number, signal.SIG_DFL)
@@ -79,7 +80,7 @@ class Signals(Process):
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=prepare)
 
     def ended(self, process, statuses=(130,)):
-        """Checks how a script ended that got a signal; returns its stdout."""
+        """Checks how a script ended after a signal; returns its stdout."""
         out, err = process.communicate(timeout=120)
         self.assertIn(process.returncode, statuses, err)
         self.assertEqual(err, "")
@@ -90,14 +91,14 @@ class Signals(Process):
         ends = set()
         for script in SCRIPTS:
             for step in range(10):
-                # Blocked as by the program: Python itself may take its time to come to the first line of the script.
+                # Blocked as by the program: Python may take some time to reach the first line of the script.
                 process = self.begin(script, lambda: signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS))
                 time.sleep(0.08 * step)
                 process.send_signal(SIGNALS[step % len(SIGNALS)])
                 self.ended(process, (0, 130))
                 ends.add(process.returncode)
                 if process.returncode == 0:
-                    break  # it is over before any later moment
+                    break  # it has ended before any later moment
         self.assertIn(130, ends)
 
     def test_finished_figures_stay(self):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """report.html in a real browser: no console errors, everything drawn, nothing fetched, no sideways scrolling.
 
-Needs a headless Chromium; says that it was skipped where there is none. One browser start looks at a phone and a
-desktop at once: a page with a frame of either width, whose script writes down what it sees.
+Needs a headless Chromium; without one it is skipped with a message. One browser start covers phone and desktop: a page
+with a frame of each width, whose script records the layout.
 """
 
 import functools
@@ -77,7 +77,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 @unittest.skipUnless(BROWSER, "skipped: no chromium, chromium-browser or google-chrome on the path")
 class Browser(InDirectory):
     def look(self, widths=(PHONE, DESKTOP), prepare=lambda origin: None):
-        """What the page's script saw by width, the console's lines, and the paths that were asked for.
+        """The layout by width, as the page's script recorded it, the console's lines, and the requested paths.
 
         `prepare` is called once the server listens, with its address.
         """
@@ -123,7 +123,7 @@ class Browser(InDirectory):
                 self.assertLessEqual(what["scroll"], what["client"])
                 self.assertEqual(what["loaded"], what["images"])
                 self.assertEqual(len(what["drawings"]), 2)
-                # Both are as wide as two columns: readable, and on a phone scrolled in a frame that fits.
+                # Both are as wide as two columns: readable, and on a phone scrollable in a frame that fits.
                 for drawing, frame in zip(what["drawings"], what["frames"]):
                     self.assertGreater(drawing[0], 600)
                     self.assertGreater(drawing[1], 100)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""report.py: one file that shows everything, needs nothing else, and says what it cannot read."""
+"""report.py: one file that shows everything, needs no other file, and names files that it cannot read."""
 
 import base64
 import html.parser
@@ -17,9 +17,9 @@ from support import InDirectory, run_main
 
 from plots import markdown_tables, plot, report
 
-# Elements that close by themselves.
+# Elements without an end tag.
 VOID = {"meta", "wbr", "img"}
-# All that a page may hold, whatever its folder holds: elements, and the values of attributes.
+# All that a page may contain, whatever is in its folder: elements, and the values of attributes.
 ELEMENTS = set("""html head meta title style body div header nav main h1 h2 h3 h4 p ul li a figure figcaption img table
   thead tbody tr th td code wbr details summary dl dt dd strong span pre""".split())
 ATTRIBUTES = {"lang": "en", "charset": "utf-8", "name": "viewport", "http-equiv": "Content-Security-Policy",
@@ -31,7 +31,7 @@ ATTRIBUTES = {"lang": "en", "charset": "utf-8", "name": "viewport", "http-equiv"
 
 
 class Outline(html.parser.HTMLParser):
-    """Checks that elements nest and collects what refers to what."""
+    """Checks that elements nest and collects ids and references."""
 
     def __init__(self):
         super().__init__()
@@ -80,7 +80,7 @@ class Report(InDirectory):
 
     @classmethod
     def setUpClass(cls):
-        """A folder with all that plot.py leaves, drawn once; the other tests need no more of a drawing than its name."""
+        """A folder with all files of plot.py, drawn once; the other tests need only the name of a drawing."""
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.whole = Path(folder.name)
@@ -101,7 +101,7 @@ class Report(InDirectory):
                                                         encoding="utf-8")
 
     def opens_with(self, text, verdict, figure):
-        """The answer and its figure are all that stands before the contents."""
+        """Only the answer and its figure are above the contents."""
         header = text[text.index("<header>"):text.index("</header>")]
         self.assertEqual(re.findall(r'<p class="verdict">(.*?)</p>', header), [verdict])
         self.assertEqual(re.findall(r'<img alt="(.*?)"', header), [figure] if figure else [])

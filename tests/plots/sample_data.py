@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Result folders as the program writes them, made here from the formulas and seeded noise: the tests' input."""
+"""Result folders as the program writes them, from the formulas and seeded noise: the tests' input."""
 
 import csv
 import json
@@ -76,7 +76,7 @@ def write_sweep(directory, figure_id="speedup", width="single_column", alphas=(0
 
 
 def write_small_sweep(directory, figure_id="speedup", **changes):
-    """A figure that is quick to draw, where what is in it does not matter."""
+    """A figure that is quick to draw, for tests in which its content does not matter."""
     write_sweep(directory, figure_id, alphas=(0.8,), gammas=(1, 2), cs=(0.05,), **changes)
 
 
@@ -197,7 +197,8 @@ def write_ngram(directory, gammas=(1, 2, 3, 4, 5, 7, 10), temperatures=(0, 1)):
 
 
 def write_rule_lossiness(directory, more=0):
-    """An exact rule, a rule along its line and one without a closed form for its acceptance; `more` rules beside."""
+    """An exact rule, a rule with several values of its parameter and one whose acceptance has no closed form; and
+    `more` rules."""
     rows = []
     for vocabulary in (256, 32_000):
         rows.append([vocabulary, "rejection_sampling", 0.7, 0.699, 0, 0, 0.36, 0.02])
@@ -212,7 +213,7 @@ def write_rule_lossiness(directory, more=0):
 
 
 def write_sampling_acceptance(directory):
-    """Two pairs of models, two choices of kept tokens, a line that falls with the temperature and one that does not."""
+    """Two pairs of models, two truncations, a line that falls with the temperature and one that does not."""
     rows = [[pair, kept, series, temperature, round(0.9 - less - fall * temperature, 6), 0.02]
             for pair, less in (("synthetic", 0.0), ("5-gram and bigram, prose", 0.2))
             for kept in ("all tokens", "target: top-p 0.9")
@@ -223,9 +224,10 @@ def write_sampling_acceptance(directory):
 
 
 def write_methods(directory, temperatures=(0, 0.7, 1), exact=13, relaxed=10, pairs=(), values=1):
-    """Exact methods close to each other and relaxed ones, one of which is as fast as two exact ones and loses nothing.
+    """Exact methods with similar speedups and relaxed ones, one of which is as fast as two exact ones and loses
+    nothing.
 
-    Each relaxed one with so many values of its parameters; with `pairs`, all of it for each.
+    Each relaxed one has several values of its parameters; with `pairs`, all rows for each pair.
     """
     rows = []
     for pair in pairs or ("",):
@@ -239,7 +241,7 @@ def write_methods(directory, temperatures=(0, 0.7, 1), exact=13, relaxed=10, pai
 
 
 def write_trade_off(directory, simulated=True, **changes):
-    """A server under load: throughput and latency against its clients, plain and with drafts; no closed form."""
+    """A server under load: throughput and latency by number of clients, plain and with drafts; no closed form."""
     write_specification(directory, **{"id": "trade", "x": "tokens_per_s", "y": "latency_ms", "series": "gamma",
                                       "panel": None, "along": "arrivals.clients",
                                       "labels": {"tokens_per_s": "tokens per second", "latency_ms": "latency"},
@@ -258,7 +260,7 @@ def write_trade_off(directory, simulated=True, **changes):
 
 
 def write_batch_latencies(directory):
-    """Two systems, of which one was simulated, on two clocks, the second ten times as slow."""
+    """Two systems, one of them simulated, with two kinds of times, the second ten times as long."""
     rows = []
     for clock, slower in (("device alone", 1), ("device and program", 10)):
         for system, latencies in (("plain", (20, 20, 20, 40)), ("speculation", (5, 6, 12, 24))):
@@ -277,7 +279,7 @@ def write_device_speedups(directory):
 
 
 def write_batch_context(directory):
-    """At the longer context the largest batches are not there."""
+    """The longer context lacks the largest batches."""
     write_csv(directory / "survey-batch-context.csv", ["cache", "context", "batch", "analytic_speedup"],
               [[cache, context, batch, 2.5 / (1 + batch / half)] for cache in ("once a sequence", "by every token")
                for context, half in ((64, 16), (2048, 8)) for batch in (1, 2, 4, 8, 16, 32)
@@ -348,8 +350,9 @@ def write_medusa_tree(directory):
 
 def write_prediction(directory, batches=(1, 8, 32), contexts=(512, 4096), gammas=range(1, 5), alpha=0.7, spread=0.03,
                      level=0.95):
-    """The four figures of a prediction: passes that grow by 1 % of a plain step for each token and sequence, drafts of 0.1
-    plain steps, a millisecond of overhead; the largest batch is fitted and its longest draft outside the domain."""
+    """The four figures of a prediction: passes that grow by 1 % of a plain step for each token and sequence, drafts of
+    0.1 plain steps, 1 ms of overhead; times of the largest batch are fitted, and its longest draft is outside the
+    domain."""
     steps, speedups, passes, ranges = [], [], [], []
     for context in contexts:
         for batch in batches:
@@ -391,8 +394,8 @@ evidence    data sheet: 20 %
 
 def write_load(directory, loads=(1, 2, 4, 8, 16, 32, 64), gammas=range(9), asked=8, unit="concurrent requests", priced=True,
                intervals=True):
-    """A server whose draft length of the greatest speedup falls from 4 to 1 as its load rises; plain decoding takes 10 ms
-    and 0.2 ms a request for a token, and half of that for the prompts of 100 requests."""
+    """A server whose best draft length falls from 4 to 1 as its load rises; plain decoding takes 10 ms and 0.2 ms per
+    request for a token, and half of that for the prompts of 100 requests."""
     curves, times = [], []
     for at in loads:
         for gamma in gammas:
@@ -415,8 +418,8 @@ def write_load(directory, loads=(1, 2, 4, 8, 16, 32, 64), gammas=range(9), asked
 
 
 def write_validation(directory, cells=24, noise=0.03, between_runs=0.02, intervals=True, drafter="t5-small"):
-    """Two pairs, predictions off by at most 9 %; the last cell was not measured. An engine's are without intervals and
-    run once."""
+    """Two pairs, predictions with errors up to 9 %; the last cell was not measured. Cells of an engine have no
+    intervals and one run."""
     random_errors = random.Random(7)
     rows = []
     for i in range(cells):
@@ -434,8 +437,9 @@ def write_validation(directory, cells=24, noise=0.03, between_runs=0.02, interva
 
 
 def write_advice(directory, loads=("1 request", "64 requests"), gammas=range(1, 13), split=True, bounded=True):
-    """What `advise --out` leaves: one draft length, 3, logged at every load; an iteration takes 2.5 times as long at
-    the second load as at the first, and 2.5 times that at all others. With `bounded` the times of draft lengths above 3 are bounds."""
+    """The files of `advise --out`: one draft length, 3, logged at every load; an iteration takes 2.5 times as long at
+    the second load as at the first, and 2.5 times that at all others. With `bounded` the times of draft lengths above 3
+    are bounds."""
     lengths = [[gamma, tokens(0.7, gamma), 0.98 * tokens(0.7, gamma), 1.02 * tokens(0.7, gamma),
                 "observed" if gamma == 3 else "fitted", "yes" if gamma > 3 else "no"] for gamma in gammas]
     chain, speedups = [], []

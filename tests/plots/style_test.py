@@ -10,14 +10,14 @@ from support import PLOTS
 import matplotlib
 from plots import style
 
-# Linear RGB as seen without one kind of cone: Machado, Oliveira & Fernandes, IEEE TVCG 15(6), 2009, severity 1.
+# Linear RGB with one kind of cone missing: Machado, Oliveira & Fernandes, IEEE TVCG 15(6), 2009, severity 1.
 NO_RED_CONE = [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
 NO_GREEN_CONE = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
 NO_BLUE_CONE = [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
 
-# A difference in CIE L* that is plain to see between two neighboring lines.
+# A difference in CIE L* that is easy to see between two neighboring lines.
 PLAIN_STEP = 10
-# With more series the marker has to help; the steps still have to be steps.
+# With more series the marker must help; the lightness must still differ.
 SMALL_STEP = 3.5
 
 
@@ -52,7 +52,7 @@ class Looks(unittest.TestCase):
     def test_lightness_agrees_with_known_values(self):
         self.assertAlmostEqual(style.lightness("white"), 100, places=3)
         self.assertAlmostEqual(style.lightness("black"), 0, places=3)
-        self.assertAlmostEqual(style.lightness("#777777"), 50.03, places=1)  # the usual middle grey
+        self.assertAlmostEqual(style.lightness("#777777"), 50.03, places=1)  # the usual middle gray
         for color, known in (("#ff0000", 53.24), ("#00ff00", 87.73), ("#0000ff", 32.30)):  # primaries of sRGB
             self.assertAlmostEqual(style.lightness(color), known, places=1)
 

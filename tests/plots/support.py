@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the plots share: the path to them, a folder of its own for each test, and what a figure shows."""
+"""Shared by the tests of the plots: the import path, a folder for each test, and the content of figures."""
 
 import contextlib
 import csv
@@ -33,7 +33,8 @@ class InDirectory(unittest.TestCase):
 
 
 class Drawn(InDirectory):
-    """A test of what a figure shows of the files in its directory. Equal files are drawn once; a test only looks."""
+    """A test of how a figure shows the files in its directory. Equal files are drawn once, so tests must not change
+    figures."""
 
     _figures = {}
 
@@ -68,7 +69,7 @@ class Drawn(InDirectory):
         return {(axes.get_xscale(), axes.get_yscale()) for axes in self.panels(figure)}
 
     def handle(self, figure, label):
-        """The line or marker that stands in a legend beside `label`, of which there is one."""
+        """The line or marker of the only legend entry `label`."""
         handles = "legend_handles" if hasattr(figure.legends[0], "legend_handles") else "legendHandles"  # until 3.7
         (found,) = [handle for legend in figure.legends
                     for handle, text in zip(getattr(legend, handles), legend.get_texts()) if text.get_text() == label]
@@ -90,7 +91,7 @@ def run_main(main, *arguments):
 
 
 def drawn_texts(figure):
-    """Every text that drawing `figure` really puts on the page, with its box in pixels."""
+    """Every text that is really drawn in `figure`, with its box in pixels."""
     found = []
     draw = Text.draw
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of a sweep: which points, how long their bars, which curve, which best point."""
+"""The figures of a sweep: their points, error bars, curves and best points."""
 
 import re
 import unittest

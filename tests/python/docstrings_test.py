@@ -28,7 +28,7 @@ def modules():
 class Docstrings(unittest.TestCase):
 
     def setUp(self):
-        """In a folder of its own, beside the logs that examples name."""
+        """In a temporary folder with the logs that examples name."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.addCleanup(os.chdir, os.getcwd())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What documents show of the package runs: examples print what stands below them, notebooks execute, the site builds.
+"""Documents about the package are up to date: examples print the shown output, notebooks execute, the site builds.
 
 Needs pip install .[docs,plot] and doxygen.
 """

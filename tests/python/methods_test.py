@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Methods side by side: as the program answers, and as a frame."""
+"""Comparisons of methods: the same as the program's, and as a frame."""
 
 import unittest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fd.plot draws what the program draws, in axes of matplotlib, and rejects to join points that are no line."""
+"""fd.plot draws the program's figures in axes of matplotlib, and rejects points that do not form a line."""
 
 import os
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the program answers, Python answers with the same numbers and the same bytes."""
+"""Python gives the program's answers, with the same numbers and the same bytes."""
 
 import contextlib
 import html
@@ -49,7 +49,7 @@ class Pages(InFolder):
     def test_the_page_of_the_package_is_the_programs(self):
         self.program("page", "--out", "written.html")
         written = pathlib.Path("written.html").read_bytes()
-        self.assertEqual(written, (ROOT / "tests/app/page.html").read_bytes())  # what this package was built with
+        self.assertEqual(written, (ROOT / "tests/app/page.html").read_bytes())  # that of this package
         page = fd.page(height=300)
         page.save("saved.html")
         self.assertEqual(pathlib.Path("saved.html").read_bytes(), written)

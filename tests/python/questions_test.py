@@ -56,7 +56,7 @@ class Questions(unittest.TestCase):
         self.assertEqual(fd.predict(alpha=[], gamma=1, c=0.1).shape, (0,))
 
     def test_a_quantity_that_is_unknown_at_some_points_is_nan_there(self):
-        gamma = np.repeat([0, 5, 0], [5000, 100, 3000])  # the first and the last block of points know nothing
+        gamma = np.repeat([0, 5, 0], [5000, 100, 3000])  # the first and the last block of points have no known quantity
         answer = fd.predict(alpha=0.8, gamma=gamma, c=0.1)
         np.testing.assert_array_equal(np.isnan(answer.accepted_over_drafted), gamma == 0)
         self.assertFalse(np.isnan(answer.speedup).any())
@@ -142,7 +142,7 @@ class Questions(unittest.TestCase):
     def test_a_parquet_file_has_the_rows_of_the_frame(self):
         import pandas
         scenario = dict(alpha=np.linspace(0, 1, 400)[:, None], gamma=np.arange(700), c=0.1, convention="bonus")
-        answer = fd.predict(**scenario)  # more than a piece of the file
+        answer = fd.predict(**scenario)  # more than one piece of the file
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "points.parquet")
             answer.to_parquet(path, progress=False)
@@ -263,7 +263,7 @@ class Simulation(unittest.TestCase):
         self.assertGreater(len(ticks), 3)
 
     def test_an_interrupt_ends_long_work(self):
-        # Whoever starts the tests in the background has them ignore the signal.
+        # Tests started in the background by a shell ignore the signal.
         program = ("import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
                    "import foredraft as fd\nprint('ready', flush=True)\n"
                    "fd.simulate(alpha=.8, gamma=5, c=.05, iterations=10**13, path='reference')\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Distributions and verification rules of one's own."""
+"""User-defined distributions and verification rules."""
 
 import unittest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sweeps of the Python package, here and on executors whose workers die."""
+"""Sweeps of the Python package, in this process and on executors whose workers die."""
 
 import concurrent.futures
 import multiprocessing
@@ -24,7 +24,7 @@ SLOW = dict(alpha=[0.5, 0.7, 0.9], gamma=[1, 3, 5, 7], c=0.05, iterations=10_000
 
 
 class InProcess(concurrent.futures.Executor):
-    """Runs tasks at once, but drops the first ones: their futures are cancelled, or return nothing."""
+    """Runs tasks at once, but drops the first ones: their futures are canceled, or return nothing."""
 
     def __init__(self, dropped=0, empty=0, dead=False):
         self.dropped, self.empty, self.dead, self.tasks = dropped, empty, dead, 0
@@ -190,7 +190,7 @@ class Sweeps(unittest.TestCase):
         self.assertEqual(subprocess.run(command, capture_output=True).returncode, 2)
 
     def kill_in_the_middle(self, worker):
-        """Kills a worker when the first shard is finished, while others are not; says so."""
+        """Kills a worker when the first shard is finished and others are not; records that it did."""
         seen = []
 
         def kill():

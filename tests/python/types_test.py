@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What type checkers say of the package: nothing against a user's file, and the types that it claims; a mistake is told."""
+"""Type checkers accept a user's file with the types that it states, and report mistakes."""
 
 import pathlib
 import re
@@ -26,7 +26,7 @@ fd.advise("a.log").gamma + 1
 class Types(unittest.TestCase):
 
     def mypy(self, file, *options):
-        """Installed packages are not reported on; the caller's folder is not ours."""
+        """Installed packages are not checked, so the folder must not be that of the package."""
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--config-file=", f"--cache-dir={folder}",
                        *options, str(file)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A user's file: what type checkers say of it is tested (types_test.py), and it runs. Arguments: the folder of logs."""
+"""A user's file, which is type-checked (types_test.py) and runs. Arguments: the folder of logs."""
 
 import concurrent.futures
 import sys

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every public value comes back from a pickle, and columns and frames of pandas and polars stand for arrays."""
+"""Every public value can be pickled and read back, and columns and frames of pandas and polars can be used as
+arrays."""
 
 import inspect
 import pathlib

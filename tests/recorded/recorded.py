@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the commands of commands.toml and compares what they print, write and return with tests/recorded/expected/.
+"""Runs the commands of commands.toml and compares their output, files and exit codes with tests/recorded/expected/.
 
 Usage: recorded.py PROGRAM [--update]
 
---update writes what the program does now as what is expected. Exit code 0: every byte as expected; 1: something
-differs, which is printed as a unified diff; 2: bad usage.
+--update makes the program's present output the expected one. Exit code 0: every byte as expected; 1: something differs,
+which is printed as a unified diff; 2: bad usage.
 
-A case runs in a temporary folder of its own, which holds its files, with these steps one after the other:
+A case runs in a temporary folder with its files, with these steps one after the other:
 
     foredraft ...         the program, its arguments quoted as in a shell
-    quietly foredraft ... the same, and of what it prints nothing is recorded: its files and its exit code are
-    briefly foredraft ... the same, and of its JSON no list or object that does not fit on a line is recorded
+    quietly foredraft ... the same, but only its files and its exit code are recorded
+    briefly foredraft ... the same, but lists and objects of its JSON that do not fit on a line are omitted
     edit FILE OLD NEW     replaces every OLD
     keep_lines FILE N     cuts the file after N lines
     remove FILE           a file or a folder
-    show FILE             its content, into the record
+    show FILE             records its content
 
 A record has one line for each line printed ("out| ", "err| ", "show| "), the exit code of each command and, at its
 end, size and SHA-256 of every file that the case has written. A JSON document has several values on a line, numbers of
-six digits, and the SHA-256 of the bytes that were printed: where only the SHA-256 differs, further digits do. Manifests
-hold times and are not compared; `show` has their other keys.
+six digits, and the SHA-256 of the bytes that were printed: if only the SHA-256 differs, later digits differ. Manifests
+contain times and are not compared; `show` records their other keys.
 """
 import concurrent.futures
 import difflib
@@ -42,13 +42,13 @@ WIDTH = 116  # characters of a line of JSON
 LONG_NUMBER = re.compile(r"-?\d+\.\d{5,}(?:e[-+]?\d+)?")
 TIMEOUT_S = 60  # of a command
 
-# All that may differ from build to build, from machine to machine and from run to run. Nothing else is changed.
+# All that may differ between builds, machines and runs. Nothing else is replaced.
 PRINTED = [
     # foredraft --version
     (re.compile(r"\Aforedraft \d+\.\d+\.\d+(?:\.dev\d+)? \(commit .*\)\n\Z"), "foredraft VERSION (BUILD)\n"),
     # the plan of a sweep: "about 1 s on 2 threads"
     (re.compile(r"(?<=, )about [^,\n]* on \d+ threads?$", re.MULTILINE), "about TIME on THREADS"),
-    # progress, of what takes longer than two seconds on a slow machine
+    # progress of work that takes longer than two seconds on a slow machine
     (re.compile(r"^(?: {0,2}\d+ %  [^\n]* left|  \.\.\.  [^\n]* so far)\n", re.MULTILINE), ""),
     # validate, of a profile of another processor
     (re.compile(r"(?<=, and this is )[^\n]*(?= \(times of one device do not apply to another\))"), "THIS PROCESSOR"),
@@ -59,7 +59,7 @@ MANIFEST = [
     (re.compile(r'(?<=^  "run": )\{.*?^  \}', re.MULTILINE | re.DOTALL), "RUN"),
 ]
 MANIFEST_NAMES = {"manifest.json", "validation.json"}  # the second is a copy that `reproduce --validation` makes
-# In place of what a step needs and a program that is broken has not written; no record has one.
+# Replaces a file that a step needs and that a broken program has not written; no record has one.
 NO_FILE = "(no such file)"
 NO_TEXT = "(holds no such text)"
 
@@ -75,8 +75,8 @@ def indent(line):
 
 
 def packed(lines, brief=False):
-    """JSON with as many values on a line as fit, and each list and object that fits on a line on one. In brief, those
-    that do not fit are left out."""
+    """JSON with as many values on a line as fit, and each list and object that fits on a line on one line. In brief
+    form, those that do not fit are omitted."""
     kept, opened = [], []
     for line in lines:
         if line.endswith(("[", "{")):
@@ -100,7 +100,7 @@ def packed(lines, brief=False):
 
 
 def marked(mark, text, brief=False):
-    """Every line behind its mark, so that a record shows each byte."""
+    """Every line after its mark, so that a record shows each byte."""
     if not text:
         return []
     if text.startswith("{\n") and text.endswith("\n}\n"):
@@ -206,7 +206,7 @@ def difference(case, expected, found):
 
 
 def lines_of(text):
-    """Only at newlines: other separators are content."""
+    """Splits only at newlines: other separators are content."""
     lines = [line + "\n" for line in text.split("\n")]
     return lines[:-1] if lines[-1] == "\n" else [*lines[:-1], lines[-1][:-1]]
 

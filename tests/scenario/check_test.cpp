@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fits with what: the one check of a scenario, over all pairs of members of the registries.
+// Which parts of a scenario can be combined: its check, over all pairs of members of the registries.
 #include "scenario/check.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::vector<std::string> fields_of(const Scenario& scenario) {
 
 }  // namespace
 
-TEST_CASE("every pair of members goes together, or a problem names one of the two") {
+TEST_CASE("every pair of members fits together, or a problem names one of the two") {
   const std::vector<tests::Choice> choices = everything_to_try();
   for (const Scenario& sound : tests::scenarios_to_vary()) {
     CHECK(problems_of(sound).empty());
@@ -99,7 +99,7 @@ TEST_CASE("every number outside its range is a problem of its parameter") {
   });
 }
 
-TEST_CASE("the limits of a draft length are those of what uses it") {
+TEST_CASE("the limits of a draft length are those of the parts that use it") {
   const auto legal = [](Scenario scenario, std::int64_t longest) {
     scenario.gamma = longest;
     CHECK(problems_of(scenario).empty());
@@ -129,7 +129,7 @@ TEST_CASE("the limits of a draft length are those of what uses it") {
   legal(scenario, max_ngram_heads);
 }
 
-TEST_CASE("a chain whose two states are closed has no mean") {
+TEST_CASE("a chain whose two states are absorbing has no mean") {
   for (const AcceptanceProcess& closed : std::vector<AcceptanceProcess>{Markov{1.0, 0.0}, Runs{1.0, 0.0}}) {
     CHECK(fields_of(of_process(closed, 3)) == std::vector<std::string>{"process.a"});
   }
@@ -137,7 +137,7 @@ TEST_CASE("a chain whose two states are closed has no mean") {
   CHECK(fields_of(of_process(Markov{0.9, 0.0}, 3)).empty());
 }
 
-TEST_CASE("a recording holds what can be replayed, and brings its own sequences") {
+TEST_CASE("a recording holds replayable values, and has its own sequences") {
   const auto fields = [](const Recording& recording) {
     return fields_of(of_process(Trace{.recording = std::make_shared<const Recording>(recording)}, 3));
   };
@@ -217,7 +217,7 @@ TEST_CASE("every combination of a sweep is checked, and a rule that several numb
         "more entries");
 }
 
-TEST_CASE("a sweep over every parameter at once is checked in a moment") {
+TEST_CASE("a sweep over every parameter at once is checked quickly") {
   Space everything;
   for (const Parameter& parameter : parameters()) {
     Axis& added = everything.axes.emplace_back(Axis{&parameter, {}, 1});

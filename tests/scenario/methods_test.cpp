@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The methods of the field: what people search for is found, and everything that is modeled belongs to a method.
+// The methods of the field: common names are found, and everything that is modeled belongs to a method.
 #include "scenario/methods.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::set<std::string> modeled_names() {
 
 }  // namespace
 
-TEST_CASE("every method says what it is, when it pays, its source, and how it is asked for or why not") {
+TEST_CASE("every method has a description, when it gains, its source, and how to ask for it or why not") {
   std::set<std::string> plain;
   for (const Method& method : methods()) {
     CAPTURE(method.name);
@@ -39,7 +39,7 @@ TEST_CASE("every method says what it is, when it pays, its source, and how it is
     CHECK(method.request.empty() != method.reason.empty());
     const bool compared = !std::holds_alternative<std::monostate>(method.compared);
     if (compared) CHECK_FALSE(method.request.empty());
-    // What is modeled is compared, or says why not.
+    // A modeled method is compared, or gives a reason why not.
     CHECK(method.not_compared.empty() == (compared || method.request.empty()));
     if (!method.if_named.empty()) CHECK(compared);
     CHECK(plain.insert(plain_name(method.name)).second);
@@ -94,7 +94,7 @@ TEST_CASE("a compared rule or policy is one of the method's members, and as exac
   }
 }
 
-TEST_CASE("a word that names a method of the field is answered with how it is asked for, or why it is not modeled") {
+TEST_CASE("the name of a published method returns how to ask for it, or why it is not modeled") {
   CHECK(method_suggestion("PEARL").ends_with("predict --overlap (docs/methods.md)"));
   CHECK(method_suggestion("EAGLE-2").ends_with("foredraft tree --expand (docs/methods.md)"));
   CHECK(method_suggestion("SpecDec++").ends_with("--policy rejection_probability (docs/methods.md)"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every family of a scenario: one entry for each alternative, parameters that store where they say.
+// Every family of a scenario: one entry for each alternative, and parameters that store into it.
 #include "scenario/costs.hpp"
 #include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
@@ -15,8 +15,8 @@
 namespace foredraft::scenario {
 namespace {
 
-/// Sorted by name, sourced, one entry an alternative, and every parameter gives back what was stored, in its own
-/// alternative alone.
+/// Sorted by name, with sources, one entry per alternative; every parameter returns what was stored, and only in its
+/// own alternative.
 template <class Entry>
 void check_family(const std::vector<Entry>& registry, bool sorted = true) {
   using Family = decltype(Entry::value);
@@ -37,7 +37,7 @@ void check_family(const std::vector<Entry>& registry, bool sorted = true) {
       if (by_default) CHECK(parameter.get(entry.value) == parameter.default_value());
       const bool whole = parameter.type == ValueType::integer;
       if (!whole && parameter.type != ValueType::real) continue;
-      // The largest legal number; of an unbounded range one that nothing starts with.
+      // The largest legal number; for an unbounded range one that is no default.
       const double number = parameter.range.excludes_maximum ? 0.75 : std::min(parameter.range.maximum, 4096.0);
       const Value stored = whole ? Value(static_cast<std::int64_t>(number)) : Value(number);
       for (const Entry& other : registry) {
@@ -53,7 +53,7 @@ void check_family(const std::vector<Entry>& registry, bool sorted = true) {
 
 }  // namespace
 
-TEST_CASE("every family has one sound entry for each of its alternatives") {
+TEST_CASE("every family has one valid entry for each of its alternatives") {
   check_family(processes());
   check_family(drafters());
   check_family(policies());
@@ -61,7 +61,7 @@ TEST_CASE("every family has one sound entry for each of its alternatives") {
   check_family(costs(), false);
 }
 
-TEST_CASE("every drafter drafts somewhere") {
+TEST_CASE("every drafter works in some fidelity") {
   for (const DrafterMember& entry : drafters()) CHECK((entry.process || entry.token));
 }
 

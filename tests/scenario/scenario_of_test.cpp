@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scenario from names and values: the one constructor behind files, command lines and programs.
+// A scenario from names and values: the constructor that files, command lines and programs use.
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -27,7 +27,7 @@ Scenario sound(const std::vector<Input>& inputs) {
 
 }  // namespace
 
-TEST_CASE("names and values make a scenario, defaults in place of what was left out") {
+TEST_CASE("names and values make a scenario, with defaults for missing ones") {
   const Scenario scenario = sound({{"alpha", 0.8}, {"gamma", std::int64_t{5}}, {"c", 0.05}});
   CHECK(std::get<Iid>(std::get<ProcessFidelity>(scenario.fidelity).acceptance).alpha == 0.8);
   CHECK(scenario.gamma == 5);
@@ -49,7 +49,7 @@ TEST_CASE("the order of names means nothing, and a whole number may be written w
   CHECK(std::get<Plus2Minus1>(process.policy).start == 2);
 }
 
-TEST_CASE("a mean and a correlation take the place of the two parameters of a process, whichever comes first") {
+TEST_CASE("a mean and a correlation replace the two parameters of a process, in any order") {
   const auto process = [](const char* name, const char* first, double one, const char* then, double other) {
     return std::get<ProcessFidelity>(
                sound({{"gamma", std::int64_t{3}}, {"process", name}, {first, one}, {then, other}}).fidelity)
@@ -69,7 +69,7 @@ TEST_CASE("a mean and a correlation take the place of the two parameters of a pr
   }
 }
 
-TEST_CASE("means and correlations that no process has, and those given with a and b, are rejected") {
+TEST_CASE("impossible means and correlations, and those given with a and b, are rejected") {
   const auto problems = [](const char* name, double mean, double correlation) {
     return problems_from(
         {{"gamma", std::int64_t{3}}, {"process", name}, {"process.mean", mean}, {"process.correlation", correlation}});

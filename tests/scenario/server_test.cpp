@@ -14,13 +14,13 @@
 
 namespace foredraft::scenario {
 
-TEST_CASE("a schedule gives every batch its gamma, the ends of a range included") {
+TEST_CASE("a schedule gives every batch its gamma, the limits of a range included") {
   const std::vector<GammaRange> schedule{{1, 2, 5}, {3, 3, 2}, {4, 128, 0}};
   CHECK(gamma_by_batch(schedule, 6, Convention::bonus) == std::vector<std::int64_t>{5, 5, 5, 2, 0, 0, 0});
   CHECK(gamma_by_batch(schedule, 1, Convention::bonus) == std::vector<std::int64_t>{5, 5});
 }
 
-TEST_CASE("schedules with gaps, overlaps, too short ones and gammas without meaning are rejected") {
+TEST_CASE("schedules with gaps, overlaps, missing batches and invalid gammas are rejected") {
   const auto rejected = [](const std::vector<GammaRange>& schedule, Convention convention) {
     CHECK_THROWS_AS(gamma_by_batch(schedule, 8, convention), DomainError);
   };
@@ -34,7 +34,7 @@ TEST_CASE("schedules with gaps, overlaps, too short ones and gammas without mean
   rejected({{1, 8, 0}}, Convention::no_bonus);
 }
 
-TEST_CASE("lengths below the shortest, broken ones and spreads that go below it are rejected") {
+TEST_CASE("lengths below the minimum, broken ones and spreads below it are rejected") {
   const auto problems = [](const TokenCount& prompt, const TokenCount& output) {
     std::string fields;
     const Scenario scenario{

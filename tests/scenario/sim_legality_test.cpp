@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulators check nothing that a scenario can say: each of these is rejected before one is made.
+// Simulators do not check scenarios: each of these is rejected before a simulator is constructed.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -42,12 +42,12 @@ void put(Scenario& scenario, const Models& part) { token_of(scenario).models = p
 
 using Change = std::function<void(Scenario&)>;
 
-/// A change that puts these parts in the place of those of their kind.
+/// A change that replaces the parts of the same kinds by these.
 Change with(const auto&... parts) {
   return [parts...](Scenario& scenario) { (put(scenario, parts), ...); };
 }
 
-/// A change of a sound scenario, and the parameter that is wrong then.
+/// A change of a valid scenario, and the parameter that it makes invalid.
 using IllegalChange = std::pair<std::string, Change>;
 
 void check_changes(const Scenario& sound, const std::vector<IllegalChange>& changes) {
@@ -69,7 +69,7 @@ GivenModels given(GivenDistributions distributions) {
 
 }  // namespace
 
-TEST_CASE("what process fidelity cannot simulate is rejected, and the parameter is named") {
+TEST_CASE("a scenario that process fidelity cannot simulate is rejected, and the parameter is named") {
   check_changes({.fidelity = ProcessFidelity{.acceptance = Iid{0.5}}, .gamma = 3},
                 {{"alpha", with(Iid{1.5})},
                  {"alpha", with(Iid{not_a_number})},
@@ -147,7 +147,7 @@ TEST_CASE("drafters and policies that cannot be simulated together are rejected"
        {"c", with(ConstantRatio{.c = -0.1})}});
 }
 
-TEST_CASE("what token fidelity cannot simulate is rejected, and the parameter is named") {
+TEST_CASE("a scenario that token fidelity cannot simulate is rejected, and the parameter is named") {
   const auto temperature = [](double of) { return [of](Scenario& scenario) { token_of(scenario).temperature = of; }; };
   const GivenDistributions two{.target = {{0.5, 0.5}}, .draft = {{0.25, 0.75}}};
   check_changes({.fidelity = TokenFidelity{.models = given(two)}, .gamma = 2},
@@ -203,7 +203,7 @@ TEST_CASE("what token fidelity cannot simulate is rejected, and the parameter is
                  {"operations_ratio", lookup_with_operations}});
 }
 
-TEST_CASE("what a server cannot simulate is rejected, and the parameter is named") {
+TEST_CASE("a scenario that a server cannot simulate is rejected, and the parameter is named") {
   const Scenario sound{.fidelity = Server{.acceptance = Iid{0.5},
                                           .max_batch = 64,
                                           .arrivals = {.kind = ArrivalKind::closed, .clients = 1},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/operators/aisimulate_steps.py without the package: what it takes, what it asks for and what it rejects."""
+"""scripts/operators/aisimulate_steps.py without the package: what it accepts, requests and rejects."""
 
 import json
 import pathlib

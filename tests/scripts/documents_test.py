@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/documents.py on pages made up here: what it notices, what it lets pass and what it writes."""
+"""scripts/documents.py on small pages: what it reports, accepts and writes."""
 
 import contextlib
 import io

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured with engines: each recorded error follows from the recorded prediction and runs."""
+"""Measurements with engines: each recorded error follows from the recorded prediction and runs."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ import held_against  # noqa: E402
 import llama_cpp_validation  # noqa: E402
 
 ENGINES = ROOT / "gpu_bench" / "data" / "engines"
-# Terms that a prediction can leave out; the names of the columns of a cell in runs.csv, in the order of prediction.csv.
+# Terms that a prediction can omit; the columns of a cell in runs.csv, in the order of prediction.csv.
 RECORDS = {"llama.cpp": (("logits", "catch_up", "in_loop", "draws"), ("pair", "format", "gamma")),
            "transformers": (("plain_host", "draft_host", "draft_set_up", "verify_host"),
                             ("pair", "mode", "drafter", "gamma"))}

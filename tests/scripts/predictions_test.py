@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/predictions.py: a record of which anything predicted was changed is rejected, and its table counts every row."""
+"""scripts/predictions.py: a record with a changed prediction is rejected, and its table counts every row."""
 
 import contextlib
 import csv
@@ -58,14 +58,15 @@ class Records(unittest.TestCase):
         self.assertEqual(self.measured(), (0, "1 records, 4 predictions, 3 measured\n"))
         status, text = self.run_script("table")
         self.assertEqual(status, 0)
-        # Errors 20, 25 and 50 %. 1.2 lies in [1.2, 1.8]. 1.0 is no gain where one was sure, 1.6 a gain where a loss was.
+        # Errors 20, 25 and 50 %. 1.2 lies in [1.2, 1.8]. 1.0 is no gain although one was sure, 1.6 a gain although a
+        # loss was.
         self.assertIn("| speedup | a | 3 | 25.0 | 50.0 | 1 of 3 | 2 | - | 2026-11-27 | predicted first | - |\n", text)
         self.assertIn("| k | 3 | 25.0 | 50.0 | 1 of 3 | 2 | - | 2026-11-27 |\n", text)
         self.assertIn("| speedup | a | 1 | 2026-11-26 | `2026-11-26-a.csv` |\n", text)
 
     def test_a_prediction_is_filled_in_and_never_changed(self):
         self.assertEqual(self.record(), (0, "1 records, 4 predictions, 0 measured\n"))
-        self.assertNotIn("| k |", self.run_script("table")[1])  # nothing of its kind is measured
+        self.assertNotIn("| k |", self.run_script("table")[1])  # no record of its kind is measured
         self.assertEqual(self.change("gamma 1,1.2,1.1,1.3,,", "gamma 1,1.2,1.1,1.3,1.25,")[0], 1)  # by whom, and when
         self.change("# measured_by:\n", "# measured_by: them\n")
         self.assertEqual(self.change("# measured:\n", "# measured: 2026-12-01\n"),

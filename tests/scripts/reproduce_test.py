@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/reproduce.sh with the program replaced by one that writes down how it was called: what runs, and what goes on
-when this machine cannot be measured."""
+"""scripts/reproduce.sh with the program replaced by one that records its calls: what runs, and what continues if this
+machine cannot be measured."""
 
 import os
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/slurm submits, run here by a scheduler of twenty lines."""
+"""The jobs that scripts/slurm submits, run by a scheduler of twenty lines."""
 import os
 import pathlib
 import re
@@ -22,7 +22,7 @@ iterations = 1000
 seed = 1
 """
 
-# Runs jobs as they come; %a of the log's name is the task; a job whose dependency failed is not run.
+# Runs jobs as they are submitted; %a in the log's name is the task; a job whose dependency failed is not run.
 SBATCH = """#!/usr/bin/env bash
 cd "$JOBS" || exit 1
 job=$(($(cat last 2>/dev/null || echo 0) + 1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Validation against vLLM, the parts that need no vLLM: what is read from its files, fitted, predicted and judged."""
+"""The parts of the validation with vLLM that do not need it: reading its files, fitting, predicting and judging."""
 
 import pathlib
 import sys
@@ -17,7 +17,7 @@ import vllm_cpu_validation as validation  # noqa: E402
 
 
 def document(itls, accepted=0, iterations=0, drafts=0):
-    """A file of the benchmark for requests whose chunks came so many seconds after each other."""
+    """A file of the benchmark for requests whose chunks have these distances in seconds."""
     made = {"itls": itls, "output_lens": [5] * len(itls), "ttfts": [0.5] * len(itls), "output_throughput": 10.0,
             "completed": len(itls), "start_times": [1.23456789]}
     if iterations:
@@ -44,7 +44,7 @@ class Runs(unittest.TestCase):
         self.assertEqual((run["tokens_per_iteration"], run["drafts_per_iteration"]), (2.0, 3.0))
 
     def test_iterations_that_found_nothing_to_draft_are_iterations(self):
-        # 8 tokens after the first ones, of which 2 were drafts: 6 iterations, one of which drafted.
+        # 8 tokens after the first ones, 2 of them drafts: 6 iterations, one of which drafted.
         run = of_runs.run_numbers(document([[0.1] * 3, [0.1] * 3], accepted=2, iterations=1, drafts=3))
         self.assertEqual(run["iterations"], 6)
         self.assertAlmostEqual(run["tokens_per_iteration"], 8 / 6)
@@ -76,7 +76,8 @@ class Runs(unittest.TestCase):
 
 class Model(unittest.TestCase):
     def engine(self):
-        """Host 4 ms and 0.1 a request, drafting 3 ms more; passes of 30 ms, 1 ms a token to 8, 2 ms beyond."""
+        """Host 4 ms and 0.1 ms per request, 3 ms more for drafting; passes of 30 ms, plus 1 ms per token up to 8, 2 ms
+        beyond."""
         return prediction.Engine(0.25, {1: 30.0, 8: 37.0, 32: 85.0}, {1: 4.1, 8: 4.8}, 3.0, 2.0, {1: 11.6, 8: 14.05})
 
     def calibration(self, engine):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workflows of .github/ call scripts that there are, and together all parts of the tests; scripts reject bad arguments."""
+"""Workflows of .github/ call existing scripts, and together all parts of the tests; scripts reject bad arguments."""
 import os
 import pathlib
 import re

@@ -11,7 +11,7 @@
 
 namespace foredraft::sim {
 
-TEST_CASE("quantiles of durations are those of the sorted list, to the resolution of the histogram") {
+TEST_CASE("quantiles of durations equal those of the sorted list, to the resolution of the histogram") {
   RandomStream random(5, {.purpose = Purpose::test, .point = 0, .block = 0});
   DurationHistogram histogram;
   std::vector<std::int64_t> durations;
@@ -28,7 +28,7 @@ TEST_CASE("quantiles of durations are those of the sorted list, to the resolutio
   }
 }
 
-TEST_CASE("short durations are exact, and the longest one has a bucket") {
+TEST_CASE("short durations are exact, and even the longest one has a bucket") {
   for (const std::int64_t duration : {0, 1, 127, 128, 200, 255}) {
     DurationHistogram histogram;
     histogram.add(duration);
@@ -41,7 +41,7 @@ TEST_CASE("short durations are exact, and the longest one has a bucket") {
   CHECK(std::abs(static_cast<double>(histogram.quantile(1.0)) - exact) <= DurationHistogram::resolution * exact);
 }
 
-TEST_CASE("merged histograms hold what one histogram of all durations holds") {
+TEST_CASE("merging histograms gives the histogram of all durations") {
   DurationHistogram one;
   DurationHistogram other;
   DurationHistogram both;

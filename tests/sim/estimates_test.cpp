@@ -57,7 +57,7 @@ TEST_CASE("tokens per iteration and its inverse are ratios of totals with the er
   CHECK(tokens_per_iteration(tally).mean == Approx(13.0 / 6.0));
 }
 
-TEST_CASE("speedup divides tokens by iterations and paid draft passes") {
+TEST_CASE("speedup divides tokens by iterations and charged draft passes") {
   const Tally tally = six_iterations(Convention::bonus);
   check_same(speedup(tally, constant_ratio(0.25)), ratio_by_hand({1, 1, 2, 3, 3, 3}, std::vector<double>(6, 1.5)));
   check_same(speedup(tally, constant_ratio(0.0)), tokens_per_iteration(tally));
@@ -69,7 +69,7 @@ TEST_CASE("speedup divides tokens by iterations and paid draft passes") {
   parallel_drafter.units.add({3, 1, 2, 1, 2, 2}, 3);
   check_same(speedup(parallel_drafter, constant_ratio(0.25)),
              ratio_by_hand({1, 1, 2, 3, 3, 3}, std::vector<double>(6, 1.25)));
-  // Two passes at 0.25 beside a verification of 1.5 steps, and two steps once a unit where plain decoding pays one.
+  // Two passes at 0.25 and a verification of 1.5 steps, and two steps per sequence, one in plain decoding.
   check_same(speedup(tally, {.iteration = 1.5, .draft_pass = 0.25, .sequence = 2.0, .plain_sequence = 1.0}),
              ratio_by_hand({2, 2, 3, 4, 4, 4}, std::vector<double>(6, 4.0)));
   CHECK_THROWS_AS(speedup(tally, constant_ratio(-0.1)), DomainError);
@@ -85,7 +85,7 @@ TEST_CASE("operations count one verified position more with a bonus token than w
   CHECK_THROWS_AS(operations_factor(six_iterations(Convention::bonus), -1.0, Convention::bonus), DomainError);
 }
 
-TEST_CASE("each definition of acceptance divides what it says by what it says") {
+TEST_CASE("each definition of acceptance has its numerator and denominator") {
   const Acceptance seen = acceptance(six_iterations(Convention::bonus));
   const std::vector<double> accepted{0, 0, 1, 2, 2, 2};
   check_same(seen.per_token, ratio_by_hand(accepted, {1, 1, 2, 2, 2, 2}));
@@ -109,7 +109,7 @@ TEST_CASE("the variance of the tokens of an iteration comes from the histogram, 
   CHECK(tokens_variance(tally) == Approx((33.0 - 169.0 / 6.0) / 5.0).epsilon(few_ulp));
 }
 
-TEST_CASE("what was not observed is not a number, never zero") {
+TEST_CASE("an unobserved estimate is NaN, never zero") {
   Tally tally = empty_tally(2, Convention::bonus);
   CHECK(std::isnan(tokens_per_iteration(tally).mean));
   CHECK(std::isnan(acceptance(tally).conditional[0].mean));

@@ -31,7 +31,7 @@ ServingTally serving_replica(std::uint64_t number, std::int64_t tokens_in_window
 
 }  // namespace
 
-TEST_CASE("replicas of a serving tally stand in order of their number, whatever the order of merging") {
+TEST_CASE("replicas of a serving tally are sorted by their number, for any order of merging") {
   ServingTally forwards;
   ServingTally backwards;
   for (const std::uint64_t number : {0U, 1U, 2U}) forwards.merge(serving_replica(number, 100));
@@ -48,7 +48,7 @@ TEST_CASE("estimates of serving are ratios of totals in seconds and milliseconds
   const Estimates estimates = serving_estimates(tally);
   using tests::few_ulp;
   CHECK(estimates.tokens_per_s.mean == Approx(400 / 0.040).epsilon(few_ulp));
-  // Two replicas of 5,000 and 15,000 tokens per second in windows of one length: half their difference.
+  // Two replicas of 5,000 and 15,000 tokens per second in windows of equal length: half their difference.
   CHECK(estimates.tokens_per_s.standard_error == Approx(5000.0).epsilon(few_ulp));
   CHECK(estimates.goodput_tokens_per_s.mean == Approx(200 / 0.040).epsilon(few_ulp));
   CHECK(estimates.mean_batch.mean == 1.5);
@@ -58,7 +58,7 @@ TEST_CASE("estimates of serving are ratios of totals in seconds and milliseconds
   CHECK(estimates.latency_p99_ms.standard_error == Approx(100.0).epsilon(few_ulp));
 }
 
-TEST_CASE("batches that differ give an error where replicas agree, and where there is one replica") {
+TEST_CASE("batches that differ give an error where replicas agree, and for a single replica") {
   const auto replica = [](std::uint64_t number) {
     ServingTally tally = serving_replica(number, 400);
     for (const std::int64_t emitted : {100, 300}) {
@@ -70,7 +70,7 @@ TEST_CASE("batches that differ give an error where replicas agree, and where the
     return tally;
   };
   ServingTally two = replica(0);
-  CHECK(std::isnan(serving_estimates(two).tokens_per_s.standard_error));  // two batches say too little
+  CHECK(std::isnan(serving_estimates(two).tokens_per_s.standard_error));  // two batches are too few
   two.merge(replica(1));
   const Estimate rate = serving_estimates(two).tokens_per_s;
   CHECK(rate.mean == Approx(20'000.0).epsilon(tests::few_ulp));

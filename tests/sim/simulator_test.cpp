@@ -45,7 +45,7 @@ TEST_CASE("a run merges every block once, whatever the number of threads") {
   }
 }
 
-TEST_CASE("a run hands its key to every block") {
+TEST_CASE("a run passes its key to every block") {
   const CountingBlocks simulator(4);
   CHECK(run(simulator, {.seed = 1, .point = 0}, 1).units.sum(accepted) == 0);
   CHECK(run(simulator, {.seed = 1, .point = 9}, 1).units.sum(accepted) == 10);

@@ -29,7 +29,7 @@ TEST_CASE("a consistent tally passes the conservation check and merges to twice 
   CHECK(tally.accepted_at == std::vector<std::uint64_t>{4, 2});
 }
 
-TEST_CASE("the conservation check notices a dropped bonus token, a lost draft and an impossible test") {
+TEST_CASE("the conservation check detects a dropped bonus token, a lost draft and an impossible test") {
   Tally dropped_bonus = two_iterations();
   dropped_bonus.tokens_count = {0, 2, 0};
   CHECK_THROWS_WITH(check_conservation(dropped_bonus), Catch::Contains("histogram"));

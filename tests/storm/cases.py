@@ -19,7 +19,7 @@ series = "alpha"
 panel = "c"
 width = "single_column"
 """
-# A server's line every ten seconds; the second log is of one that does not speculate.
+# A server's line every ten seconds; the server of the second log does not speculate.
 SPECULATION = ("INFO 11-23 10:{minute:02d}:00 [metrics.py:96] SpecDecoding metrics: Mean acceptance length: 2.{tenths}0, "
                "Accepted throughput: 40.00 tokens/s, Drafted throughput: 100.00 tokens/s, Accepted: 1{tenths}00 tokens, "
                "Drafted: 3000 tokens, Per-position acceptance rate: 0.700, 0.350, 0.{tenths}50, "
@@ -29,7 +29,8 @@ INPUTS = {
     "other.log": "".join(SPECULATION.format(minute=minute, tenths=2) for minute in range(20)),
     "one.toml": SWEEP.format(alphas="[0.5, 0.6, 0.7, 0.8]", gammas="[1, 2, 3, 4, 5, 6]", iterations=8000, seed=1),
     "two.toml": SWEEP.format(alphas="[0.5, 0.6, 0.7, 0.8]", gammas="[1, 2, 3, 4, 5, 6]", iterations=8000, seed=2),
-    # Its points look long and are short: few are written at a time, so that a kill leaves any number of rows.
+    # Its points are expected to be long but are short: few are written at a time, so that a kill can leave any number
+    # of rows.
     "rows.toml": SWEEP.format(alphas="{ from = 0.01, to = 0.15, step = 0.01 }", gammas="[2_000, 8_000]",
                               iterations=2000, seed=1),
     "heads.txt": "0.6 0.2 0.1\n0.5 0.2\n0.4\n",
@@ -44,12 +45,12 @@ class Case:
     """A command that writes the folder `out`."""
 
     name: str
-    family: str  # cases of one family may meet in one folder
+    family: str  # cases of one family may run in one folder
     arguments: list
     draws: bool = False  # starts the scripts of `plots/` (of the stand-in)
-    from_case: str = ""  # begins in what that case leaves
-    volatile: bool = False  # writes another profile every time: whole or absent is all that is asked
-    resumes: bool = True  # or, once it has written something, it exits with 2 and changes nothing
+    from_case: str = ""  # starts with the files of that case
+    volatile: bool = False  # writes another profile every time: it must only be complete or absent
+    resumes: bool = True  # if not, a second run exits with 2 and changes nothing
     codes: tuple = (0,)
     start: dict = dataclasses.field(default_factory=dict)  # name -> bytes, before
     wanted: dict = dataclasses.field(default_factory=dict)  # after
@@ -61,7 +62,7 @@ class Case:
 
     @property
     def weight(self):
-        """How often it is drawn: what takes long, less."""
+        """How often it is drawn: slow cases less often."""
         return 0.1 if self.draws or self.volatile else 1.0
 
 

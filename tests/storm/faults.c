@@ -2,12 +2,13 @@
 /* A disk that fails on demand: an LD_PRELOAD library for storm.py.
  *
  * It counts the calls that write in the program named STORM_PROGRAM: open for writing, write, fsync, rename, ftruncate,
- * flock, mkdir. Standard streams, pipes, /dev and /proc are not counted. The call number STORM_CALL meets STORM_ACTION:
+ * flock, mkdir. Standard streams, pipes, /dev and /proc are not counted. STORM_ACTION is applied to call number
+ * STORM_CALL:
  *   an errno     the call fails with it
- *   short        a write takes half of its bytes; other calls are left alone
- *   before       SIGKILL before the call, after: behind it, half: behind half of the bytes of a write
- * STORM_ONWARD=1: every call from that one on. STORM_CALL=0: nothing fails. STORM_LOG receives a line per call that met
- * an action, or of every counted call where STORM_CALL is 0: its name and its path (of a rename: both). */
+ *   short        a write takes half of its bytes; other calls are unchanged
+ *   before       SIGKILL before the call; after: after it; half: after half of the bytes of a write
+ * STORM_ONWARD=1: every call from that one on. STORM_CALL=0: nothing fails. STORM_LOG receives a line per call with an
+ * action, or per counted call if STORM_CALL is 0: its name and its path (of a rename: both). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -46,7 +47,7 @@ static void note(const char *call, const char *path) {
   syscall(SYS_close, file);
 }
 
-/* Whether the action is for this call. A path of 0: that of the descriptor. */
+/* Whether the action applies to this call. A path of 0: that of the descriptor. */
 static int met(const char *call, int descriptor, const char *path) {
   const char *program = getenv("STORM_PROGRAM");
   const char *number = getenv("STORM_CALL");
@@ -72,7 +73,7 @@ static int met(const char *call, int descriptor, const char *path) {
   return hit;
 }
 
-/* What the action says before the call: 1 if it fails. */
+/* Applies the action before the call; 1 if the call fails. */
 static int fails(int hit) {
   if (!hit || is_action("short") || is_action("after")) return 0;
   if (is_action("before") || is_action("half")) die();

@@ -10,7 +10,7 @@ PROGRESS = ("run", "program", "state", "inputs", "outputs", "figures", "report")
 
 
 class Lost(Exception):
-    """What was lost, in words that are the same for every instance of one fault, and the details."""
+    """What was lost, in words that are equal for every instance of one fault, and the details."""
 
     def __init__(self, what, details=""):
         super().__init__(f"{what}: {details}" if details else what)
@@ -18,7 +18,7 @@ class Lost(Exception):
 
 
 def read_folder(folder):
-    """name -> bytes; a file that cannot be one of the program's is named by what it is."""
+    """name -> bytes; for a file that cannot be the program's, its kind instead of bytes."""
     files = {}
     if not folder.exists():
         return files
@@ -54,7 +54,7 @@ def parsed(name, content):
 
 
 def owners(manifest, cases):
-    """The cases whose folder this can be, by the keys in which their manifests differ."""
+    """The cases that may have written this folder, by the keys in which their manifests differ."""
     keys = {key for case in cases for key in case.manifest if key not in PROGRESS}
     keys = [key for key in sorted(keys) if any(case.manifest.get(key) != cases[0].manifest.get(key) for case in cases)]
     found = [case for case in cases if all(manifest.get(key) == case.manifest.get(key) for key in keys)]
@@ -64,10 +64,10 @@ def owners(manifest, cases):
 
 
 def inspect(folder, cases, *, finished=False, leftovers=False, before=None):
-    """Holds a folder against the references of the cases that ran in it; returns those whose folder it is.
+    """Compares a folder with the references of the cases that ran in it; returns those that may have written it.
 
-    finished: a run has ended with 0. leftovers: a process was killed since. before: files that were there; none of
-    their bytes may be lost.
+    finished: a run has ended with 0. leftovers: a process was killed since. before: the earlier files; none of their
+    bytes may be lost.
     """
     files = read_folder(folder)
     for name in [name for name in files if LEFTOVER.fullmatch(name)]:
@@ -129,7 +129,7 @@ def check_outputs(manifest, files):
 
 
 def check_kept(before, files):
-    """Of a growing file its whole rows, of every other file its presence (its content is that of the reference)."""
+    """The complete rows of a growing file, and the names of all others (whose content is that of the reference)."""
     for name, content in before.items():
         if LEFTOVER.fullmatch(name):
             continue
@@ -140,5 +140,5 @@ def check_kept(before, files):
 
 
 def results(folder):
-    """The files of a folder but for what a killed process may leave."""
+    """The files of a folder without those that a killed process may leave."""
     return {name: content for name, content in read_folder(folder).items() if not LEFTOVER.fullmatch(name)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts the program in a temporary folder, and ends what it started."""
+"""Starts the program in a temporary folder, and ends its processes."""
 import collections
 import ctypes
 import os
@@ -23,11 +23,11 @@ class Storm:
     def __init__(self, program, seed):
         self.program = program
         self.seed = seed
-        # In memory where there is such a file system: most of a run's time would be that of syncing to the disk.
+        # In memory if there is such a file system: else most of a run's time would be syncing to the disk.
         memory = None if "TMPDIR" in os.environ or not os.access("/dev/shm", os.W_OK) else "/dev/shm"
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="foredraft_storm_", dir=memory))
         self.groups = set()
-        self.commands = []  # of the task that runs now
+        self.commands = []  # of the current task
         self.kills = 0
         self.counts = collections.Counter()  # by kind of task
 
@@ -56,9 +56,9 @@ class Storm:
         return process
 
     def end(self, process, *, timeout=LONGEST_RUN_S):
-        """The exit code. What the process has started and not waited for is killed."""
+        """The exit code. Child processes that it did not wait for are killed."""
         if process.returncode is None:
-            watch = os.pidfd_open(process.pid)  # Popen.wait with a timeout looks every 50 ms
+            watch = os.pidfd_open(process.pid)  # Popen.wait with a timeout polls every 50 ms
             ended = select.select([watch], [], [], timeout)[0]
             os.close(watch)
             self.end_group(process)
@@ -67,7 +67,7 @@ class Storm:
         return process.returncode
 
     def end_group(self, process, *, wait_s=0.0):
-        """Ends what a process has started, after `wait_s` at most if it does not end by itself."""
+        """Ends the child processes of a process, after `wait_s` at most if they do not end by themselves."""
         until = time.monotonic() + wait_s
         while time.monotonic() < until and signalled(process.pid, 0):
             time.sleep(0.002)
@@ -95,7 +95,7 @@ class Storm:
         return self.root / "task" / "out"
 
     def calls(self):
-        """What the library wrote since last time: lists of a call and its paths."""
+        """The library's new log entries: lists of a call and its paths."""
         path = self.root / "calls"
         lines = path.read_text().splitlines() if path.exists() else []
         path.unlink(missing_ok=True)
@@ -127,7 +127,7 @@ def reap(process):
 
 
 def become_subreaper():
-    """What a killed program has started becomes our child: it can be waited for wherever there is no init."""
+    """Children of a killed program become ours, so that they can be waited for even without an init process."""
     try:
         ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
     except (OSError, AttributeError):

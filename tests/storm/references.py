@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Undisturbed runs: what they leave, how long they take, which calls they make."""
+"""Undisturbed runs: their files, their duration, their calls."""
 import os
 import pathlib
 import shutil
@@ -20,12 +20,12 @@ def start_files(case):
 
 
 def ends_well(case, code, before):
-    """Whether a run that nothing disturbed may end so. before: the results that it found."""
+    """Whether an undisturbed run may end like this. before: the results that it found."""
     return code in case.codes or (code == 2 and not case.resumes and bool(before))
 
 
 def must_finish(storm, case, **how):
-    """A run without disturbance: it ends with 0 and leaves the reference."""
+    """An undisturbed run: it ends with 0 and leaves the reference."""
     before = results(storm.out)
     code = storm.run_case(case)
     if not ends_well(case, code, before):
@@ -89,7 +89,7 @@ def reference(storm, case):
 
 
 def prepare_states(storm, case):
-    """Folders from which faults are walked, each with the calls that an undisturbed run makes from there."""
+    """Folders in which runs with faults start, each with the calls of an undisturbed run from there."""
     fresh = case.states["fresh"][1]
     if case.draws or case.volatile or not fresh:
         return
@@ -111,7 +111,7 @@ def traced(storm, case, files):
 
 
 def check_synced(calls):
-    """A rename of bytes that are not on the disk, or a manifest before them, is lost with the power."""
+    """A power failure loses a rename of bytes that are not on the disk, and rows behind an earlier manifest."""
     dirty = set()
     for call, *paths in calls:
         name = pathlib.Path(paths[0]).name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stands for plots/plot.py and plots/report.py: the same names, written in the same way, in milliseconds."""
+"""Replaces plots/plot.py and plots/report.py: files of the same names, written in the same way, in milliseconds."""
 import os
 import pathlib
 import secrets

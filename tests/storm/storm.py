@@ -4,10 +4,10 @@
 
 Usage: storm.py [--seconds N] [--seed S] [--task KIND[/NUMBER]] [--keep-going] PROGRAM
 
-A case is a command that writes a folder. Each is run once undisturbed; what it leaves is the reference, and one
-function, `inspect`, holds every folder against it. Tasks of five kinds take turns by the time that each has had, so
-that any end is fair. A task draws its own random numbers from the seed, its kind and its number: --task repeats one.
-When a process runs is up to the machine, so a repeated kill or race may need several attempts.
+A case is a command that writes a folder. Each is run once undisturbed; its files are the reference, with which one
+function, `inspect`, compares every folder. The next task is of the kind that had the least time for its share, so that
+the kinds are balanced whenever the run ends. A task draws its own random numbers from the seed, its kind and its
+number: --task repeats one. Scheduling differs between runs, so repeating a kill or race may need several attempts.
 """
 import argparse
 import os
@@ -25,7 +25,7 @@ from references import prepare
 
 TASKS = {"kills": (0.40, tasks.kills), "interrupts": (0.10, tasks.interrupts), "faults": (0.25, tasks.faults),
          "streams": (0.05, tasks.streams), "races": (0.20, tasks.races)}  # share of the time, function
-PLANS = {"faults": tasks.fault_plan, "streams": tasks.stream_plan}  # the others draw all that they do
+PLANS = {"faults": tasks.fault_plan, "streams": tasks.stream_plan}  # the others make only random choices
 
 
 class Plan:
@@ -70,7 +70,7 @@ def keep(storm, number):
 
 
 def storm_on(storm, options, began):
-    """Tasks until the time is over; the failures, by what they are."""
+    """Runs tasks until the time is over; the failures by kind."""
     failures = {}
 
     def attempt(kind, number, work):

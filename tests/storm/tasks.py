@@ -23,7 +23,7 @@ def kills(storm, chance, cases):
     """SIGKILL at random moments, once or several times one after another; then resumed."""
     case = some_case(chance, cases)
     storm.begin_task(start_files(case))
-    orphans = case.draws and chance.random() < 0.3  # what the program started goes on, as when memory runs out
+    orphans = case.draws and chance.random() < 0.3  # its child processes continue, as after the out-of-memory killer
     before, left, done = read_folder(storm.out), [], 0
     for _ in range(chance.choice((1, 1, 2, 3, 4))):
         found = results(storm.out)
@@ -44,7 +44,7 @@ def kills(storm, chance, cases):
             inspect(storm.out, [case], leftovers=True, before=before, finished=code in case.codes)
             before = read_folder(storm.out)
     if left:
-        storm.run_case(case)  # beside what still draws
+        storm.run_case(case)  # while child processes still draw
         for process in left:
             storm.end_group(process, wait_s=5.0)
     must_finish(storm, case, before=before)
@@ -97,7 +97,7 @@ def fault_plan(storm, chance, cases):
 
 
 def faults(storm, chance, case, state, number):
-    """One call fails, or all from it on, or the program is killed at it; then the disk is good again."""
+    """One call fails, or all from it on, or the program is killed at it; then the disk works again."""
     drawing = state == "drawing"
     files, calls = case.states["fresh" if drawing else state]
     if number == 0:
@@ -140,7 +140,8 @@ def judge_fault(storm, case, action, hits, code, before):
 
 
 def is_best_effort(storm, hit, before):
-    """Syncing a folder, what a lock says, a folder that is there, another's cache: nothing is lost with these."""
+    """Calls whose failure loses nothing: syncing a folder, locking, creating an existing folder, another program's
+    cache."""
     call, path = hit[0], pathlib.Path(hit[1])
     if path.is_absolute() and not path.is_relative_to(storm.root / "task"):
         return True
@@ -165,7 +166,7 @@ def stream_plan(_, chance, cases):
 
 
 def streams(storm, _, case, line, way):
-    """A result that cannot be written is exit 1; talk that cannot be written is dropped."""
+    """A result that cannot be written is exit code 1; other messages that cannot be written are dropped."""
     if case:
         storm.begin_task(start_files(case))
         arguments, draws, wanted_code, wanted = case.arguments, case.draws, case.code, case.stdout
@@ -221,7 +222,7 @@ def races(storm, chance, cases):
 
 
 def start_together(storm, chance, picks, killing, there, owners_before):
-    """Exit codes, and whether one was killed. Beginnings and ends lie within the time of one run."""
+    """Exit codes, and whether one was killed. All starts and kills lie within the time of one run."""
     span = max(case.duration for case in picks)
     events = []
     for place, case in enumerate(picks):

@@ -10,7 +10,7 @@
 
 #include "foredraft/errors.hpp"
 
-/// What tests compare of an error: where, which key, what kind, which value. Its explanations may be reworded.
+/// The parts of an error that tests compare: place, key, kind, value. Its explanations may be reworded.
 namespace foredraft {
 
 /// A message without the explanation in parentheses and the advice after a dash of each of its lines:
@@ -28,7 +28,7 @@ inline std::string brief(std::string_view message) {
   return kept;
 }
 
-/// The message of the error that `run` ends with; empty where it succeeds.
+/// The message of the error that `run` throws; empty if it succeeds.
 template <class Error = InputError, class Run>
 std::string whole_rejection(const Run& run) {
   try {
@@ -39,7 +39,7 @@ std::string whole_rejection(const Run& run) {
   return {};
 }
 
-/// The same in brief.
+/// The same as a brief message.
 template <class Error = InputError, class Run>
 std::string rejection(const Run& run) {
   return brief(whole_rejection<Error>(run));

@@ -9,7 +9,7 @@
 
 namespace foredraft::tests {
 
-/// Checks that an estimate differs from `expected` by its error at most, and by round-off where nothing is random.
+/// Checks that an estimate differs from `expected` by at most its error, or by round-off if nothing is random.
 inline void check_estimate(const Estimate& simulated, double expected, double round_off = few_ulp) {
   INFO("simulated " << simulated.mean << " +- " << simulated.standard_error << ", expected " << expected);
   CHECK(std::abs(simulated.mean - expected) <=

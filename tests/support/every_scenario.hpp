@@ -14,10 +14,10 @@
 #include "scenario/processes.hpp"
 #include "scenario/rules.hpp"
 
-/// Scenarios made of the members of the registries: a member that is added there is tried by every test that uses them.
+/// Scenarios of all members of the registries, so that tests with them cover every new member.
 namespace foredraft::tests {
 
-/// A member of a family, and how it is put into a scenario. Nothing happens where the fidelity has no such part.
+/// A member of a family, and how to put it into a scenario. Does nothing if the fidelity has no such part.
 struct Choice {
   std::string family;
   std::string word;
@@ -26,7 +26,7 @@ struct Choice {
 
 inline constexpr std::int64_t tried_gamma = 3;
 
-/// With parameters that are legal, where the defaults are not.
+/// With legal parameters in place of illegal defaults.
 inline AcceptanceProcess with_legal_parameters(AcceptanceProcess process) {
   if (auto* iid = std::get_if<Iid>(&process)) iid->alpha = 0.7;
   if (auto* positional = std::get_if<Positional>(&process)) positional->conditional = {0.9, 0.8, 0.7};
@@ -59,7 +59,7 @@ inline std::vector<Choice> processes_to_try() {
   return choices;
 }
 
-/// Each drafter, and once more with acceptance that falls with the position.
+/// Each drafter, also with acceptance that falls with the position.
 inline std::vector<Choice> drafters_to_try() {
   std::vector<Choice> choices;
   const auto add = [&](std::string word, const Drafter& drafter) {
@@ -127,7 +127,7 @@ inline std::vector<Choice> batchings_to_try() {
   return choices;
 }
 
-/// A sound scenario of each fidelity, in token fidelity of each kind of models; small enough to run in milliseconds.
+/// A valid scenario of each fidelity, in token fidelity of each kind of models; small enough to run in milliseconds.
 inline std::vector<Scenario> scenarios_to_vary() {
   const GivenDistributions given{.target = {{0.5, 0.5}, {0.25, 0.75}}, .draft = {{0.25, 0.75}, {0.5, 0.5}}};
   std::vector<Scenario> all;

@@ -8,7 +8,7 @@
 
 namespace foredraft::tests {
 
-/// Whether `value` is what `rule` of a schema says, as far as types, keys and allowed words go.
+/// Whether `value` follows `rule` of a schema in types, keys and allowed words.
 inline void check_against(const nlohmann::ordered_json& schema, const nlohmann::ordered_json& rule,
                           const nlohmann::ordered_json& value, const std::string& path) {
   INFO(path);

@@ -15,7 +15,7 @@
 
 namespace foredraft::tests {
 
-/// A scenario, and how much of it is simulated.
+/// A scenario, and the amount of simulation.
 struct Simulation {
   Scenario scenario;
   SimulationPlan plan;

@@ -11,7 +11,7 @@
 
 namespace foredraft::tests {
 
-/// Times of the tiny pair over the grid that calibrate measures, all of them made up: a token more costs a tenth.
+/// Invented times of the tiny pair over the grid that calibrate measures: each further token adds a tenth.
 inline latency::Profile tiny_profile(const std::vector<std::int64_t>& batches,
                                      const std::vector<std::int64_t>& contexts) {
   latency::Profile profile;

@@ -7,7 +7,7 @@ namespace foredraft::tests {
 /// A deterministic result computed in a handful of double operations: a few units in the last place of 2.2e-16.
 inline constexpr double few_ulp = 4e-15;
 
-/// Two independent double-precision routes with some hundreds of operations each.
+/// Two independent computations in double precision with some hundreds of operations each.
 inline constexpr double second_route = 1e-12;
 
 /// A single-precision result of some tens of operations against its double-precision value, relative to the size of its

@@ -19,7 +19,7 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double unlimited_value = std::numeric_limits<double>::infinity();
 
-/// A legal question, but for what a case changes.
+/// A valid scenario, except for the change of a case.
 Scenario scenario_of(AcceptanceProcess acceptance, std::int64_t gamma, Convention convention = Convention::bonus) {
   return {.fidelity = ProcessFidelity{.acceptance = std::move(acceptance)},
           .gamma = gamma,
@@ -46,7 +46,7 @@ Scenario costing(Cost cost) {
 }
 
 struct Rejected {
-  std::string name;  ///< what the message names
+  std::string name;  ///< the name in the message
   Scenario scenario;
 };
 
@@ -89,7 +89,7 @@ std::vector<Rejected> rejected() {
   };
 }
 
-TEST_CASE("predict rejects each value out of range by its name, so that no formula sees one") {
+TEST_CASE("predict rejects each value out of range by name before any formula gets it") {
   CHECK_NOTHROW(foredraft::predict(scenario_of(Iid{0.8}, 5)));
   for (const Rejected& one : rejected()) {
     CAPTURE(one.name);
@@ -108,7 +108,7 @@ TEST_CASE("a draft length beyond the entries is rejected") {
   CHECK_THROWS_AS(predict(scenario_of(Iid{0.5}, 1, Convention::no_bonus), 0), DomainError);
 }
 
-TEST_CASE("best_draft_length finds what predict shows at its best, for each kind of acceptance") {
+TEST_CASE("best_draft_length finds the best of predict for each kind of acceptance") {
   Scenario marginals = scenario_of(Positional{.conditional = {0.9, 0.8, 0.5}, .marginal = {0.9, 0.72, 0.36}}, 1);
   for (const Scenario& scenario :
        {scenario_of(Iid{0.8}, 5), marginals, scenario_of(BetaMixture{4.0, 1.0}, 5), scenario_of(Markov{0.8, 0.5}, 5),

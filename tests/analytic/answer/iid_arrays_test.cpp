@@ -60,7 +60,7 @@ std::vector<double> hard_alphas() {
   return alphas;
 }
 
-/// From the ends of both arguments to where the vectors end and beyond.
+/// From the limits of both arguments to the end of the vectorized range and beyond.
 Points hard_points() {
   Points points;
   const std::vector<double> gammas{1,          2,     5,   14,   15,   16,     17,      18,      31,
@@ -73,7 +73,7 @@ Points hard_points() {
   for (int i = 0; i < 100'000; ++i) {
     const double decades = uniform(-17.0, 0.0);
     const double alpha = i % 2 == 0 ? uniform(0.0, 1.0) : 1.0 - std::pow(10.0, decades);
-    // As long as the drafts that such an alpha pays for, so that alpha^n is neither 0 nor 1.
+    // As long as drafts that gain at such an alpha, so that alpha^n is neither 0 nor 1.
     const double length = i % 4 == 1 ? std::pow(10.0, uniform(-1.0, 1.0) - decades) : std::pow(10.0, uniform(0.0, 3.0));
     points.add(alpha, std::clamp(std::floor(length), 1.0, 1e15), uniform(0.0, 2.0));
   }
@@ -109,7 +109,7 @@ Points hard_settings() {
     for (const double c : {0.0, 5e-324, 1e-300, 1e-17, 1e-6, 0.01, 0.1, 0.25, 0.5, 0.75, 1.0, 2.0, 1e10, 1e300}) {
       points.add(alpha, 1.0, c);
     }
-    points.add(alpha, 1.0, alpha);  // a draft that just does not pay
+    points.add(alpha, 1.0, alpha);  // a draft that just does not gain
     points.add(alpha, 1.0, std::nextafter(alpha, 0.0));
   }
   // Costs at which two draft lengths tie to the last bit: c = m / (tokens - gamma m), m = alpha^n.
@@ -136,7 +136,7 @@ Points hard_settings() {
 
 }  // namespace
 
-TEST_CASE("arrays are within 4 units in the last place of one point") {
+TEST_CASE("arrays are within 4 ulp of single points") {
   const Points points = hard_points();
   for (const Convention convention : conventions) {
     const std::vector<double> tokens = tokens_of(points, convention);
@@ -154,12 +154,12 @@ TEST_CASE("arrays are within 4 units in the last place of one point") {
       }
       largest = std::max(largest, distance);
     }
-    CHECK(largest > 0);  // the long ones are not the function for one point
+    CHECK(largest > 0);  // long arrays do not use the function for one point
   }
 }
 
-// Against the sum in 700 digits: sees an error of the vectors that the function for one point shares.
-TEST_CASE("tokens of arrays are within 3 units in the last place of the sum") {
+// Against the sum in 700 digits: detects an error that the vectors and the function for one point share.
+TEST_CASE("tokens of arrays are within 3 ulp of the sum") {
   constexpr double unit = 2.3e-16;
   Points points;
   for (const double alpha : hard_alphas()) {
@@ -174,7 +174,7 @@ TEST_CASE("tokens of arrays are within 3 units in the last place of the sum") {
   }
 }
 
-TEST_CASE("arrays choose the best gamma of one point, ties included") {
+TEST_CASE("arrays choose the best gamma of single points, ties included") {
   const Points points = hard_settings();
   for (const Convention convention : conventions) {
     const std::vector<double> gammas = best_of(points, convention);
@@ -216,7 +216,7 @@ TEST_CASE("arrays have the same bits on every instruction set") {
   CHECK(compute() == scalar);
 }
 
-TEST_CASE("a value for all points gives the bits of one value a point, at any number of points") {
+TEST_CASE("a value shared by all points gives the same bits as one value a point, for any number of points") {
   Uniform uniform;
   for (const std::size_t size : {1U, 2U, 3U, 7U, 8U, 9U, 1023U, 1024U, 1025U, 3000U}) {
     CAPTURE(size);
@@ -232,7 +232,7 @@ TEST_CASE("a value for all points gives the bits of one value a point, at any nu
   }
 }
 
-TEST_CASE("a check of many values finds one out of range, and any change, wherever it is") {
+TEST_CASE("a check of many values finds one out of range, and any change, at every index") {
   constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
   for (const std::size_t size : {1U, 3U, 8U, 17U, 1000U}) {
     std::vector<double> values(size);

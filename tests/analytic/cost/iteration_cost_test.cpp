@@ -20,7 +20,7 @@ bool rounds_to(double value, double printed) { return value >= printed - 0.005 &
 
 }  // namespace
 
-TEST_CASE("a block drafter pays once, an autoregressive one per draft, and no draft costs nothing") {
+TEST_CASE("a block drafter is charged once, an autoregressive one per draft, and no draft costs nothing") {
   CHECK(iteration_cost(4, 0.25, Drafting::autoregressive) == 2.0);
   CHECK(iteration_cost(4, 0.25, Drafting::block) == 1.25);
   CHECK(iteration_cost(0, 0.25, Drafting::block) == 1.0);
@@ -65,7 +65,7 @@ TEST_CASE("Table 1 of Leviathan et al.: both columns of all six rows, to the pri
   CHECK(rounds_to(speedup(mean, row.gamma, 0.0, Drafting::autoregressive), row.speed));
 }
 
-TEST_CASE("operations times speedup is gamma + 1 where drafting is free") {
+TEST_CASE("operations times speedup is gamma + 1 where drafting costs nothing") {
   for (const double alpha : {0.0, 0.3, 0.8, 1.0}) {
     for (const std::int64_t gamma : {0, 1, 5, 1000}) {
       const double mean = tokens(alpha, gamma);

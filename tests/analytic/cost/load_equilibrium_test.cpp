@@ -17,19 +17,19 @@ namespace {
 
 using tests::second_route;
 
-/// What is left out of the sums of a batch without a bound.
+/// The truncation error of sums over an unbounded batch.
 constexpr double cut_tail = 1e-12;
 
 constexpr double iteration_us = 2000.0;
 
-/// Nothing but verification.
+/// Only verification takes time.
 IterationTime verification(std::function<double(std::int64_t)> us) {
   return [us = std::move(us)](std::int64_t batch, double /*prompt_tokens*/) {
     return IterationParts{.verification = us(batch)};
   };
 }
 
-/// Of 50 iterations a request in the mean, exponential.
+/// Requests of 50 iterations on average, exponentially distributed.
 ServedLoad load_of(double requests_per_s, std::int64_t max_batch) {
   return {.requests_per_s = requests_per_s,
           .iterations = [](std::int64_t) { return RequestIterations{.mean = 50.0, .variation = 1.0}; },
@@ -39,7 +39,7 @@ ServedLoad load_of(double requests_per_s, std::int64_t max_batch) {
 
 }  // namespace
 
-TEST_CASE("iterations of constant time serve as many requests as come in while one is decoded") {
+TEST_CASE("iterations of constant time serve as many requests as arrive while one is decoded") {
   const LoadEquilibrium free = load_equilibrium(load_of(30.0, 4096));
   // Poisson with mean rate * time in service; an iteration holds at least one.
   const double mean = 30.0 * 50.0 * iteration_us * 1e-6;
@@ -50,10 +50,10 @@ TEST_CASE("iterations of constant time serve as many requests as come in while o
   CHECK_FALSE(free.overloaded);
 }
 
-TEST_CASE("a batch of bounded size makes requests wait as servers in parallel do") {
+TEST_CASE("a batch of bounded size makes requests wait like parallel servers do") {
   constexpr std::int64_t servers = 3;
   const double offered = 24.0 * 50.0 * iteration_us * 1e-6;  // 2.4 of 3
-  // Erlang's formula for those who wait.
+  // Erlang's formula for waiting requests.
   const double ratio = offered / servers;
   const double all_busy = std::pow(offered, servers) / 6.0 / (1.0 - ratio);
   const double waits = all_busy / (1.0 + offered + offered * offered / 2.0 + all_busy);
@@ -63,7 +63,7 @@ TEST_CASE("a batch of bounded size makes requests wait as servers in parallel do
   CHECK(found.capacity_per_s == Approx(servers / (50.0 * iteration_us * 1e-6)).epsilon(second_route));
 }
 
-TEST_CASE("iterations whose time grows with the batch share one server") {
+TEST_CASE("iterations whose time grows with the batch act like one shared server") {
   ServedLoad load = load_of(8.0, 65'536);
   load.iteration = verification([](std::int64_t batch) { return iteration_us * static_cast<double>(batch); });
   const LoadEquilibrium shared = load_equilibrium(load);
@@ -72,13 +72,14 @@ TEST_CASE("iterations whose time grows with the batch share one server") {
   CHECK(shared.decode_us == Approx(50.0 * iteration_us / (1.0 - utilization)).epsilon(cut_tail));
 }
 
-TEST_CASE("prompts take their share of the time and leave the rest to decoding, and come in clusters") {
+TEST_CASE("prompts take their share of the time from decoding, and arrive in clusters") {
   ServedLoad load = load_of(10.0, 4096);
   load.prompt_us = [](std::int64_t prompts) { return 20'000.0 * static_cast<double>(prompts); };
   const LoadEquilibrium found = load_equilibrium(load);
   constexpr double solved = 1e-7;  // of rare batches of prompts
   // The prompts of an iteration are Poisson given the time since the last ones were read: their mean is rate T / (1 -
-  // s), s the share of prompts, their variance that over 1 - s^2. While a prompt is read, s E[N^2] / E[N] others come.
+  // s), s the share of prompts, their variance that over 1 - s^2. While a prompt is read, s E[N^2] / E[N] others
+  // arrive.
   const double share = 0.2;
   const double mean = 10.0 * iteration_us * 1e-6 / (1.0 - share);
   const double come = share * (1.0 / (1.0 - share * share) + mean);
@@ -97,13 +98,13 @@ TEST_CASE("prompts that are read together cost one pass") {
   const double after_some = -std::expm1(-1e-4 * 5000.0);
   const double read = after_none / (1.0 - after_some + after_none);
   const double cycle_us = 2000.0 + 3000.0 * read;
-  // A request decodes from the end of prompts on: 3,000 us of others that come wait for it, not those of a cycle.
+  // A request decodes from the end of its prompts on: the arrivals of 3,000 us wait for it, not those of a cycle.
   const double decode_us = 50.0 * cycle_us + 3000.0 * read / 2000.0 * (3000.0 - cycle_us);
   constexpr double solved = 1e-7;
   CHECK(load_equilibrium(load).decode_us == Approx(decode_us).epsilon(solved));
 }
 
-TEST_CASE("from the rate of a full batch on a server is overloaded, and no other result is given") {
+TEST_CASE("at or above the rate of a full batch a server is overloaded, and nothing else is returned") {
   ServedLoad load = load_of(10.0, 16);
   load.prompt_us = [](std::int64_t prompts) { return 5000.0 * static_cast<double>(prompts); };
   const double capacity = load_equilibrium(load).capacity_per_s;
@@ -117,7 +118,7 @@ TEST_CASE("from the rate of a full batch on a server is overloaded, and no other
   CHECK(std::isnan(overloaded.decode_us));
 }
 
-TEST_CASE("clients that wait for their answers keep a batch of as many, and read one prompt a request") {
+TEST_CASE("closed-loop clients keep a batch of their number, and read one prompt a request") {
   constexpr double prompt_us = 7000.0;
   ServedLoad load = load_of(0.0, 64);
   load.prompt_us = [](std::int64_t prompts) { return prompt_us * static_cast<double>(prompts); };
@@ -166,7 +167,7 @@ ServedLoad chunked_load(std::int64_t clients, double variation) {
 
 }  // namespace
 
-TEST_CASE("a prompt in chunks takes the passes that it fills, and makes them longer") {
+TEST_CASE("a chunked prompt takes the passes that it fills, and makes them longer") {
   for (const double variation : {0.0, 1.0}) {
     const LoadEquilibrium alone = load_equilibrium(chunked_load(1, variation));
     // Two passes of a prompt without a sequence, 50 of the sequence.
@@ -184,13 +185,13 @@ TEST_CASE("a prompt in chunks takes the passes that it fills, and makes them lon
   CHECK(ten.ttft_us == Approx(2.0 * 1900.0 + 3000.0).epsilon(second_route));
 }
 
-TEST_CASE("prompts that fill every pass bound the rate, whatever the clients") {
+TEST_CASE("prompts that fill every pass bound the rate for any number of clients") {
   for (const double variation : {0.0, 1.0}) {
     const LoadEquilibrium full = load_equilibrium(chunked_load(64, variation));
     // Each request needs 3,000 tokens of passes of 2,048 - 4 B: B = 50 / (3000 / (2048 - 4 B)).
     const double batch = 50.0 * 2048.0 / (3000.0 + 50.0 * 4.0);
     const double pass_us = 1000.0 + 100.0 * batch + 2048.0 - 4.0 * batch;
-    constexpr double nearly = 0.01;  // not quite every pass is full
+    constexpr double nearly = 0.01;  // not every pass is full
     CAPTURE(variation);
     CHECK(full.batch == Approx(batch).epsilon(nearly));
     CHECK(full.requests_per_s == Approx(1e6 * batch / 50.0 / pass_us).epsilon(nearly));
@@ -199,7 +200,7 @@ TEST_CASE("prompts that fill every pass bound the rate, whatever the clients") {
   }
 }
 
-TEST_CASE("an equilibrium rejects what no server has") {
+TEST_CASE("an equilibrium rejects invalid server values") {
   const auto rejects = [](auto ServedLoad::*member, auto value) {
     ServedLoad wrong = load_of(10.0, 4);
     wrong.*member = value;

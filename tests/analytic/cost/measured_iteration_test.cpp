@@ -19,7 +19,7 @@ MeasuredIteration iteration_of(double plain, double drafting, double verify, dou
 
 }  // namespace
 
-TEST_CASE("a measured iteration pays by its tokens over its time in plain tokens, worked by hand") {
+TEST_CASE("the speedup of a measured iteration is its tokens over its time in decode steps, worked by hand") {
   // 2.23 tokens of 4.14 ms for drafting of 1.57, a pass of 4.2 and 0.23 ms of overhead: 6 ms.
   const MeasuredIteration iteration = iteration_of(4.14, 1.57, 4.2, 0.23);
   CHECK(iteration_time(iteration) == Approx(6.0).epsilon(tests::few_ulp));
@@ -28,7 +28,7 @@ TEST_CASE("a measured iteration pays by its tokens over its time in plain tokens
   CHECK(break_even_tokens(iteration) == Approx(6.0 / 4.14).epsilon(tests::few_ulp));
 }
 
-TEST_CASE("sampling is part of an iteration and of a plain token, not of the growth of passes, worked by hand") {
+TEST_CASE("sampling is part of an iteration and of a decode step, not of the growth of passes, worked by hand") {
   MeasuredIteration iteration = iteration_of(4.0, 1.5, 4.2, 0.2);
   iteration.plain_sampling = {0.5, 0.0};
   iteration.sampling = {1.1, 0.0};
@@ -37,7 +37,7 @@ TEST_CASE("sampling is part of an iteration and of a plain token, not of the gro
   CHECK(speedup(2.0, iteration) == Approx(9.0 / 7.0).epsilon(tests::few_ulp));
   CHECK(break_even_tokens(iteration) == Approx(7.0 / 4.5).epsilon(tests::few_ulp));
   CHECK(verification_growth(iteration) == Approx(4.2 / 4.0).epsilon(tests::few_ulp));
-  // A draft pass at the break-even c pays exactly, sampling included.
+  // A draft pass at the break-even c gives speedup 1, sampling included.
   const double c = break_even_c(iteration, 2.5, 3).value();
   iteration.drafting.time = 3.0 * c * 4.5;
   CHECK(speedup(2.5, iteration) == Approx(1.0).epsilon(tests::second_route));
@@ -45,7 +45,7 @@ TEST_CASE("sampling is part of an iteration and of a plain token, not of the gro
   CHECK_THROWS_AS(iteration_time(iteration), DomainError);
 }
 
-TEST_CASE("where a verification costs one step the measured speedup is the one of constant c") {
+TEST_CASE("where a verification costs one step the measured speedup equals that of constant c") {
   for (const std::int64_t gamma : {1, 3, 8}) {
     const double c = 0.07;
     const double tokens = tokens_per_iteration(IidIteration{0.8, gamma, Convention::bonus});
@@ -60,7 +60,7 @@ TEST_CASE("where a verification costs one step the measured speedup is the one o
   }
 }
 
-TEST_CASE("where passes cost what they compute the speedup is the inverse of the operations factor") {
+TEST_CASE("where passes are compute bound the speedup is the inverse of the operations factor") {
   for (const double operations_ratio : {0.0, 0.05, 0.3}) {
     for (const std::int64_t gamma : {1, 4}) {
       const double tokens = tokens_per_iteration(IidIteration{0.7, gamma, Convention::bonus});
@@ -73,7 +73,7 @@ TEST_CASE("where passes cost what they compute the speedup is the inverse of the
   }
 }
 
-TEST_CASE("at its break-even alpha and c a measured iteration pays exactly") {
+TEST_CASE("at its break-even alpha and c a measured iteration has speedup 1") {
   for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
     const MeasuredIteration iteration = iteration_of(3.0, 1.0, 4.0, 0.5);
     const double alpha = break_even_alpha(iteration, 4, convention).value();
@@ -87,7 +87,7 @@ TEST_CASE("at its break-even alpha and c a measured iteration pays exactly") {
   CHECK_FALSE(break_even_c(iteration_of(3.0, 1.0, 9.0), 2.5, 4));
 }
 
-TEST_CASE("the spread of a measured speedup is that of its times, each by its share") {
+TEST_CASE("the spread of a measured speedup combines the spreads of its times, each by its share") {
   MeasuredIteration iteration = iteration_of(4.0, 2.0, 4.0, 2.0);
   iteration.plain.spread = 0.03;
   CHECK(speedup_spread(iteration) == Approx(0.03).epsilon(tests::few_ulp));
@@ -125,7 +125,7 @@ TEST_CASE("impossible times and counts are rejected") {
   CHECK_THROWS_AS(break_even_c(iteration_of(1.0, 1.0, 1.0), 2.0, 0), DomainError);
 }
 
-TEST_CASE("the first draft length near the best is searched among all, however they rise and fall") {
+TEST_CASE("the first draft length near the best is found among all, for any shape of the curve") {
   CHECK(first_near_best(std::array{1.0, 1.4, 1.3, 1.5, 1.2}, 0.0) == 3);
   CHECK(first_near_best(std::array{1.0, 1.4, 1.3, 1.41, 1.2}, 0.01) == 1);
   CHECK(first_near_best(std::array{1.0, 1.005}, 0.01) == 0);

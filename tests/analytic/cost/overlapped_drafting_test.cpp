@@ -34,7 +34,7 @@ double summed_dsi(double alpha, std::int64_t gamma, double c) {
   return tokens / time;
 }
 
-/// PEARL: the two kinds of stage followed for a long time.
+/// PEARL: a long-run average over the two kinds of stage.
 double iterated_pearl(double alpha, std::int64_t gamma, double stage) {
   double first = 1.0;  // probability that a stage follows a rejection
   double tokens = 0.0;
@@ -51,7 +51,7 @@ double iterated_pearl(double alpha, std::int64_t gamma, double stage) {
 
 }  // namespace
 
-TEST_CASE("DSI and PEARL are what their positions and stages add up to") {
+TEST_CASE("DSI and PEARL equal the sums over their positions and stages") {
   for (const double alpha : {0.0, 0.3, 0.8, 0.95}) {
     for (const std::int64_t gamma : {1, 2, 5, 20}) {
       for (const double c : {0.0, 0.05, 0.3, 1.0}) {
@@ -67,7 +67,7 @@ TEST_CASE("DSI and PEARL are what their positions and stages add up to") {
   }
 }
 
-TEST_CASE("overlapped drafting by hand, and at the ends of its range") {
+TEST_CASE("overlapped drafting worked by hand, and at the limits of its range") {
   // alpha = 1/2, gamma = 2, c = 1/4. A stage: 1 token; after an accepted draft 1 + 1/2, and on with 1/4. The share of
   // these is .5 / (.5 + .75) = .4.
   CHECK(speedup_of(Overlap::pearl, 0.5, 2, 0.25) == Approx(0.6 + 0.4 * 1.5).epsilon(second_route));
@@ -95,7 +95,7 @@ TEST_CASE("DSI is never slower than speculation, autoregressive decoding or PEAR
         CHECK(dsi >= speedup_of(Overlap::none, alpha, gamma, c));
         CHECK(dsi >= speedup_of(Overlap::pearl, alpha, gamma, c));
         CHECK(dsi >= 1.0);
-        // The authors' simulator waits for the chunk of a rejected draft, the first of a run excepted.
+        // The authors' simulator waits for the chunk of a rejected draft, except for the first of a run.
         const double chunks = 1.0 / (1.0 - std::pow(alpha, static_cast<double>(gamma))) - (1.0 - alpha);
         if (alpha < 1.0) CHECK(dsi * (1.0 - alpha) * (1.0 + static_cast<double>(gamma) * c * chunks) >= 1.0);
         CHECK(dsi <= (1.0 + 4.0 * second_route) / std::max(c, 1.0 - alpha));

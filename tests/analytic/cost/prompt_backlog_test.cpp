@@ -16,12 +16,12 @@ namespace {
 
 using tests::second_route;
 
-/// What the ends of the distributions leave out.
+/// The truncation error of the distributions.
 constexpr double cut_backlog = 1e-9;
 
 }  // namespace
 
-TEST_CASE("numbers of prompts have their mean and variance") {
+TEST_CASE("numbers of prompts have the right mean and variance") {
   const auto moments = [](const std::vector<double>& pmf) {
     double sum = 0.0;
     double mean = 0.0;
@@ -92,8 +92,8 @@ TEST_CASE("the shares of a backlog stay the same from pass to pass") {
   }
 }
 
-TEST_CASE("a backlog that is always long has shares, and a pass without room waits until sequences end") {
-  // From the empty backlog on the shares grow beyond the range of a double.
+TEST_CASE("a permanent backlog has shares, and a pass without room waits until sequences end") {
+  // Starting from the empty backlog, the shares exceed the range of a double.
   const auto full = prompt_backlog(1.0, 2000, 1, [](std::int64_t prompts, double /*tokens*/) {
     return BacklogPass{.room = 1.0, .arrivals = binomial_pmf(2000 - prompts, 0.5)};
   });

@@ -11,7 +11,7 @@ namespace foredraft::analytic {
 
 using tests::few_ulp;
 
-// M/M/1 has a chain of its own: wait = load / (rate of service - rate of arrivals).
+// M/M/1 has a separate formula: wait = load / (rate of service - rate of arrivals).
 TEST_CASE("the mean wait is that of the birth-death chain for exponential service, half of it for constant service") {
   for (const double rate : {0.1, 1.0, 1.9}) {
     const double chain = rate / 2.0 / (2.0 - rate);
@@ -25,7 +25,7 @@ TEST_CASE("no request waits without arrivals, and the wait is infinite at full l
   CHECK(poisson_queue_wait(2.0, {.mean = 0.5, .second_moment = 0.3}) == HUGE_VAL);
 }
 
-TEST_CASE("a queue rejects a service time that no distribution has") {
+TEST_CASE("a queue rejects impossible service times") {
   CHECK_THROWS_AS(poisson_queue_wait(-1.0, {.mean = 0.5, .second_moment = 0.3}), DomainError);
   CHECK_THROWS_AS(poisson_queue_wait(1.0, {.mean = 0.0, .second_moment = 0.3}), DomainError);
   CHECK_THROWS_AS(poisson_queue_wait(1.0, {.mean = 0.5, .second_moment = std::nan("")}), DomainError);

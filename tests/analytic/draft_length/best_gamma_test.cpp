@@ -78,7 +78,7 @@ TEST_CASE("the closed rule finds the brute-force optimum over 1200 draft lengths
   }
 }
 
-TEST_CASE("the optimum is exact at every end of alpha and c, to drafts of 1e18 tokens") {
+TEST_CASE("the optimum is exact at every limit of alpha and c, up to drafts of 1e18 tokens") {
   const double alpha =
       GENERATE(5e-324, 1e-300, 1e-200, 1e-15, 0.05, 0.5, 0.8, 0.99, 0.9999, 1.0 - 1e-8, 1.0 - 1e-15, 1.0 - 0x1p-53);
   const double c = GENERATE(5e-324, 1e-310, 1e-300, 1e-280, 1e-15, 1e-3, 0.04, 0.25, 0.5, 0.75, 1.0 - 1e-10,
@@ -87,7 +87,7 @@ TEST_CASE("the optimum is exact at every end of alpha and c, to drafts of 1e18 t
   check_first_optimum(autoregressive(alpha, c, convention));
 }
 
-TEST_CASE("at 1 - alpha = 1e-15 and c = 0.5 the best draft has some 4.5e7 tokens") {
+TEST_CASE("at 1 - alpha = 1e-15 and c = 0.5 the best draft has about 4.5e7 tokens") {
   const BestGamma best = best_gamma(autoregressive(1.0 - 1e-15, 0.5, Convention::bonus));
   REQUIRE(best.gamma.has_value());
   const double a = -std::log1p(-(1.0 - (1.0 - 1e-15)));
@@ -96,7 +96,7 @@ TEST_CASE("at 1 - alpha = 1e-15 and c = 0.5 the best draft has some 4.5e7 tokens
   CHECK(static_cast<double>(*best.gamma) == Approx(std::sqrt(2.0 / a)).epsilon(next_term));
 }
 
-TEST_CASE("ties go to the smaller gamma, and the smallest change of c decides them") {
+TEST_CASE("ties go to the smaller gamma, and the smallest change of c breaks them") {
   // S(1) = S(0) exactly at c = alpha, whatever alpha.
   for (const double alpha : {1e-300, 0.1, 0.3, 0.7, 0.9, 1.0 - 1e-15}) {
     CAPTURE(alpha);
@@ -121,7 +121,7 @@ TEST_CASE("ties go to the smaller gamma, and the smallest change of c decides th
   CHECK(best_gamma(autoregressive(0.0, 0.0, Convention::no_bonus)).gamma == 1);
 }
 
-TEST_CASE("some draft pays exactly when alpha exceeds c") {
+TEST_CASE("some draft length has a speedup above 1 exactly when alpha exceeds c") {
   for (int i = 0; i <= 100; ++i) {
     for (int j = 0; j <= 110; ++j) {
       const double alpha = i / 100.0;
@@ -148,13 +148,13 @@ TEST_CASE("the optimum is unbounded, with its limit, where a longer draft always
     check_unbounded(block(0.75, 0.25, convention), 3.2);
     check_unbounded(block(0.75, 0.0, convention), 4.0);
   }
-  // Without a bonus speculation cannot be declined, and a loss is least with the longest draft.
+  // Without a bonus token speculation cannot be declined, and the loss is smallest with the longest draft.
   check_unbounded(autoregressive(1.0, 4.0, Convention::no_bonus), 0.25);
   check_unbounded(block(0.5, 4.0, Convention::no_bonus), 0.4);
   CHECK(best_gamma(autoregressive(1.0, 4.0, Convention::bonus)).gamma == 0);
 }
 
-TEST_CASE("a block drafter pays where its limit 1 / ((1 - alpha) (1 + c)) exceeds one, and never at one") {
+TEST_CASE("a block drafter gains where its limit 1 / ((1 - alpha) (1 + c)) exceeds one, and never at one") {
   for (int i = 0; i < 64; ++i) {
     for (int j = 0; j <= 256; ++j) {
       const double alpha = i / 64.0;
@@ -165,7 +165,7 @@ TEST_CASE("a block drafter pays where its limit 1 / ((1 - alpha) (1 + c)) exceed
       const bool pays = (1.0 - alpha) * (1.0 + c) < 1.0;
       CHECK(best.gamma.has_value() != pays);
       if (!pays) CHECK((best.gamma == 0 && best.speedup == 1.0));
-      // The definition at a long draft, on the side of 1 that the rule says: (63/64)^2000 = 2e-14 short of the limit.
+      // The definition at a long draft, on the side of 1 that the rule gives: (63/64)^2000 = 2e-14 short of the limit.
       const double far = speedup(tokens_per_iteration({alpha, 2000, Convention::bonus}), 2000, c, Drafting::block);
       if (pays) CHECK(far == Approx(best.speedup).epsilon(tests::second_route));
       if (!pays) CHECK(far <= 1.0 + few_ulp);
@@ -266,7 +266,7 @@ TEST_CASE("there is no real optimum for block drafting, or where longer is alway
 
 // The slope of the speedup at gamma = 0 has the sign of -alpha log(alpha) / (1 - alpha) - c: the real optimum leaves 0
 // at a c above the alpha at which the best integer does.
-TEST_CASE("where no draft pays the real optimum is the shortest draft, never a negative one") {
+TEST_CASE("where no draft gains the real optimum is the shortest draft, never a negative one") {
   const double alpha = GENERATE(0.05, 0.5, 0.8, 0.99);
   CAPTURE(alpha);
   const auto real = [&](double c, Convention convention) { return *real_gamma(autoregressive(alpha, c, convention)); };
@@ -287,8 +287,8 @@ TEST_CASE("where no draft pays the real optimum is the shortest draft, never a n
 }
 
 TEST_CASE(
-    "the oracle drafts what will be accepted: its speedup is the ratio of the two series, above every best gamma and "
-    "never below 1") {
+    "the oracle drafts only accepted tokens: its speedup is the ratio of the two series, at least 1 and every best "
+    "gamma") {
   for (const double alpha : {0.0, 0.2, 0.8, 0.97}) {
     for (const double c : {0.0, 0.05, 0.6, 2.0}) {
       // The run of accepted drafts has length k with probability (1 - alpha) alpha^k, costs k c and yields k + 1
@@ -312,7 +312,7 @@ TEST_CASE(
   CHECK(oracle_speedup(1.0 - 1e-15, constant_ratio(1e-300)) == Approx(1.0 / (1.0 - (1.0 - 1e-15))).epsilon(few_ulp));
 }
 
-TEST_CASE("the search for the best gamma rejects what is no probability and no cost") {
+TEST_CASE("the search for the best gamma rejects invalid probabilities and costs") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_WITH(best_gamma(autoregressive(nan, 0.1, Convention::bonus)), "invalid alpha=nan (must lie in [0, 1])");
   CHECK_THROWS_WITH(best_gamma(autoregressive(0.5, nan, Convention::bonus)),

@@ -22,7 +22,7 @@ constexpr double contour = 1e-11;
 
 }  // namespace
 
-TEST_CASE("one factor has the tail of its Beta distribution, from certain tokens to alike ones") {
+TEST_CASE("one factor has the tail of its Beta distribution, from certain tokens to equally likely ones") {
   for (const auto& [a, b] : {std::pair{1.6, 0.4}, std::pair{8e-7, 2e-7}, std::pair{0.3, 2.0}, std::pair{1.99, 0.01},
                              std::pair{80.0, 20.0}, std::pair{8000.0, 2000.0}}) {
     for (const double below_one : {1e-9, 0.01, 0.2, 0.21, 0.5, 0.99}) {
@@ -66,8 +66,9 @@ TEST_CASE("the logarithm of a product of powers of uniforms has a Gamma distribu
   }
 }
 
-TEST_CASE("alike tokens reach their power, and the ends of the budget are exact") {
-  // 0.8^3 = 0.512: three tokens of a concentration of 1e9 survive a least probability just below, and not one above.
+TEST_CASE("equally likely tokens reach their power, and the limits of the budget are exact") {
+  // 0.8^3 = 0.512: three tokens with a concentration of 1e9 pass a minimum probability just below it, and none passes
+  // one above.
   CHECK(product_survival(8e8, 2e8, -std::log(0.511), 3)[3] == Approx(1.0).epsilon(tests::solved_root));
   CHECK(product_survival(8e8, 2e8, -std::log(0.513), 3)[3] == Approx(0.0).margin(tests::solved_root));
   CHECK(product_survival(1.6, 0.4, 0.0, 2) == std::vector<double>{1.0, 0.0, 0.0});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stopping at low confidence: Beta tails against direct quadrature of the Beta density, and the token distribution
-// against an enumeration of what each token of a draft can do.
+// against an enumeration of all outcomes of each token.
 #include "analytic/draft_length/draft_length_rules.hpp"
 
 #include <boost/math/quadrature/tanh_sinh.hpp>
@@ -23,8 +23,8 @@ ConfidentDrafter policy_of(double alpha, double concentration, double threshold,
   return {.alpha = alpha, .concentration = concentration, .threshold = threshold, .bias = bias, .gamma = gamma};
 }
 
-/// Tokens and drafts of an iteration, by going through every way a draft can go: each token is one of four kinds
-/// (confident or not, accepted or not).
+/// Tokens and drafts of an iteration, by enumerating all outcomes: each token is one of four kinds (confident or not,
+/// accepted or not).
 struct Enumerated {
   double tokens = 0.0;
   double drafted = 0.0;
@@ -51,7 +51,7 @@ void walk(const GoOn& go_on, double alpha, std::int64_t gamma, Convention conven
 
 }  // namespace
 
-TEST_CASE("the chance to go on and to be accepted are integrals of the Beta density above the threshold") {
+TEST_CASE("the probabilities of continuing and of acceptance are integrals of the Beta density above the threshold") {
   for (const double alpha : {0.2, 0.8}) {
     for (const double concentration : {1.5, 6.0, 40.0}) {
       for (const double bias : {0.5, 1.0, 3.0}) {
@@ -77,7 +77,7 @@ TEST_CASE("the chance to go on and to be accepted are integrals of the Beta dens
   }
 }
 
-TEST_CASE("tokens, their distribution and drafts are those of every way a draft can go") {
+TEST_CASE("tokens, their distribution and drafts match an enumeration of all outcomes of a draft") {
   for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
     for (const double threshold : {0.0, 0.3, 0.8, 1.0}) {
       for (const std::int64_t gamma : {1, 2, 5}) {
@@ -96,7 +96,7 @@ TEST_CASE("tokens, their distribution and drafts are those of every way a draft 
   }
 }
 
-TEST_CASE("a threshold of 0 drafts gamma tokens always, one of 1 a single one") {
+TEST_CASE("a threshold of 0 always drafts gamma tokens, one of 1 drafts one") {
   const ConfidentDrafter none = policy_of(0.8, 5.0, 0.0, 1.0, 7);
   CHECK(confidence_threshold(none, Convention::bonus).mean_gamma == 7.0);
   CHECK(confidence_threshold(none, Convention::bonus).tokens ==
@@ -106,21 +106,21 @@ TEST_CASE("a threshold of 0 drafts gamma tokens always, one of 1 a single one") 
   CHECK(confidence_threshold(all, Convention::bonus).tokens == Approx(1.8).epsilon(few_ulp));
 }
 
-TEST_CASE("sure acceptance, sure rejection and distributions near a point or two points have their limits") {
+TEST_CASE("certain acceptance, certain rejection and distributions near one or two points reach their limits") {
   CHECK(confidence_threshold(policy_of(1.0, 5.0, 0.9, 1.0, 6), Convention::bonus).tokens == 7.0);
   CHECK(confidence_threshold(policy_of(0.0, 5.0, 0.9, 1.0, 6), Convention::bonus).mean_gamma == 1.0);
-  // All tokens alike: confident ones always, or never.
+  // All tokens equal: always confident, or never.
   const VaryingYield alike = confidence_threshold(policy_of(0.8, 1e9, 0.7, 1.0, 6), Convention::bonus);
   CHECK(alike.mean_gamma == Approx(6.0).epsilon(tests::solved_root));
   CHECK(confidence_threshold(policy_of(0.8, 1e9, 0.9, 1.0, 6), Convention::bonus).mean_gamma ==
         Approx(1.0).epsilon(tests::solved_root));
-  // Each token sure: the drafter stops right after the first one that will be rejected; nothing is wasted but it.
+  // Each token certain: the drafter stops right after the first one that will be rejected; only that one is wasted.
   const VaryingYield sure = confidence_threshold(policy_of(0.8, 1e-6, 0.5, 1.0, 400), Convention::bonus);
   CHECK(sure.mean_gamma == Approx(5.0).epsilon(1e-4));
   CHECK(sure.tokens == Approx(5.0).epsilon(1e-4));
 }
 
-TEST_CASE("a confidence threshold rejects what is no probability, shape or length") {
+TEST_CASE("a confidence threshold rejects invalid probabilities, shapes and lengths") {
   CHECK_THROWS_AS(go_on(policy_of(1.1, 5.0, 0.5, 1.0, 6)), DomainError);
   CHECK_THROWS_AS(go_on(policy_of(0.5, 0.0, 0.5, 1.0, 6)), DomainError);
   CHECK_THROWS_AS(go_on(policy_of(0.5, 5.0, -0.1, 1.0, 6)), DomainError);

@@ -86,7 +86,7 @@ TEST_CASE("a flat optimum of 4.5e7 drafts still has exact neighbors, and a tie b
   CHECK((even->first == 0 && even->last == 1));
 }
 
-TEST_CASE("a near-best range without an end says so, and there is none around an unbounded optimum") {
+TEST_CASE("an unbounded near-best range is reported, and there is none around an unbounded optimum") {
   const auto same = near_best_gamma({1.0, 1.0, Convention::bonus, Drafting::autoregressive}, 0.0);
   CHECK((same->first == 0 && same->last == no_end));
   const auto all = near_best_gamma({0.8, 0.05, Convention::bonus, Drafting::autoregressive}, 1.0);
@@ -102,7 +102,7 @@ TEST_CASE("a near-best range without an end says so, and there is none around an
   CHECK_FALSE(near_best_gamma({0.8, 0.0, Convention::bonus, Drafting::autoregressive}, 0.01).has_value());
   CHECK_FALSE(near_best_gamma({0.8, 0.1, Convention::bonus, Drafting::block}, 0.01).has_value());
 
-  // A block drafter that does not pay: S(0) = 1, S(1) = 1.2/1.5 = 0.8, rising from there to 0.833.
+  // A block drafter that does not gain: S(0) = 1, S(1) = 1.2/1.5 = 0.8, rising from there to 0.833.
   const auto only_none = near_best_gamma({0.2, 0.5, Convention::bonus, Drafting::block}, 0.1);
   CHECK((only_none->first == 0 && only_none->last == 0));
   const auto also_long = near_best_gamma({0.2, 0.5, Convention::bonus, Drafting::block}, 0.21);
@@ -126,7 +126,7 @@ TEST_CASE("the break-even alpha is where tokens equal cost, to the last digits")
   }
 }
 
-TEST_CASE("the break-even alpha at its ends: free drafts always pay, and c = 1 needs certainty") {
+TEST_CASE("the break-even alpha at its limits: free drafts always gain, and c = 1 needs certain acceptance") {
   CHECK(*break_even_alpha(4, 0.0, Convention::bonus, Drafting::autoregressive) == 0.0);
   CHECK(*break_even_alpha(1, 0.0, Convention::no_bonus, Drafting::autoregressive) == 0.0);
   CHECK_FALSE(break_even_alpha(1, 0.1, Convention::no_bonus, Drafting::autoregressive).has_value());

@@ -36,7 +36,7 @@ std::int64_t looked_up_best(std::int64_t first, std::int64_t last, const auto& s
 
 }  // namespace
 
-TEST_CASE("a search finds every maximum, the first of equal ones, and says where there is none") {
+TEST_CASE("a search finds every maximum, the first of equal ones, and reports if there is none") {
   for (std::int64_t top = 0; top <= 40; ++top) {
     const OneMaximum hill{[top](std::int64_t gamma) { return -std::abs(static_cast<double>(gamma - top)); }, 0, 40};
     CAPTURE(top);
@@ -48,7 +48,7 @@ TEST_CASE("a search finds every maximum, the first of equal ones, and says where
   CHECK(best_gamma(falls) == 1);
 }
 
-TEST_CASE("what comes within a fraction of the best is found to both ends") {
+TEST_CASE("the range within a fraction of the best is found on both sides") {
   const OneMaximum hill{[](std::int64_t gamma) { return 100.0 - std::abs(static_cast<double>(gamma - 20)); }, 0, 50};
   const NearBestRange range = near_best_gamma(hill, 20, 0.05);
   CHECK(range.first == 15);
@@ -57,7 +57,7 @@ TEST_CASE("what comes within a fraction of the best is found to both ends") {
   CHECK(near_best_gamma(hill, 20, 1.0).last == 50);
 }
 
-TEST_CASE("the best draft length of a mixture and of a chain is that of looking at all") {
+TEST_CASE("the best draft length of a mixture and of a chain equals that of an exhaustive search") {
   for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
     for (const double c : {0.02, 0.1, 0.4}) {
       for (const AcceptanceProcess& acceptance :
@@ -76,7 +76,7 @@ TEST_CASE("the best draft length of a mixture and of a chain is that of looking 
   }
 }
 
-TEST_CASE("a verification that grows with its tokens is one more cost of each draft") {
+TEST_CASE("a verification that grows with its tokens adds a cost to each draft") {
   // With a bonus token 1 + G gamma + c gamma: the rule at c + G.
   const Scenario growing = scenario_of(Iid{0.8}, 0.05, 0.03, Convention::bonus);
   const Scenario dear = scenario_of(Iid{0.8}, 0.08, 0.0, Convention::bonus);
@@ -88,15 +88,14 @@ TEST_CASE("a verification that grows with its tokens is one more cost of each dr
   CHECK(one.near_best->last == other.near_best->last);
   CHECK(*one.break_even_alpha == Approx(*other.break_even_alpha).epsilon(1e-12));
   CHECK(*one.break_even_c + 0.03 == Approx(*other.break_even_c).epsilon(1e-12));
-  // Without: gamma tokens, so that the first draft is verified at the price of a plain step.
+  // Without: gamma tokens, so that the first draft is verified at the cost of a decode step.
   const Scenario without = scenario_of(Iid{0.8}, 0.05, 2.0, Convention::no_bonus);
   CHECK(*predict(without, 3).asked.speedup == Approx((1.0 + 0.8 + 0.64) / (1.0 + 2.0 * 2.0 + 3 * 0.05)));
   CHECK(predict(without, std::nullopt).best.gamma == 1);
 }
 
 TEST_CASE(
-    "a block drafter under a verification that grows stops where it does not pay, and drafts at all only where it "
-    "does") {
+    "a block drafter under a growing verification stops where the speedup is below 1, and drafts only where it gains") {
   Scenario scenario = scenario_of(Iid{0.8}, 0.2, 0.05, Convention::bonus);
   scenario.drafter = BlockDrafter{};
   const auto speedup_at = [&](std::int64_t gamma) { return *predict(scenario, gamma).asked.speedup; };
@@ -105,7 +104,7 @@ TEST_CASE(
   CHECK(predict(scenario, std::nullopt).best.gamma == 0);
 }
 
-TEST_CASE("where a draft costs nothing, mixtures and chains gain without end, up to a limit that some have") {
+TEST_CASE("where a draft costs nothing, mixtures and chains gain at any length, some up to a limit") {
   const auto best = [](const AcceptanceProcess& acceptance) {
     return predict(scenario_of(acceptance, 0.0, 0.0, Convention::bonus), std::nullopt).best;
   };

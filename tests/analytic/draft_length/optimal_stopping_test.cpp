@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimal stopping against every policy there is, on random instances small enough to go through them all.
+// Optimal stopping against all policies, on random instances small enough to enumerate.
 #include "analytic/draft_length/draft_length_rules.hpp"
 
 #include <boost/math/quadrature/tanh_sinh.hpp>
@@ -67,7 +67,7 @@ TEST_CASE("no choice of draft lengths beats optimal stopping on 400 random insta
     CAPTURE(instance, c);
     const StoppingPlan plan = optimal_stopping(scenarios, c, convention);
     CHECK(plan.speedup == Approx(best_of_all(scenarios, c, convention)).epsilon(second_route));
-    // What the plan says of itself is what its lengths come to.
+    // The stated yield of the plan is that of its lengths.
     double tokens = 0.0;
     for (std::size_t i = 0; i < scenarios.size(); ++i) {
       tokens += scenarios[i].probability * tokens_of(scenarios[i].conditional, plan.gamma[i], convention);
@@ -92,7 +92,7 @@ TEST_CASE("with one acceptance for all drafts optimal stopping drafts the best c
   }
 }
 
-TEST_CASE("knowing alpha of each iteration yields what quadrature over alpha says, and more than any constant gamma") {
+TEST_CASE("knowing alpha of each iteration yields the quadrature over alpha, and more than any constant gamma") {
   for (const auto& [a, b] : {std::pair{4.0, 1.0}, std::pair{0.5, 0.5}, std::pair{2.0, 3.0}}) {
     for (const double c : {0.05, 0.3}) {
       for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
@@ -134,7 +134,7 @@ TEST_CASE("knowing alpha of each iteration yields what quadrature over alpha say
   }
 }
 
-TEST_CASE("optimal stopping rejects scenarios without a distribution and costs below zero") {
+TEST_CASE("optimal stopping rejects scenarios without a distribution and negative costs") {
   const std::vector<DraftScenario> half{{0.5, {0.5}}};
   CHECK_THROWS_AS(optimal_stopping(half, 0.1, Convention::bonus), DomainError);
   CHECK_THROWS_AS(optimal_stopping(std::vector<DraftScenario>{}, 0.1, Convention::bonus), DomainError);

@@ -25,8 +25,8 @@ std::vector<double> powers(double alpha, std::size_t cap) {
 }
 
 /// The distribution after very many steps from `start`. Both moves change the length by the same number modulo 3, so
-/// the chain all but alternates between three classes; one that rests every other time on average has the same
-/// distribution and does not.
+/// the chain nearly alternates between three classes. A lazy chain, which stays with probability 1/2, has the same
+/// distribution and does not alternate.
 std::vector<double> by_power_iteration(const std::vector<double>& marginal, std::size_t start) {
   const std::size_t cap = marginal.size();
   std::vector<long double> distribution(cap, 0.0L);
@@ -53,8 +53,7 @@ double mean_length(const std::vector<double>& distribution) {
 
 }  // namespace
 
-TEST_CASE(
-    "the distribution of the heuristic's draft length is the one its chain settles in, for any cap and acceptance") {
+TEST_CASE("the heuristic's draft length has the stationary distribution of its chain, for any cap and acceptance") {
   const std::vector<std::vector<double>> settings{
       powers(0.0, 6),       powers(0.3, 12),      powers(0.7, 5),  powers(0.9, 30),
       powers(0.97, 4),      powers(1.0, 5),       powers(0.5, 1),  powers(1.0, 1),
@@ -71,8 +70,8 @@ TEST_CASE(
   }
 }
 
-// Three digits each, and all digits by the power iteration, whose cap of 100 lies beyond what the chain reaches.
-TEST_CASE("an acceptance of 0.7, 0.8 and 0.9 settles at 3.65, 5.45 and 10.9 drafts and 2.58, 3.67 and 7.00 tokens") {
+// Three digits each, and all digits by the power iteration, whose cap of 100 is beyond the range of the chain.
+TEST_CASE("an acceptance of 0.7, 0.8 and 0.9 gives 3.65, 5.45 and 10.9 drafts and 2.58, 3.67 and 7.00 tokens") {
   const struct {
     double alpha;
     double drafts;
@@ -107,12 +106,12 @@ TEST_CASE("without a bonus token the same lengths yield the tokens of one draft 
   }
 }
 
-TEST_CASE("the heuristic keeps its digits for long drafts and rejects what is no marginal acceptance") {
+TEST_CASE("the heuristic keeps its precision for long drafts and rejects invalid marginal acceptance") {
   const VaryingYield none = plus2_minus1(powers(0.0, 64), Convention::bonus);
   CHECK(none.mean_gamma == 1.0);
   CHECK(none.tokens == 1.0);
-  // A diffusion of width 1000 around 1.1 million, where alpha^gamma is 1/3: the mean is off the point of no drift by
-  // far less than a thousandth.
+  // A diffusion of width 1000 around 1.1 million, where alpha^gamma is 1/3: the mean differs from the point of zero
+  // drift by far less than a thousandth.
   const std::vector<double> distribution = plus2_minus1_distribution(powers(1.0 - 1e-6, 1'120'000));
   CHECK(distribution.back() < 1e-20);
   CHECK(std::accumulate(distribution.begin(), distribution.end(), 0.0) == Approx(1.0).epsilon(1e-13));

@@ -14,7 +14,7 @@
 namespace foredraft::analytic {
 namespace {
 
-/// Passes in tiles of four tokens, beyond eight twice as dear.
+/// Passes in tiles of four tokens, twice as expensive beyond eight.
 double tiled(std::int64_t tokens) {
   const double tiles = std::ceil(static_cast<double>(tokens) / 4.0);
   return 3.0 + tiles + std::max(tiles - 2.0, 0.0);
@@ -22,7 +22,7 @@ double tiled(std::int64_t tokens) {
 double smooth(std::int64_t tokens) { return 10.0 + static_cast<double>(tokens); }
 double free_tokens(std::int64_t /*tokens*/) { return 5.0; }
 
-/// Each of `requests` with up to `longest` drafts; some have none, some chances are equal or 0.
+/// Each of `requests` with up to `longest` drafts; some have none, some probabilities are equal or 0.
 Survival random_survival(std::size_t requests, std::size_t longest, RandomStream& random) {
   Survival survival(requests);
   for (auto& request : survival) {
@@ -47,7 +47,7 @@ double rate_of(const Survival& survival, const std::vector<std::int64_t>& verifi
   return tokens / time(positions);
 }
 
-/// Of every choice of drafts for each request.
+/// The best over all choices of drafts for each request.
 double best_of_all(const Survival& survival, const BudgetTime& time) {
   std::vector<std::int64_t> verified(survival.size());
   double best = 0.0;
@@ -63,7 +63,7 @@ double best_of_all(const Survival& survival, const BudgetTime& time) {
 
 }  // namespace
 
-TEST_CASE("a budget of tokens is spent as the best of all choices spends it, and never worse than one draft length") {
+TEST_CASE("a token budget is spent like the best of all allocations, and never worse than one draft length") {
   RandomStream random(11, {.purpose = Purpose::test, .point = 0, .block = 0});
   for (std::size_t requests = 1; requests <= 4; ++requests) {
     for (int draw = 0; draw < 50; ++draw) {
@@ -80,7 +80,7 @@ TEST_CASE("a budget of tokens is spent as the best of all choices spends it, and
   }
 }
 
-TEST_CASE("equal requests get the same budget up to one incomplete layer, and a draft without a chance none") {
+TEST_CASE("equal requests get the same budget up to one incomplete layer, and hopeless drafts get none") {
   const std::vector<double> chances{0.75, 0.5, 0.25, 0.125};
   const TokenBudget equal = best_budget(Survival(6, chances), tiled);
   const auto [least, most] = std::ranges::minmax(equal.verified);
@@ -93,7 +93,7 @@ TEST_CASE("equal requests get the same budget up to one incomplete layer, and a 
   CHECK(best_budget({{0.5, 0.0}, {}}, free_tokens).verified == std::vector<std::int64_t>{1, 0});
 }
 
-TEST_CASE("a budget rejects what are no chances and what is no time") {
+TEST_CASE("a budget rejects invalid probabilities and times") {
   CHECK_THROWS_AS(best_budget({}, smooth), DomainError);
   CHECK_THROWS_AS(best_budget({{0.5, 0.6}}, smooth), DomainError);
   CHECK_THROWS_AS(best_fixed({{1.5}}, smooth), DomainError);

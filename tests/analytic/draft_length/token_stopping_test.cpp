@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stops on confidence and the optimum they are measured by: against quadrature and the Gamma distribution where
-// acceptances are powers of uniforms, and against each other on random instances.
+// Stopping by confidence, and the optimum: against quadrature and the Gamma distribution where acceptances are powers
+// of uniforms, and against each other on random instances.
 #include <boost/math/special_functions/gamma.hpp>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -68,7 +68,7 @@ TEST_CASE("a rejection probability of 0 drafts one token, of 1 all, and certain 
   CHECK(yield(0.0, 1.0).mean_gamma == 6.0);
 }
 
-TEST_CASE("a confidence of an entropy has it, and none has more than an even row") {
+TEST_CASE("the confidence of an entropy has that entropy, and none exceeds that of a uniform row") {
   for (const std::int64_t alternatives : {1, 10, 1000}) {
     const auto others = static_cast<double>(alternatives);
     double before = 1.0;
@@ -88,7 +88,7 @@ TEST_CASE("a confidence of an entropy has it, and none has more than an even row
   CHECK_THROWS_AS(confidence_of_entropy(0.5, 0), DomainError);
 }
 
-TEST_CASE("no policy beats optimal stopping, and that never beats the oracle, on 150 random instances") {
+TEST_CASE("no policy beats optimal stopping, and it never beats the oracle, on 150 random instances") {
   RandomStream random(43, {.purpose = Purpose::test, .point = 0, .block = 0});
   for (int instance = 0; instance < 150; ++instance) {
     const Convention convention = either_convention[instance % 2];
@@ -112,9 +112,9 @@ TEST_CASE("no policy beats optimal stopping, and that never beats the oracle, on
   }
 }
 
-TEST_CASE("the rejection probability at the price of a draft is the best of those that see only drafted tokens") {
-  // The next draft pays if its token is emitted with a probability above c S, that is if alpha times the product of the
-  // calibrated confidences so far is: h = 1 - c S / alpha [Huang2024, Thm. 3.1].
+TEST_CASE("a rejection probability equal to the cost of a draft is the best policy that knows only drafted tokens") {
+  // The next draft gains if its token is emitted with a probability above c S, that is if alpha times the product of
+  // the calibrated confidences so far exceeds c S: h = 1 - c S / alpha [Huang2024, Thm. 3.1].
   for (const double alpha : {0.6, 0.8, 0.95}) {
     for (const double concentration : {0.5, 2.0, 20.0}) {
       CAPTURE(alpha, concentration);
@@ -134,7 +134,7 @@ TEST_CASE("the rejection probability at the price of a draft is the best of thos
   }
 }
 
-TEST_CASE("optimal stopping of alike tokens is the best constant gamma, of certain ones the oracle") {
+TEST_CASE("for equally likely tokens optimal stopping is the best constant gamma, for certain ones the oracle") {
   constexpr double c = 0.05;
   const StoppedDrafts alike = optimal_token_stopping(0.8, 1e9, 40, c, Convention::bonus);
   const auto best = best_gamma({0.8, c, Convention::bonus, Drafting::autoregressive});

@@ -41,7 +41,7 @@ TEST_CASE("counts of one gamma are pooled as counts, not as rates") {
   CHECK(pooled[1].accepted == 0.5);
 }
 
-TEST_CASE("a cluster without positions has those of the others, to the power that adds up to what it accepted") {
+TEST_CASE("a cluster without positions has those of the others, raised to the power that gives its accepted drafts") {
   const std::vector clusters{window(100, 81, 64),
                              AcceptanceCluster{.gamma = 2, .steps = 100, .accepted_at = {}, .accepted_tokens = 73}};
   const PooledCounts pooled = pooled_by_gamma(clusters).front();
@@ -55,7 +55,7 @@ TEST_CASE("a cluster without positions has those of the others, to the power tha
   CHECK(pooled_by_gamma(open).front().marginal.empty());
 }
 
-TEST_CASE("clusters of one gamma without positions leave it with accepted drafts only") {
+TEST_CASE("a gamma whose clusters have no positions has accepted drafts only") {
   const std::vector clusters{AcceptanceCluster{.gamma = 2, .steps = 100, .accepted_at = {}, .accepted_tokens = 170},
                              AcceptanceCluster{.gamma = 2, .steps = 100, .accepted_at = {}, .accepted_tokens = 30}};
   const std::vector<PooledCounts> pooled = pooled_by_gamma(clusters);
@@ -72,7 +72,7 @@ TEST_CASE("the variance of a step is that of its accepted drafts") {
   CHECK(variance_of_a_step(pooled_by_gamma(totals)[0]) == Approx(0.35 * 0.65 * 4.0).epsilon(few_ulp));
 }
 
-TEST_CASE("clusters that differ more than their steps widen the variance by as much") {
+TEST_CASE("clusters that differ more than their steps widen the variance accordingly") {
   // Four clusters of 100 steps; accepted 150, 50, 150, 50 drafts: deviations of 50. 4/3 of 4 x 2,500 over 400 steps.
   const std::vector clusters{request(100, 75, 75), request(100, 25, 25), request(100, 75, 75), request(100, 25, 25)};
   const auto variance = cluster_variance(clusters);
@@ -84,7 +84,7 @@ TEST_CASE("clusters that differ more than their steps widen the variance by as m
   CHECK(cluster_variance(std::vector{request(100, 50, 20), request(100, 50, 20)})->factor == 1.0);
 }
 
-TEST_CASE("neighboring windows that go together widen the variance by their correlation") {
+TEST_CASE("correlated neighboring windows widen the variance by their correlation") {
   // As in clustered_estimate: 12 windows in pairs, a correlation of 1/4 in all. A step accepts 0 or 2: variance 1,
   // known to be independent. The correlation is that of the rest.
   std::vector<AcceptanceCluster> clusters;
@@ -103,9 +103,9 @@ TEST_CASE("neighboring windows that go together widen the variance by their corr
   CHECK(cluster_variance(clusters)->factor == Approx(independent).epsilon(few_ulp));
 }
 
-TEST_CASE("intervals from some windows hold their level and stay useful") {
+TEST_CASE("intervals from a few windows hold their level and stay useful") {
   // Windows of 100 steps whose acceptance of one draft varies: the variance of a window is that of its steps times a
-  // factor. The level is 95 %; six of 100 less is what the prior costs where its factor is exceeded.
+  // factor. The level is 95 %; where the factor exceeds the prior's, the coverage is six points lower.
   struct Case {
     std::size_t windows;
     double factor, least_held, most_useless;

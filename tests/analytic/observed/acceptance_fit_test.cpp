@@ -10,13 +10,13 @@
 namespace foredraft::analytic {
 namespace {
 
-/// The prior of the spread pulls a chain without any away from 0: seen to move tokens by up to 0.2 % from two drafts
-/// of which nothing is known.
+/// The prior of the spread moves a chain without spread away from 0: tokens change by up to 0.2 %, from two drafts with
+/// an unknown drafter.
 constexpr double pull_of_the_prior = 2e-3;
-/// From two drafts the spread is the prior's, and a chain without spread is missed by it.
+/// From two drafts the spread is the prior's, which is wrong for a chain without spread.
 constexpr double unknown_spread = 1.2e-2;
 
-/// Counts as a process is expected to give them.
+/// The expected counts of a process.
 AcceptanceCluster expected_counts(const Runs& acceptance, std::int64_t gamma, double steps) {
   AcceptanceCluster counts{.gamma = gamma, .steps = steps, .accepted_at = accepted_shares(acceptance, gamma)};
   for (double& share : counts.accepted_at) share *= steps;
@@ -67,7 +67,7 @@ TEST_CASE("easy and hard runs are distinguished from three drafts on") {
   }
 }
 
-TEST_CASE("two logged gamma show the effect of the bonus token, one takes it from the class of the drafter") {
+TEST_CASE("two logged gammas show the effect of the bonus token, one takes it from the class of the drafter") {
   const Runs truth{.a = 0.65, .b = 0.6, .spread = 0.6, .rho = 1.4};
   const std::vector one{expected_counts(truth, 3, 1e6)};
   CHECK(fit_of(one, DrafterClass::text).model->rho == Approx(1.0).epsilon(1e-3));
@@ -77,7 +77,7 @@ TEST_CASE("two logged gamma show the effect of the bonus token, one takes it fro
   CHECK(fit_of(both, DrafterClass::unknown).model->rho == Approx(1.4).epsilon(0.04));
 }
 
-TEST_CASE("an unknown drafter has the interval of the classes that it may be of") {
+TEST_CASE("an unknown drafter has the interval of its possible classes") {
   const Runs text{.a = 0.7, .b = 0.4, .spread = 0.6};
   Runs head = text;
   head.rho = 1.4;
@@ -92,17 +92,17 @@ TEST_CASE("an unknown drafter has the interval of the classes that it may be of"
   }
 }
 
-TEST_CASE("the logged gamma is answered by what was counted") {
+TEST_CASE("the estimate at the logged gamma is the count") {
   const TokensAtGamma tokens = tokens_at(fit_of({counts_of({600, 300, 90}, 1000)}), 3);
   CHECK(tokens.source == TokensAtGamma::Source::observed);
   CHECK(tokens.value == Approx(1.99).epsilon(tests::few_ulp));
-  // 0 to 3 accepted with 0.4, 0.3, 0.21, 0.09: a variance of 0.9699, and one step's worth of doubt.
+  // 0 to 3 accepted with 0.4, 0.3, 0.21, 0.09: a variance of 0.9699, plus the weight of one step.
   const double half_width = 1.959964 * std::sqrt((0.9699 + 1e-3) / 1000.0);
   CHECK(tokens.high - tokens.value == Approx(half_width).epsilon(1e-6));
   CHECK(tokens.value - tokens.low == Approx(half_width).epsilon(1e-6));
 }
 
-TEST_CASE("rounded counts widen the interval of what was counted by the width of their rounding") {
+TEST_CASE("rounded counts widen the interval of a count by the width of their rounding") {
   AcceptanceCluster counts = counts_of({600, 300, 90}, 1000);
   counts.rounding = 0.01;
   const TokensAtGamma tokens = tokens_at(fit_of({counts}), 3);
@@ -123,7 +123,7 @@ TEST_CASE("the interval of two clusters has the quantile of one degree of freedo
   CHECK(tokens.high - tokens.value == Approx(half_width).epsilon(1e-6));
 }
 
-TEST_CASE("the spread of rho in a class of drafters is in the errors of a fit at one gamma") {
+TEST_CASE("a fit at one gamma includes the spread of rho in its class of drafters") {
   for (const auto& [drafter, deviation] : {std::pair{DrafterClass::text, 0.03},
                                            {DrafterClass::unknown, 0.17},
                                            {DrafterClass::feature_head, 0.15},
@@ -134,11 +134,11 @@ TEST_CASE("the spread of rho in a class of drafters is in the errors of a fit at
   }
 }
 
-TEST_CASE("what the model misses grows beyond 1.5 times the logged gamma, and is twice as much for a head") {
+TEST_CASE("the model error grows beyond 1.5 times the logged gamma, and is twice as large for a head") {
   const std::vector counts{expected_counts({.a = 0.7, .b = 0.4, .spread = 0.6}, 4, 1e6)};
   for (const DrafterClass drafter : {DrafterClass::text, DrafterClass::feature_head}) {
     AcceptanceFit fit = fit_of(counts, drafter);
-    fit.covariance = {};  // nothing but the model's own error is left
+    fit.covariance = {};  // only the model's own error remains
     for (const auto& [gamma, error] :
          {std::pair<std::int64_t, double>{3, 0.002}, {5, 0.002}, {6, 0.002}, {12, 0.002 + 0.006 * std::log(2.0)}}) {
       const TokensAtGamma tokens = tokens_at(fit, gamma);
@@ -149,7 +149,7 @@ TEST_CASE("what the model misses grows beyond 1.5 times the logged gamma, and is
   }
 }
 
-TEST_CASE("a handful of steps at a gamma does not go before the model of all") {
+TEST_CASE("a few steps at a gamma do not override the model of all") {
   const Runs truth{.a = 0.7, .b = 0.5, .spread = 0.6};
   const AcceptanceFit fit = fit_of({counts_of({9, 9}, 10), expected_counts(truth, 5, 1e5)});
   CHECK(tokens_at(fit, 2).source == TokensAtGamma::Source::fitted);
@@ -168,8 +168,8 @@ TEST_CASE("no draft yields one token, and beyond 1.5 times the logged gamma is e
   CHECK(tokens_at(fit, 12).high - tokens_at(fit, 12).low > tokens_at(fit, 6).high - tokens_at(fit, 6).low);
 }
 
-TEST_CASE("where drafts fall with depth beyond noise, the counts go before the model") {
-  // A drafter that was trained for two drafts: the third is nearly always wrong, at whatever gamma.
+TEST_CASE("where acceptance falls with depth beyond noise, the counts override the model") {
+  // A drafter that was trained for two drafts: the third is nearly always wrong, at any gamma.
   const AcceptanceFit fit = fit_of({counts_of({60'000, 40'000, 2'000, 100, 0}, 100'000)});
   CHECK(tokens_at(fit, 2).value > 1.95);
   CHECK(tokens_at(fit, 12).value < 2.1);
@@ -177,7 +177,7 @@ TEST_CASE("where drafts fall with depth beyond noise, the counts go before the m
   CHECK(fit.collapsed_position == 3);
 }
 
-TEST_CASE("one draft does not identify a model, it leaves a range") {
+TEST_CASE("one draft does not identify a model and leaves a range") {
   const AcceptanceFit fit = fit_of({counts_of({500}, 1e6 / 1000)});
   CHECK_FALSE(fit.model);
   CHECK(tokens_at(fit, 1).value == 1.5);
@@ -204,7 +204,7 @@ TEST_CASE("acceptance length without positions gives one alpha within a range") 
   CHECK(tokens_at(half, 8).value == Approx(2.0 - std::pow(0.5, 8)).epsilon(tests::solved_root));
 }
 
-TEST_CASE("acceptance lengths at two gamma identify a model together") {
+TEST_CASE("acceptance lengths at two gammas identify a model together") {
   const Runs truth{.a = 0.75, .b = 0.35, .spread = 0.6};
   std::vector<AcceptanceCluster> clusters;
   for (const std::int64_t gamma : {2, 6}) {
@@ -218,7 +218,7 @@ TEST_CASE("acceptance lengths at two gamma identify a model together") {
   for (const std::int64_t gamma : {3, 4, 8}) CHECK(relative_miss(tokens_at(fit, gamma), truth) < 0.01);
 }
 
-TEST_CASE("gammas of one text fit together, those of two texts are distinguished") {
+TEST_CASE("gammas of one text are fitted together, those of two texts are distinguished") {
   const Runs truth{.a = 0.7, .b = 0.5, .spread = 0.6};
   const AcceptanceFit one = fit_of({expected_counts(truth, 2, 1e4), expected_counts(truth, 5, 1e4)});
   CHECK_FALSE(one.text_changed);
@@ -230,7 +230,7 @@ TEST_CASE("gammas of one text fit together, those of two texts are distinguished
   CHECK(two.chi_squared > 10.0 * two.degrees_of_freedom);
 }
 
-TEST_CASE("clusters that differ widen intervals, one cluster says that its interval is a lower bound") {
+TEST_CASE("clusters that differ widen intervals, and for one cluster the interval is marked as a lower bound") {
   const Runs easy{.a = 0.85, .b = 0.7};
   const Runs hard{.a = 0.5, .b = 0.3};
   std::vector<AcceptanceCluster> clusters;
@@ -251,7 +251,7 @@ TEST_CASE("clusters that differ widen intervals, one cluster says that its inter
   }
 }
 
-TEST_CASE("too few steps are rejected with how many more are needed") {
+TEST_CASE("too few steps are rejected, and the error says how many more are needed") {
   const FitProblem problem = problem_of({counts_of({60, 30, 9}, 100)});
   CHECK(problem.reason == FitProblem::Reason::too_few_steps);
   CHECK(problem.steps == 100);
@@ -292,11 +292,11 @@ TEST_CASE("a log in which nearly everything was accepted stays within gamma + 1"
   }
 }
 
-TEST_CASE("acceptance that collapses at one draft is a fault of the drafter") {
+TEST_CASE("acceptance that collapses at the first draft is reported as a fault of the drafter") {
   CHECK_FALSE(fit_of({expected_counts({.a = 0.7, .b = 0.1, .spread = 0.6}, 5, 1e5)}).collapsed_position);
   CHECK(fit_of({counts_of({7000, 5000, 500, 350}, 10'000)}).collapsed_position == 3);
   CHECK(fit_of({counts_of({7000, 0, 0, 0}, 10'000)}).collapsed_position == 2);
-  // Too few to be sure.
+  // Too few for certainty.
   CHECK_FALSE(fit_of({counts_of({20, 0, 0}, 300)}).collapsed_position);
 }
 

@@ -17,8 +17,8 @@ namespace {
 using tests::few_ulp;
 using tests::second_route;
 
-/// Shares of accepted drafts as a chain over iterations, whose state is what the iteration starts from: a rejection, or
-/// the middle of a run of either kind. Solved by powers of the chain, without sums over whole runs.
+/// Shares of accepted drafts from a chain over iterations. Its state is the start of the iteration: after a rejection,
+/// or inside a run of either kind. Solved by powers of the chain, without sums over whole runs.
 std::vector<double> shares_by_iterations(const Runs& acceptance, int gamma) {
   constexpr int many_iterations = 4000;
   const double odds = acceptance.a / (1 - acceptance.a);
@@ -74,7 +74,7 @@ TEST_CASE("accepted shares of runs are those of the chain over iterations") {
   }
 }
 
-TEST_CASE("runs have limits at the ends of their range, not divisions by zero") {
+TEST_CASE("the run model has finite values at the limits of its range") {
   CHECK(tokens_per_iteration(Runs{.a = 1.0, .b = 1.0, .spread = 0.6, .rho = 2.0}, 7) == 8.0);
   CHECK(tokens_per_iteration(Runs{.a = 1.0, .b = 0.01, .spread = 0.6}, 7) == 8.0);
   CHECK(tokens_per_iteration(Runs{.a = 0.5, .b = 0.0, .spread = 0.6}, 7) == 1.0);
@@ -103,7 +103,7 @@ TEST_CASE("parameters outside of the run model are rejected") {
   CHECK_THROWS_AS(tokens_left_open(nan, 2, 5), DomainError);
 }
 
-TEST_CASE("the tokens that one gamma allows at another include every chain of runs") {
+TEST_CASE("the range of tokens at another gamma contains every chain of runs") {
   for (const double a : {0.0, 0.2, 0.5, 0.9, 1.0}) {
     for (const double b : {0.05, 0.5, 0.95}) {
       for (const double spread : {0.0, 2.0}) {
@@ -122,7 +122,7 @@ TEST_CASE("the tokens that one gamma allows at another include every chain of ru
   }
 }
 
-TEST_CASE("the tokens that one gamma allows at another are reached by patterns") {
+TEST_CASE("the range of tokens at another gamma is reached by patterns") {
   // One rejection in three, evenly spaced: 2 tokens an iteration at gamma 1 (a rejection costs two iterations of
   // gamma 1 and yields 3 tokens: 1.5), 3 at gamma 2 and beyond, twice the 1.5.
   const TokenBounds open = tokens_left_open(1.5, 1, 2);

@@ -45,7 +45,7 @@ ClusteredEstimate autocorrelated(double rho, double noise, int count, int repeti
 
 }  // namespace
 
-TEST_CASE("of clusters of equal size a ratio is a mean with the textbook error and a Student interval") {
+TEST_CASE("for clusters of equal size a ratio is a mean with the textbook error and a Student interval") {
   const ClusteredEstimate mean = ratio({2.0, 4.0}, {1.0, 1.0});
   CHECK(mean.value == 3.0);
   CHECK_FALSE(is_assumed(mean));
@@ -55,7 +55,7 @@ TEST_CASE("of clusters of equal size a ratio is a mean with the textbook error a
   CHECK(interval_of(mean).high == Approx(3.0 + std::tan(0.475 * std::acos(-1.0))).epsilon(second_route));
 }
 
-TEST_CASE("of clusters of unequal size residuals are weighted, worked by hand") {
+TEST_CASE("for clusters of unequal size residuals are weighted, worked by hand") {
   // 12/4 = 3; residuals 0, -1, 1 over 4; 16/6 effective clusters: variance 2/16 * (8/3)/(5/3).
   const ClusteredEstimate three = ratio({3.0, 5.0, 4.0}, {1.0, 2.0, 1.0});
   CHECK(three.value == 3.0);
@@ -63,7 +63,7 @@ TEST_CASE("of clusters of unequal size residuals are weighted, worked by hand") 
   CHECK(uncertainty_of(three).degrees == Approx(5.0 / 3.0).epsilon(few_ulp));
 }
 
-TEST_CASE("one dominating cluster, and clusters that all agree, show no scatter") {
+TEST_CASE("one dominating cluster, and clusters that all agree, have no scatter") {
   for (const ClusteredEstimate& one :
        {ratio({200.0}, {100.0}), ratio({200'000.0, 9.0}, {100'000.0, 3.0}), ratio({2.0, 4.0, 6.0}, {1.0, 2.0, 3.0})}) {
     CHECK(is_assumed(one));
@@ -72,7 +72,7 @@ TEST_CASE("one dominating cluster, and clusters that all agree, show no scatter"
   }
 }
 
-TEST_CASE("what the same clusters share cancels in a difference, that of others adds up") {
+TEST_CASE("errors of shared clusters cancel in a difference, those of other clusters add up") {
   const std::vector<double> bottoms(4, 1.0);
   const ClusteredEstimate low = ratio({1.0, 2.0, 3.0, 4.0}, bottoms);
   const ClusteredEstimate high = ratio({1.5, 2.6, 3.5, 4.6}, bottoms);
@@ -89,14 +89,14 @@ TEST_CASE("what the same clusters share cancels in a difference, that of others 
   CHECK(uncertainty_of(apart).degrees <= 6.0);
 }
 
-TEST_CASE("clusters that both share are as many as the estimate with fewer effective ones has") {
+TEST_CASE("an estimate from shared clusters has the smaller effective number of clusters") {
   const ClusteredEstimate even = ratio({1.0, 2.0, 3.0, 4.0}, {1.0, 1.0, 1.0, 1.0});
   const ClusteredEstimate uneven = ratio({1.0, 2.0, 3.0, 8.0}, {1.0, 1.0, 1.0, 3.0});  // 36/12 = 3 effective ones
   CHECK(uncertainty_of(difference_of(even, uneven)).degrees == Approx(2.0).epsilon(few_ulp));
   CHECK(uncertainty_of(difference_of(uneven, even)).degrees == Approx(2.0).epsilon(few_ulp));
 }
 
-TEST_CASE("a ratio that both share cancels in the ratio of two ratios") {
+TEST_CASE("a shared ratio cancels in the ratio of two ratios") {
   const std::vector<double> bottoms(3, 1.0);
   const ClusteredEstimate shared = ratio({1.0, 2.0, 3.0}, bottoms);
   const ClusteredEstimate one = ratio({4.0, 4.1, 4.2}, bottoms, other_requests);
@@ -108,7 +108,7 @@ TEST_CASE("a ratio that both share cancels in the ratio of two ratios") {
         Approx(uncertainty_of(one).standard_error / one.value).epsilon(second_route));
 }
 
-TEST_CASE("windows that follow each other widen the error by their correlation, requests do not") {
+TEST_CASE("autocorrelated windows widen the error by their correlation, requests do not") {
   std::vector<double> tops;
   for (int i = 0; i < 12; ++i) tops.push_back(i / 2 % 2 == 0 ? 1.0 : 2.0);
   const std::vector<double> bottoms(tops.size(), 1.0);
@@ -120,14 +120,14 @@ TEST_CASE("windows that follow each other widen the error by their correlation, 
   const Uncertainty by_window = uncertainty_of(ratio(tops, bottoms, windows));
   CHECK(by_window.standard_error == Approx(0.5 / std::sqrt(11.0) * std::sqrt(5.0 / 3.0)).epsilon(second_route));
   CHECK(by_window.degrees == Approx(6.2).epsilon(second_route));
-  // Windows that do not contribute stand between no two.
+  // Windows without a contribution do not separate neighbors.
   tops.insert(tops.begin() + 1, {0.0, 0.0});
   std::vector<double> gaps(bottoms);
   gaps.insert(gaps.begin() + 1, {0.0, 0.0});
   CHECK(uncertainty_of(ratio(tops, gaps, windows)).standard_error == by_window.standard_error);
 }
 
-TEST_CASE("windows that take turns do not narrow the error, and few windows count as two") {
+TEST_CASE("alternating windows do not narrow the error, and few windows count as two") {
   const std::vector<double> turns{1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0};
   const std::vector<double> bottoms(turns.size(), 1.0);
   CHECK(uncertainty_of(ratio(turns, bottoms, windows)).standard_error ==
@@ -144,7 +144,7 @@ TEST_CASE("intervals of autocorrelated windows hold their level, and those of in
     int windows;
     double min_level, max_level, max_width;
   };
-  // Levels within five standard errors of 2,000 repetitions; widths in those of the known error.
+  // Levels within five standard errors of 2,000 repetitions; widths relative to the known error.
   for (const Case& one :
        {Case{0.0, 0.0, 6, 0.95, 0.99, 2.0}, Case{0.0, 0.0, 12, 0.94, 0.99, 1.4}, Case{0.0, 0.0, 100, 0.94, 0.99, 1.35},
         Case{0.5, 0.0, 12, 0.89, 0.97, 2.5}, Case{0.5, 0.0, 40, 0.92, 0.98, 1.5}, Case{0.9, 0.0, 12, 0.79, 0.95, 2.0},
@@ -178,7 +178,7 @@ TEST_CASE("the smallest detectable change is 2.8 standard errors of many cluster
   CHECK(smallest_detectable({0.5, 1.0}) > 0.5 * 12.7);
 }
 
-TEST_CASE("totals that are no ratio are an error") {
+TEST_CASE("invalid totals are rejected") {
   CHECK_THROWS_AS(ratio({1.0}, {1.0, 2.0}), DomainError);
   CHECK_THROWS_AS(ratio({0.0}, {0.0}), DomainError);
   CHECK_THROWS_AS(ratio({}, {}), DomainError);

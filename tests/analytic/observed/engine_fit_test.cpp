@@ -24,7 +24,7 @@ struct KnownTerms {
   }
 };
 
-/// Passes of a card on which batches of 64 take a third longer than one request.
+/// Passes of a GPU on which batches of 64 take a third longer than one request.
 double passes_at(double batch, bool drafts) {
   return (drafts ? 9000.0 : 6000.0) + (drafts ? 60.0 : 20.0) * batch + (batch > 32.0 ? 900.0 : 0.0);
 }
@@ -57,7 +57,7 @@ const FittedTerm& term_of(const EngineFit& fit, EngineTerm term) {
 
 }  // namespace
 
-TEST_CASE("times without noise give back the terms of their engine") {
+TEST_CASE("times without noise return the terms of their engine") {
   const KnownTerms terms;
   const EngineFit fit = fit_engine(windows_of(terms, {1.0, 8.0, 32.0, 64.0}, {1.0, 16.0, 64.0}, 3));
   CHECK(fit.terms.size() == 5);
@@ -94,7 +94,7 @@ TEST_CASE("the loads decide which terms can be separated") {
   CHECK_THROWS_AS(fit_engine(std::vector<TimedIterations>(9, {.iteration_us = 0.0, .passes_us = 1.0})), DomainError);
 }
 
-TEST_CASE("no term is below 0, and what noise hides is 0 with an interval") {
+TEST_CASE("no term is below 0, and a term hidden by noise is 0 with an interval") {
   const KnownTerms none{.step = 1.2, .host = 0.0, .host_request = 0.0, .draft_host = -300.0, .draft_host_request = 0.0};
   for (std::uint32_t seed = 1; seed <= 20; ++seed) {
     const EngineFit fit = fit_engine(windows_of(none, {1.0, 8.0, 32.0, 64.0}, {1.0, 64.0}, 8, 0.03, seed));
@@ -107,7 +107,7 @@ TEST_CASE("no term is below 0, and what noise hides is 0 with an interval") {
   }
 }
 
-TEST_CASE("intervals hold the terms of noisy windows") {
+TEST_CASE("intervals cover the terms of noisy windows") {
   // 300 draws: 95 % +- 1.3 % if the interval were exact; 88 % is five standard errors below.
   const KnownTerms terms;
   int step = 0, host = 0, drafting = 0;

@@ -49,7 +49,7 @@ TEST_CASE("a candidate that is never the best is not chosen, however certain it 
   CHECK(least_loss(losses).chosen == 0);
 }
 
-TEST_CASE("among losses within half a percent of the least the smallest gamma is chosen, 0 before all") {
+TEST_CASE("among losses within half a percent of the smallest the smallest gamma is chosen, 0 first") {
   const std::vector<CandidateLoss> losses{with_loss(7, 0.01), with_loss(3, 0.0149), with_loss(2, 0.0151)};
   CHECK(least_loss(losses).chosen == 1);
   CHECK(least_loss(losses).ties == std::vector<std::size_t>{0, 1});
@@ -74,7 +74,7 @@ TEST_CASE("equal candidates share the probability of being best") {
   CHECK(losses[least_loss(losses).chosen].gamma == 2);
 }
 
-TEST_CASE("candidates without draws, of different numbers of draws or no speedup are an error") {
+TEST_CASE("candidates without draws, with different numbers of draws or without a speedup are an error") {
   using Candidates = std::vector<Candidate>;
   CHECK_THROWS_AS(expected_losses(Candidates{}), DomainError);
   CHECK_THROWS_AS(expected_losses(Candidates{{1, {}}}), DomainError);

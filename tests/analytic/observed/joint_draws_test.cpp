@@ -58,14 +58,15 @@ std::vector<double> wave(std::size_t clusters, double height, std::size_t length
 
 }  // namespace
 
-TEST_CASE("draws hold the interval of each estimate, whatever its degrees of freedom") {
+TEST_CASE("draws reproduce the interval of each estimate for any degrees of freedom") {
   const ClusteredEstimate plain = of_clusters(wave(300, 0.02, 1), 4);
-  const ClusteredEstimate whole[] = {of_clusters({2.0, 2.02}, 0),              // 1 degree
-                                     of_clusters({2.0, 2.1, 2.3, 1.9}, 1),     // 3
-                                     of_clusters(wave(40, 0.02, 5), 2, true),  // fewer than windows: they go together
-                                     of_clusters({2.0}, 3),                    // assumed
-                                     plain,
-                                     combined(6.0, std::vector<Term>{{plain, 2.0}})};
+  const ClusteredEstimate whole[] = {
+      of_clusters({2.0, 2.02}, 0),              // 1 degree
+      of_clusters({2.0, 2.1, 2.3, 1.9}, 1),     // 3
+      of_clusters(wave(40, 0.02, 5), 2, true),  // fewer than windows: they are correlated
+      of_clusters({2.0}, 3),                    // assumed
+      plain,
+      combined(6.0, std::vector<Term>{{plain, 2.0}})};
   const auto draws = joint_draws(whole);
   REQUIRE(draws.size() == std::size(whole));
   for (std::size_t i = 0; i < draws.size(); ++i) {
@@ -75,7 +76,7 @@ TEST_CASE("draws hold the interval of each estimate, whatever its degrees of fre
   }
 }
 
-TEST_CASE("estimates of the same clusters move together, those of others do not") {
+TEST_CASE("estimates of the same clusters move together, others do not") {
   const ClusteredEstimate one = of_clusters({1.0, 1.1, 1.2, 1.3, 1.2}, 0);
   const ClusteredEstimate twice = of_clusters({2.0, 2.2, 2.4, 2.6, 2.4}, 0);
   const ClusteredEstimate against = of_clusters({1.3, 1.2, 1.1, 1.0, 1.1}, 0);
@@ -91,7 +92,7 @@ TEST_CASE("estimates of the same clusters move together, those of others do not"
   CHECK(std::abs(correlation(draws[0], draws[4])) < 0.08);  // five standard errors
 }
 
-TEST_CASE("a draw depends on its estimate only, not on those that are drawn with it") {
+TEST_CASE("a draw depends only on its estimate, not on those drawn with it") {
   const ClusteredEstimate one = of_clusters({1.0, 1.1, 1.2, 1.3}, 7);
   const ClusteredEstimate other = of_clusters({1.0, 1.5, 1.2, 1.3}, 7);
   const ClusteredEstimate single = of_clusters({5.0}, 2);
@@ -102,7 +103,7 @@ TEST_CASE("a draw depends on its estimate only, not on those that are drawn with
   CHECK(std::equal(together[2].begin(), together[2].end(), longer.begin()));
 }
 
-TEST_CASE("parts of an error add up in the draws") {
+TEST_CASE("components of an error add up in the draws") {
   const ClusteredEstimate time = of_clusters(wave(200, 0.3, 1), 0);
   const ClusteredEstimate plain = of_clusters(wave(200, 0.2, 1), 1);
   const Term terms[] = {{plain, 1.0 / 3.0}, {time, -1.0 / 3.0}};
@@ -113,7 +114,7 @@ TEST_CASE("parts of an error add up in the draws") {
   }
 }
 
-TEST_CASE("no error draws the value, a wild one stays finite, and no draw is of what is not positive") {
+TEST_CASE("without an error a draw is the value, with a huge one it is finite, and only positive values are drawn") {
   const ClusteredEstimate exact{.value = 1.0, .sources = {}};
   CHECK(joint_draws(std::vector{exact}, 2).front() == std::vector{1.0, 1.0});
   const auto wild = joint_draws(std::vector{of_clusters({1.0, 100.0}, 0)}).front();

@@ -36,7 +36,7 @@ TEST_CASE("windows without noise give the time of decoding and of a prompt token
   CHECK_FALSE(prefill_time(windows));
 }
 
-TEST_CASE("noise of the iteration time at a steady rate of prompts is no cost of prompts") {
+TEST_CASE("noise of the iteration time at a steady rate of prompts is not a cost of prompts") {
   std::mt19937_64 random(5);
   std::normal_distribution<double> noise(1.0, 0.1);
   int found = 0;
@@ -48,7 +48,7 @@ TEST_CASE("noise of the iteration time at a steady rate of prompts is no cost of
   CHECK(found <= 12);  // 2.5 % of 200 are 5 +- 2.2
 }
 
-TEST_CASE("the intervals of decoding and of prompt tokens hold the truth as often as they say") {
+TEST_CASE("the intervals of decoding and of prompt tokens hold their level") {
   std::mt19937_64 random(6);
   std::normal_distribution<double> noise(1.0, 0.03);
   std::uniform_real_distribution<double> rates(0.0, 9000.0);
@@ -72,7 +72,7 @@ TEST_CASE("the intervals of decoding and of prompt tokens hold the truth as ofte
   CHECK(prompt >= 365);
 }
 
-TEST_CASE("a prefill time needs windows with more and with fewer prompts, and times above zero") {
+TEST_CASE("a prefill time needs windows with more and with fewer prompts, and positive times") {
   CHECK_FALSE(prefill_time({}));
   CHECK_FALSE(prefill_time(std::vector<MixedWindow>(20, window_at(2000.0))));
   CHECK_THROWS_AS(prefill_time(std::vector<MixedWindow>{{0.0, 1.0}}), DomainError);

@@ -31,7 +31,7 @@ double product_of(const SpeedupChain& chain) {
 
 }  // namespace
 
-TEST_CASE("all times known split the speedup into its four prices") {
+TEST_CASE("if all times are known the speedup is split into its four factors") {
   const SpeedupChain chain = speedup_chain(all_known());
   REQUIRE(chain.links.size() == 4);
   CHECK(chain.links[0].factor == ChainFactor::verification);
@@ -47,7 +47,7 @@ TEST_CASE("all times known split the speedup into its four prices") {
   CHECK_FALSE(chain.overlapped);
 }
 
-TEST_CASE("whatever is known, the product is the measured speedup and the shares add up to one") {
+TEST_CASE("for any known times the product is the measured speedup and the shares add up to one") {
   for (unsigned known = 0; known < 8; ++known) {
     ChainTimes times = all_known();
     if ((known & 1U) == 0) times.drafting.reset();
@@ -63,7 +63,7 @@ TEST_CASE("whatever is known, the product is the measured speedup and the shares
   }
 }
 
-TEST_CASE("what the times do not split is one factor") {
+TEST_CASE("factors that the times cannot separate are one factor") {
   ChainTimes times = all_known();
   times.drafting.reset();
   times.verification.reset();
@@ -81,8 +81,8 @@ TEST_CASE("the standard error of the speedup is that of its three parts") {
         Approx(1.5 * std::hypot(0.005, 0.01, 0.005)).epsilon(few_ulp));
 }
 
-TEST_CASE("the standard error of a price counts a time that stands above and below once") {
-  // V / (V + D): V and D move it by the share of drafting alone, 0.2.
+TEST_CASE("the standard error of a factor counts a time in both numerator and denominator once") {
+  // V / (V + D): V and D change it only by the share of drafting, 0.2.
   const SpeedupChain chain = speedup_chain(all_known());
   CHECK(chain.links[1].standard_error == Approx(0.8 * 0.2 * std::hypot(0.01, 0.005)).epsilon(few_ulp));
   // (V + D) / T_s: 0.2 of the drafts' error, 0.8 of verification's.
@@ -90,7 +90,7 @@ TEST_CASE("the standard error of a price counts a time that stands above and bel
         Approx(15.0 / 16.0 * std::hypot(0.2 * 0.01, 0.8 * 0.005, 0.005)).epsilon(few_ulp));
 }
 
-TEST_CASE("prices that noise does not distinguish are both the cause") {
+TEST_CASE("factors that noise does not distinguish are both the cause") {
   ChainTimes times = all_known();
   times.verification = Estimate{11.4, 0.1};
   times.drafting = Estimate{3.0, 0.05};
@@ -102,7 +102,7 @@ TEST_CASE("prices that noise does not distinguish are both the cause") {
   CHECK(speedup_chain(times).causes.size() == 1);
 }
 
-TEST_CASE("ends of the chain: drafting for nothing, overlap, nothing lost") {
+TEST_CASE("limits of the chain: free drafting, overlap, nothing lost") {
   ChainTimes times = all_known();
   times.drafting = Estimate{0.0, 0.0};
   CHECK(speedup_chain(times).links[1].value == 1.0);

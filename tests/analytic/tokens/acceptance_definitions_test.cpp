@@ -19,7 +19,7 @@ TEST_CASE("alpha is recovered from the acceptance length") {
   CAPTURE(alpha, gamma);
   // The length is rounded to 1.1e-16, and its relative error becomes that of alpha times at most gamma = 200.
   constexpr double share_rounding = 2e-14;
-  // A length of one and a little holds a small alpha only to its own last place, 2.2e-16.
+  // A length just above one holds a small alpha only to the length's last place, 2.2e-16.
   constexpr double length_rounding = 4e-16;
   const double with_bonus = tokens_per_iteration({alpha, gamma, Convention::bonus});
   const double recovered = alpha_from_acceptance_length(with_bonus, gamma, Convention::bonus);
@@ -31,7 +31,7 @@ TEST_CASE("alpha is recovered from the acceptance length") {
   }
 }
 
-TEST_CASE("the ends of the acceptance length are alpha 0 and 1, and 3.68928 tokens of gamma 5 are alpha 0.8") {
+TEST_CASE("the limits of the acceptance length are alpha 0 and 1, and 3.68928 tokens of gamma 5 are alpha 0.8") {
   CHECK(alpha_from_acceptance_length(1.0, 5, Convention::bonus) == 0.0);
   CHECK(alpha_from_acceptance_length(6.0, 5, Convention::bonus) == 1.0);
   CHECK(alpha_from_acceptance_length(5.0, 5, Convention::no_bonus) == 1.0);

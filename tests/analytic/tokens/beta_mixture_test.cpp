@@ -67,8 +67,7 @@ void check_moments(const BetaMixture& mixture, std::int64_t gamma, Convention co
 
 }  // namespace
 
-TEST_CASE(
-    "the Beta mixture's moments are the sums of its distribution, also where products end and quadrature begins") {
+TEST_CASE("the Beta mixture's moments are the sums of its distribution, also at the switch to quadrature") {
   const BetaMixture mixture =
       GENERATE(BetaMixture{8.0, 2.0}, BetaMixture{2.0, 3.0}, BetaMixture{0.5, 0.5}, BetaMixture{3.0, 1.0},
                BetaMixture{3.0, 1.0 + 1e-9}, BetaMixture{3.0, 1.0 - 1e-9}, BetaMixture{4.0, 0.1}, BetaMixture{0.1, 4.0},
@@ -90,7 +89,7 @@ TEST_CASE("the Beta mixture's moments hold for a million drafts and far beyond")
   }
 }
 
-TEST_CASE("the closed form that the previous test uses equals the sum") {
+TEST_CASE("the closed form used in the previous test equals the sum") {
   constexpr double shift_of_b = 1e-20;  // b is moved by 1e-25; the variance of (1e9, 0.5) loses some digits more
   for (const BetaMixture& mixture : {BetaMixture{3.0, 1.0}, BetaMixture{0.5, 2.7}, BetaMixture{1e9, 0.5}}) {
     const Moments closed = by_gamma_functions(mixture, 5000);
@@ -100,7 +99,7 @@ TEST_CASE("the closed form that the previous test uses equals the sum") {
   }
 }
 
-TEST_CASE("the chance of k accepted drafts is the rising-factorial ratio, product or tail") {
+TEST_CASE("the probability of k accepted drafts is the rising-factorial ratio, product or tail") {
   const BetaMixture mixture = GENERATE(BetaMixture{8.0, 2.0}, BetaMixture{0.5, 0.5}, BetaMixture{3.0, 1.0},
                                        BetaMixture{1e9, 1e6}, BetaMixture{1e9, 2.5}, BetaMixture{1e-3, 0.2});
   CHECK(accepted_at_least(mixture, 0) == 1.0);
@@ -134,7 +133,7 @@ TEST_CASE("a Beta distribution at the limits of its parameters is a point or two
         Approx(1.0).epsilon(second_route));
 }
 
-TEST_CASE("the Beta mixture rejects parameters that are no Beta distribution") {
+TEST_CASE("the Beta mixture rejects invalid Beta parameters") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_WITH(tokens_per_iteration(BetaMixture{0.0, 1.0}, 3, Convention::bonus),
                     "invalid a=0 (must be finite and above 0)");

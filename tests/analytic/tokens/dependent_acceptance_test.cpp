@@ -18,8 +18,8 @@ using tests::few_ulp;
 using tests::Real;
 using tests::relative_error;
 
-/// Long-run tokens per iteration of a Markov process, as a chain over iterations whose state is whether the last
-/// position passed was one the drafter gets right. Draft by draft, without the run-length argument of the closed form.
+/// Long-run tokens per iteration of a Markov process, as a chain over iterations whose state is whether the drafter was
+/// right at the last position. Computed draft by draft, without the run-length argument of the closed form.
 Real markov_by_iterations(const Markov& chain, std::int64_t gamma, Convention convention) {
   Real mean[2];
   Real to_accepted[2];
@@ -40,7 +40,7 @@ Real markov_by_iterations(const Markov& chain, std::int64_t gamma, Convention co
   return accepted_share * mean[1] + (1 - accepted_share) * mean[0];
 }
 
-/// Tokens and iterations of one period of the cycle that iterations over a periodic accept/reject pattern end in.
+/// Tokens and iterations of one period of the cycle that iterations over a periodic accept/reject pattern reach.
 struct Replay {
   std::int64_t tokens;
   std::int64_t iterations;
@@ -78,7 +78,7 @@ TEST_CASE("the Markov closed form is the stationary mean of the chain over itera
                        markov_by_iterations(chain, gamma, Convention::no_bonus)) < few_ulp);
 }
 
-TEST_CASE("a Markov chain without memory is i.i.d., and its edges are certain, alternating or silent") {
+TEST_CASE("a Markov chain without memory is i.i.d., and its limits are certain, alternating or zero acceptance") {
   for (const double alpha : {0.0, 0.4, 0.9, 1.0 - 1e-15}) {
     for (const std::int64_t gamma : {1, 7, 1'000'000}) {
       CHECK(tokens_per_iteration(Markov{alpha, alpha}, gamma, Convention::bonus) ==
@@ -91,11 +91,11 @@ TEST_CASE("a Markov chain without memory is i.i.d., and its edges are certain, a
   CHECK(tokens_per_iteration(Markov{0.0, 1.0}, 1, Convention::no_bonus) == 1.0);
   CHECK(tokens_per_iteration(Markov{0.7, 0.0}, 4, Convention::bonus) == 1.0);
   CHECK(tokens_per_iteration(Markov{0.7, 0.4}, 0, Convention::bonus) == 1.0);
-  // Two closed states: the long run depends on the start.
+  // Two absorbing states: the long run depends on the start.
   CHECK(std::isnan(tokens_per_iteration(Markov{1.0, 0.0}, 4, Convention::bonus)));
 }
 
-TEST_CASE("no periodic acceptance pattern up to length 14 leaves the any-process bounds, and both are reached") {
+TEST_CASE("no periodic acceptance pattern up to length 14 exceeds the any-process bounds, and both are reached") {
   const Convention convention = GENERATE(Convention::bonus, Convention::no_bonus);
   for (std::int64_t gamma = 1; gamma <= 7; ++gamma) {
     bool low_reached = false;
@@ -140,7 +140,7 @@ TEST_CASE("every Markov chain and the i.i.d. process lie within the any-process 
   }
 }
 
-TEST_CASE("acceptances of mean 0.8 yield 3 to 5 tokens of gamma 5 whatever their dependence") {
+TEST_CASE("acceptance of mean 0.8 yields 3 to 5 tokens of gamma 5 for any dependence") {
   const auto bounds = any_process_bounds(0.8, 5, Convention::bonus);
   CHECK(bounds.low == Approx(3.0).epsilon(few_ulp));
   CHECK(bounds.high == Approx(5.0).epsilon(few_ulp));
@@ -151,7 +151,7 @@ TEST_CASE("acceptances of mean 0.8 yield 3 to 5 tokens of gamma 5 whatever their
   CHECK(any_process_bounds(0.3, 0, Convention::bonus).low == 1.0);
 }
 
-TEST_CASE("dependent acceptance rejects what is no probability") {
+TEST_CASE("dependent acceptance rejects invalid probabilities") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_WITH(tokens_per_iteration(Markov{nan, 0.5}, 3, Convention::bonus), "invalid a=nan (must lie in [0, 1])");
   CHECK_THROWS_WITH(tokens_per_iteration(Markov{0.5, 1.5}, 3, Convention::bonus), "invalid b=1.5 (must lie in [0, 1])");

@@ -62,7 +62,7 @@ constexpr Convention both[] = {Convention::bonus, Convention::no_bonus};
 
 }  // namespace
 
-TEST_CASE("staged drafting: tokens and their distribution are those of every outcome") {
+TEST_CASE("staged drafting: tokens and their distribution match an enumeration of all outcomes") {
   for (const Convention convention : both) {
     for (const double alpha : {0.0, 0.3, 0.85, 1.0}) {
       for (const double inner_alpha : {0.0, 0.55, 1.0}) {
@@ -84,7 +84,7 @@ TEST_CASE("staged drafting: tokens and their distribution are those of every out
   }
 }
 
-TEST_CASE("staged drafting in full rounds is the cascade formula, and takes its cost") {
+TEST_CASE("staged drafting in full rounds is the cascade formula, and has its cost") {
   // E = (1 - alpha phi(alpha)^n) / (1 - alpha), S = E / (1 + n c1 + n k c2)
   const auto phi = [](double x, double inner_alpha, std::int64_t k) {
     double sum = std::pow(inner_alpha, static_cast<double>(k)) * std::pow(x, static_cast<double>(k + 1));
@@ -113,7 +113,7 @@ TEST_CASE("staged drafting has the limits of one drafter") {
     for (const double alpha : {0.25, 0.9, 1.0 - 1e-14, 1.0}) {
       CAPTURE(alpha, to_string(convention));
       const double flat = tokens_per_iteration({alpha, 12, convention});
-      // Inner drafts are all accepted, or there are none and each round is a draft step.
+      // All inner drafts are accepted, or there are none and each round is a draft step.
       CHECK(staged_tokens({3, 1.0, 0.1}, alpha, 12, convention).tokens == Approx(flat).epsilon(second_route));
       CHECK(staged_tokens({0, 0.0, 0.1}, alpha, 12, convention).tokens == Approx(flat).epsilon(second_route));
       CHECK(staged_tokens({3, 1.0, 0.1}, alpha, 12, convention).mean_gamma == Approx(12.0));
@@ -162,7 +162,7 @@ TEST_CASE("verification grows by every token of every independent draft") {
   CHECK(steps(5, Convention::no_bonus) == Approx(1.0 + 0.01 * 19 + 0.02 * 4).epsilon(second_route));
 }
 
-TEST_CASE("drafts that cost nothing have no best length, whatever the drafter") {
+TEST_CASE("drafts that cost nothing have no best length, for any drafter") {
   const std::vector<Drafter> drafters{AutoregressiveDrafter{}, BlockDrafter{.decay = 0.8}, IndependentDrafts{3},
                                       MlpSpeculator{.decay = 0.8, .recovery = 0.5}};
   for (const Drafter& drafter : drafters) {
@@ -170,7 +170,7 @@ TEST_CASE("drafts that cost nothing have no best length, whatever the drafter") 
     const BestDraftLength free = best_draft_length(scenario_of(drafter, Iid{0.7}, 4, 0.0));
     CHECK_FALSE(free.gamma.has_value());
     CHECK(free.speedup == Approx(predict(scenario_of(drafter, Iid{0.7}, 500, 0.0)).speedup).epsilon(second_route));
-    // Drafts that are never accepted are not worth one.
+    // Drafts that are never accepted are not worth drafting.
     CHECK(best_draft_length(scenario_of(drafter, Iid{0.0}, 4, 0.0)).gamma == 0);
   }
   for (const Drafter& drafter : {drafters[0], drafters[2], drafters[3]}) {
@@ -192,7 +192,7 @@ TEST_CASE("the window of lookahead decoding is a cost of drafting: W positions f
         Approx(1.0 + growth * (window + ngrams) * (order - 1)).epsilon(second_route));
 }
 
-TEST_CASE("a horizontal cascade pays the sum of its costs, and its best length is the best of all") {
+TEST_CASE("a horizontal cascade costs the sum of its parts, and its best length is the best of all") {
   const std::vector<double> conditional{0.9, 0.6, 0.55, 0.5};
   const std::vector<double> costs{1.0, 0.2, 1.0, 0.1};
   double best = 0.0;
@@ -212,11 +212,11 @@ TEST_CASE("a horizontal cascade pays the sum of its costs, and its best length i
     CHECK(answer.speedup == Approx(tokens / steps).epsilon(second_route));
   }
   const auto found = best_draft_length(scenario_of(HorizontalCascade{costs}, Positional{conditional}, 1, 0.3));
-  CHECK(found.gamma == 2);  // the fourth draft pays, the third does not pay for it
+  CHECK(found.gamma == 2);  // the fourth draft would gain, but not with the cost of the third
   CHECK(found.speedup == Approx(best).epsilon(second_route));
 }
 
-TEST_CASE("a staged drafter says what its draft model reaches alone") {
+TEST_CASE("a staged drafter returns what its draft model reaches alone") {
   const Scenario staged = scenario_of(StagedDrafter{3, 0.7, 0.02}, Iid{0.8}, 8, 0.2);
   const ClosedForm answer = predict(staged);
   const auto alone = best_draft_length(scenario_of(AutoregressiveDrafter{}, Iid{0.8}, 1, 0.2));

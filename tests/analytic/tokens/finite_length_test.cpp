@@ -66,7 +66,7 @@ Real enumerated_slowest(const std::vector<double>& pmf, std::int64_t length, int
 
 }  // namespace
 
-TEST_CASE("the distribution of iterations has the moments and the slowest sequence of every possible batch") {
+TEST_CASE("the distribution of iterations has the moments and the maximum of every possible batch") {
   const std::vector<double> pmf = GENERATE(iid_pmf(0.8, 5), std::vector<double>{0.3, 0.05, 0.4, 0.25});
   for (const std::int64_t length : {1, 2, 5, 7}) {
     const std::vector<double> survival = iterations_survival(pmf, length);
@@ -110,8 +110,7 @@ TEST_CASE("one token takes one iteration, no token none, and a fixed number of t
 }
 
 TEST_CASE("tokens per iteration measured on short sequences stay below the long-run mean") {
-  // Sentences of 27 tokens at gamma 24: what alpha 0.91 yields there, 27/E[N], the long-run formula would take for
-  // 0.88.
+  // Sentences of 27 tokens at gamma 24: the yield of alpha 0.91, 27/E[N], is that of 0.88 in the long-run formula.
   const std::vector<double> pmf = iid_pmf(0.91, 24);
   const double measured = 27.0 / expected_iterations(pmf, 27);
   const auto long_run = [](double alpha) { return tokens_per_iteration({alpha, 24, Convention::bonus}); };
@@ -136,7 +135,7 @@ TEST_CASE("geometric lengths average the exact recursion over the geometric dist
   CHECK(relative_error(expected_iterations_geometric(pmf, mean_length), expected) < second_route);
 }
 
-TEST_CASE("very long geometric sequences keep their digits") {
+TEST_CASE("very long geometric sequences keep their precision") {
   const std::vector<double> pmf = iid_pmf(0.8, 5);
   // E[N] = mean_length/mu + E[X(X-1)]/(2 mu^2) + O(1/mean_length); mu = 3.68928.
   CHECK(expected_iterations_geometric(pmf, 1e15) == Approx(1e15 / 3.68928).epsilon(second_route));
@@ -147,8 +146,8 @@ TEST_CASE("very long geometric sequences keep their digits") {
   CHECK(correction == Approx(ordered_pairs / (2.0 * 3.68928 * 3.68928)).epsilon(next_order));
 }
 
-// Many seconds of work: a recursion that did not look at the flag would come to its end. No time is asserted.
-TEST_CASE("a long recursion ends when it is stopped, and one that may be stopped gives the same bits") {
+// Many seconds of work: a recursion that ignored the flag would finish. No time is asserted.
+TEST_CASE("a long recursion stops on request, and a stop token does not change the bits") {
   std::atomic<bool> asked{false};
   const auto pmf = iid_pmf(0.9, 5);
   CHECK(expected_iterations(pmf, 1000, &asked) == expected_iterations(pmf, 1000));

@@ -66,7 +66,7 @@ void check_against_enumeration(const IidIteration& iteration) {
 
 }  // namespace
 
-TEST_CASE("the i.i.d. token distribution is the one of all accept and reject patterns, under both conventions") {
+TEST_CASE("the i.i.d. token distribution matches an enumeration of all patterns, under both conventions") {
   const double alpha = GENERATE(0.0, 1e-15, 0.1, 0.37, 0.5, 0.8, 0.999, 1.0 - 1e-15, 1.0);
   for (std::int64_t gamma = 0; gamma <= 9; ++gamma) {
     check_against_enumeration({.alpha = alpha, .gamma = gamma, .convention = Convention::bonus});
@@ -91,7 +91,7 @@ TEST_CASE("the high-precision closed forms that other tests use equal the term-b
   CHECK(static_cast<double>(abs(closed.variance - variance)) < far_below_a_double);
 }
 
-TEST_CASE("mean and variance of the tokens keep their digits at every end of alpha and gamma") {
+TEST_CASE("mean and variance of the tokens keep their precision at every limit of alpha and gamma") {
   const double alpha =
       GENERATE(1e-300, 1e-15, 0.05, 0.3, 0.5, 0.8, 0.95, 0.999, 1.0 - 1e-6, 1.0 - 1e-10, 1.0 - 1e-15, 1.0 - 0x1p-53);
   const std::int64_t gamma =

@@ -15,7 +15,7 @@ namespace {
 
 using tests::second_route;
 
-/// Calls for a text whose token k is an edit where bit k of `edits` is set (edits count only where copying meets them).
+/// Passes for a text whose token k is an edit if bit k of `edits` is set (edits count only where copying reaches them).
 std::int64_t calls_of(std::uint64_t edits, std::int64_t length, std::int64_t n, std::int64_t realign) {
   std::int64_t calls = 0;
   for (std::int64_t place = 0; place < length;) {
@@ -41,7 +41,7 @@ double by_enumeration(const InputCopy& copy, std::int64_t n, std::int64_t length
 
 }  // namespace
 
-TEST_CASE("expected calls of a text are those of every way it can be edited") {
+TEST_CASE("expected passes over a text match an enumeration of its edits") {
   for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
     for (const double rate : {0.0, 0.15, 0.6, 1.0}) {
       for (const std::int64_t realign : {0, 1, 3}) {
@@ -59,12 +59,12 @@ TEST_CASE("expected calls of a text are those of every way it can be edited") {
   CHECK(input_copy_iterations({0.1, 2}, 5, Convention::bonus, 0) == 0.0);
 }
 
-TEST_CASE("the rate of endless text is the limit of long texts, whatever the convention") {
+TEST_CASE("the rate of infinite text is the limit of long texts, under both conventions") {
   for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
     for (const double rate : {0.02, 0.3, 0.9}) {
       for (const std::int64_t realign : {0, 2}) {
         const InputCopy copy{rate, realign};
-        // The difference of two long texts is free of what their ends cost.
+        // In the difference of two long texts the cost of their ends cancels.
         const double calls =
             input_copy_iterations(copy, 9, convention, 40'000) - input_copy_iterations(copy, 9, convention, 20'000);
         CAPTURE(rate, realign, to_string(convention));
@@ -74,7 +74,7 @@ TEST_CASE("the rate of endless text is the limit of long texts, whatever the con
   }
 }
 
-TEST_CASE("a geometric length averages the calls of all lengths") {
+TEST_CASE("a geometric length averages the passes of all lengths") {
   const InputCopy copy{0.2, 2};
   const double mean = 6.0;
   double expected = 0.0;
@@ -99,7 +99,7 @@ TEST_CASE("without realigning, copying is i.i.d. acceptance, and without edits e
   CHECK(input_copy({1.0, 2}, 6, Convention::no_bonus).mean_gamma == Approx((6.0 + 2.0) / 3.0));
 }
 
-TEST_CASE("acceptance falls by one factor a position, and by less where a stage sees the token before") {
+TEST_CASE("acceptance falls by one factor per position, and by less if a stage uses the token before") {
   const std::vector<double> conditional = decaying_acceptance(0.9, 0.5, 4);
   CHECK(conditional == std::vector<double>{0.9, 0.45, 0.225, 0.1125});
   CHECK(decaying_acceptance(0.7, 1.0, 3) == std::vector<double>{0.7, 0.7, 0.7});

@@ -19,7 +19,7 @@ using tests::few_ulp;
 using tests::Real;
 using tests::relative_error;
 
-// Every position differs from every other, so an index off by one shows.
+// Every position differs from every other, so an index off by one is detected.
 const std::vector<double> conditional{0.9, 0.75, 0.6, 0.85, 0.4};
 
 /// P(X = k) at index k - 1 from the conditionals, by all 2^gamma accept/reject patterns.
@@ -42,7 +42,7 @@ std::vector<Real> enumerated_pmf(std::int64_t gamma, Convention convention) {
 
 }  // namespace
 
-TEST_CASE("the positional token distribution is the one of all accept and reject patterns, under both conventions") {
+TEST_CASE("the positional token distribution matches an enumeration of all patterns, under both conventions") {
   const Convention convention = GENERATE(Convention::bonus, Convention::no_bonus);
   const std::vector<double> marginal = marginal_from_conditional(conditional);
   for (std::int64_t gamma = min_gamma(convention); gamma <= 5; ++gamma) {
@@ -77,7 +77,8 @@ TEST_CASE("marginals and conditionals convert into each other, with no rate afte
   CHECK(conditional_from_marginal(std::vector<double>{1.0, 1.0, 0.5}) == std::vector<double>{1.0, 1.0, 0.5});
 }
 
-TEST_CASE("equal conditionals give the i.i.d. distribution, and nearly certain ones keep the digits of the variance") {
+TEST_CASE(
+    "equal conditionals give the i.i.d. distribution, and nearly certain ones keep the precision of the variance") {
   const double alpha = GENERATE(0.0, 0.8, 1.0 - 1e-12, 1.0);
   const Convention convention = GENERATE(Convention::bonus, Convention::no_bonus);
   const std::vector<double> marginal = marginal_from_conditional(std::vector<double>(40, alpha));

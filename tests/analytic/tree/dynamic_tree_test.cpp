@@ -21,7 +21,7 @@ DepthContexts pure_contexts() { return contexts_around(HeadAccuracies({{0.5, 0.2
 
 }  // namespace
 
-TEST_CASE("contexts have the accuracies as their mean, never rise with the rank, and are alike without a spread") {
+TEST_CASE("contexts average to the accuracies, never rise with the rank, and are equal without a spread") {
   RandomStream random(5, {.purpose = Purpose::test, .point = 0, .block = 0});
   for (int repetition = 0; repetition < 20; ++repetition) {
     const HeadAccuracies accuracies(tests::random_rows(random, 2, 4, true));
@@ -47,7 +47,7 @@ TEST_CASE("contexts have the accuracies as their mean, never rise with the rank,
   }
 }
 
-TEST_CASE("another temperature sharpens or flattens confidences and leaves accuracies as they are") {
+TEST_CASE("another temperature sharpens or flattens confidences and keeps accuracies") {
   const HeadAccuracies accuracies({{0.5, 0.2}});
   const auto confidences = [&](double temperature) {
     return contexts_around(accuracies, 0.0, temperature).front().front().confidences;
@@ -79,7 +79,7 @@ TEST_CASE("the bound of a dynamic tree takes the best nodes of all contexts, wor
   CHECK(dynamic_tree_bound(pure_contexts(), {.nodes = 2, .depth = 1, .width = 2}) ==
         Approx(1.0 + 0.25 + 0.75 * 0.5).epsilon(1e-3));
   CHECK(dynamic_tree_bound(pure_contexts(), {.nodes = 1, .depth = 2, .width = 2}) == 1.0);
-  // Room for everything: every depth is reached with the sum of its accuracies.
+  // With an unlimited budget every depth is reached with the sum of its accuracies.
   CHECK(dynamic_tree_bound(pure_contexts(), {.nodes = 100, .depth = 2, .width = 2}) ==
         Approx(1.0 + 0.75 + 0.75 * 0.75).epsilon(1e-3));
 }

@@ -23,7 +23,7 @@ const tests::AccuracyRows crooked_rows{{0.5, 0.2, 0.15}, {0.4, 0.35, 0.05}, {0.3
 
 }  // namespace
 
-TEST_CASE("a tree is the same value in whatever order its paths are given, nodes by depth and then by path") {
+TEST_CASE("a tree does not depend on the order of its paths: nodes are sorted by depth and then by path") {
   std::vector<TreePath> shuffled = crooked;
   std::reverse(shuffled.begin(), shuffled.end());
   const TokenTree tree = tree_from_paths(shuffled);
@@ -64,7 +64,7 @@ TEST_CASE("a tree that is not connected is rejected with the path and its missin
                     "invalid rank=3 (must be given once among siblings)");
 }
 
-TEST_CASE("accuracies that add up to more than one or are no probabilities are rejected by head and rank") {
+TEST_CASE("accuracies that are no probabilities or add up to more than one are rejected by head and rank") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const auto rows_of = [](tests::AccuracyRows rows) { return HeadAccuracies(std::move(rows)); };
   CHECK_THROWS_WITH(rows_of({{0.5, 0.4, 0.2}}),
@@ -78,13 +78,13 @@ TEST_CASE("accuracies that add up to more than one or are no probabilities are r
   CHECK(rows_of({{0.2, 0.3}}).at(1, 1) == 0.3);
   CHECK(rows_of({{0.2, 0.3}}).at(1, 2) == 0.0);
   CHECK_THROWS_AS(HeadAccuracies({{0.8, 0.3}}), DomainError);
-  // Ten tenths add up to 1 - 1.1e-16 or 1 + 2.2e-16 by the order of adding: both are one.
+  // Ten tenths add up to 1 - 1.1e-16 or 1 + 2.2e-16, depending on the order: both count as one.
   const HeadAccuracies tenths = rows_of({std::vector<double>(10, 0.1)});
   CHECK(tenths.top(1, 10) == Approx(1.0).epsilon(few_ulp));
   CHECK(tenths.top(1, 10) <= 1.0);
 }
 
-TEST_CASE("tokens of a tree follow the distribution of every combination of accepted candidates") {
+TEST_CASE("tokens of a tree match an enumeration of all accepted candidates") {
   RandomStream random(31, {Purpose::test, 0, 0});
   for (int round = 0; round < 20; ++round) {
     const tests::AccuracyRows rows = round == 0 ? crooked_rows : tests::random_rows(random, 4, 3, false);
@@ -116,7 +116,7 @@ TEST_CASE("a node's probability is the product of the accuracies on its path") {
   CHECK(probability[7] == Approx(0.5 * 0.35 * 0.2 * 0.9).epsilon(few_ulp));
 }
 
-TEST_CASE("the ends of a tree's tokens: no draft one token, certain ones all of them, impossible ones none") {
+TEST_CASE("limits of a tree's tokens: no draft yields one token, certain drafts all, impossible drafts none") {
   const HeadAccuracies certain({{1.0, 0.0}, {1.0}, {1.0}});
   const HeadAccuracies impossible({{0.0}, {0.5}});
   CHECK(tokens_per_iteration(TokenTree(), certain) == 1.0);

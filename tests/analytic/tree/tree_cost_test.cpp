@@ -20,11 +20,11 @@ using tests::second_route;
 
 }  // namespace
 
-TEST_CASE("the priced tree is the best over every size and depth, each solved alone by the dynamic program") {
+TEST_CASE("the tree with the best speedup matches a dynamic program for every size and depth") {
   RandomStream random(12, {Purpose::test, 0, 0});
   for (int round = 0; round < 12; ++round) {
     const HeadAccuracies accuracies(tests::random_rows(random, 4, 4, round % 2 == 0));
-    // Verification by steps: free up to some positions, then a jump, as tiles of a matrix product have it.
+    // Verification in steps: free up to some positions, then a jump, as with tiles of a matrix product.
     std::vector<double> verification;
     for (int n = 1; n <= 24; ++n) verification.push_back(3.0 + (n > 8 ? 1.0 : 0.0) + 0.2 * round * (n / 5));
     for (const double c : {0.0, 0.05, 0.3}) {
@@ -50,7 +50,7 @@ TEST_CASE("the priced tree is the best over every size and depth, each solved al
   }
 }
 
-TEST_CASE("of trees of one speedup the smallest is taken, also where a shallower one was larger") {
+TEST_CASE("of trees with equal speedup the smallest is taken, even if a shallower one was larger") {
   // Within depth 1 six nodes are the best; within depth 2 four, five and six nodes have a speedup of 2.
   const HeadAccuracies accuracies({{0.5, 0.125, 0.125, 0.125, 0.125}, {0.5}});
   const std::vector<double> verification{1.0, 2.0, 2.0, 0.9375, 1.0, 1.0625};
@@ -90,7 +90,7 @@ TEST_CASE("if every position costs a whole step, autoregressive decoding is the 
   CHECK(found.speedup == 1.0);
 }
 
-TEST_CASE("prices that are no times are rejected") {
+TEST_CASE("invalid times of a tree are rejected") {
   const HeadAccuracies accuracies(tests::AccuracyRows{{0.5}});
   const auto price = [&](const std::vector<double>& verification, double c) {
     return best_priced_tree(accuracies, {2, 1},

@@ -92,7 +92,7 @@ TEST_CASE("the dynamic program is the best of all gapless trees where accuracies
       }
     }
   }
-  CHECK(better_than_falling_order > 50);  // the trees do reach beyond a rank of lower accuracy
+  CHECK(better_than_falling_order > 50);  // the trees do extend beyond a rank of lower accuracy
   CHECK_THROWS_WITH(greedy_tree(HeadAccuracies({{0.1, 0.5}}), {3, 1}),
                     Catch::StartsWith("invalid accuracies (must not rise with the rank"));
 }
@@ -115,10 +115,10 @@ TEST_CASE("greedy and dynamic program agree on trees of some hundred nodes, shal
   }
 }
 
-TEST_CASE("nodes join in falling probability, ties shallow first, and every prefix is the tree of its size") {
+TEST_CASE("nodes join in order of falling probability, ties shallow first, and every prefix is the tree of its size") {
   const HeadAccuracies accuracies({{0.5, 0.25, 0.25}, {0.5, 0.5}});
   const std::vector<GrownNode> grown = grow_greedily(accuracies, {100, 2});
-  REQUIRE(grown.size() == 9);  // all there are
+  REQUIRE(grown.size() == 9);  // all nodes
   std::vector<TreePath> order;
   for (std::size_t i = 0; i < grown.size(); ++i) {
     CHECK((i == 0 || grown[i].probability <= grown[i - 1].probability));
@@ -131,7 +131,7 @@ TEST_CASE("nodes join in falling probability, ties shallow first, and every pref
   CHECK(order == std::vector<TreePath>{{0}, {1}, {2}, {0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}});
 }
 
-TEST_CASE("no node without a chance joins a tree, and a budget beyond all candidates takes them all") {
+TEST_CASE("no node of probability 0 joins a tree, and a budget beyond all candidates takes them all") {
   const HeadAccuracies with_zeros({{0.9, 0.0}, {0.0, 0.0}, {0.5}});
   CHECK(greedy_tree(with_zeros, {50, 3}) == tree_from_paths(std::vector<TreePath>{{0}}));
   CHECK(program_tokens(with_zeros, {50, 3}) == 1.9);
@@ -180,7 +180,7 @@ TEST_CASE("the best dense tree is the best of all widths that fit, and never bea
   }
 }
 
-TEST_CASE("absurd tree budgets are rejected") {
+TEST_CASE("excessive tree budgets are rejected") {
   const HeadAccuracies accuracies({{0.5}, {0.4}});
   CHECK_THROWS_WITH(greedy_tree(accuracies, {0, 1}), "invalid nodes=0 (must lie in 1 to 1000000)");
   CHECK_THROWS_WITH(dynamic_program_tree(accuracies, {3, 3}), "invalid depth=3 (must lie in 0 to 2)");

@@ -10,7 +10,7 @@
 #include "core/random_stream.hpp"
 #include "tests/analytic/reference.hpp"
 
-/// Trees taken apart the long way: the second route of the tests of token trees.
+/// Trees by enumeration: the second route of the tests of token trees.
 namespace foredraft::tests {
 
 using AccuracyRows = std::vector<std::vector<double>>;
@@ -27,13 +27,13 @@ inline AccuracyRows random_rows(RandomStream& random, std::size_t heads, std::si
   return rows;
 }
 
-/// Which trees an enumeration goes through.
+/// The trees of an enumeration.
 enum class Grown {
   freely,   ///< every connected tree
   in_order  ///< every connected tree in which a node's children have the ranks 0, 1, 2, ... without a gap
 };
 
-/// result[n]: the most expected tokens of all trees of exactly n nodes, n = 1..most; 0 where there is none.
+/// result[n]: the maximum expected tokens over all trees of exactly n nodes, n = 1..most; 0 if there is none.
 inline std::vector<Real> best_of_all_trees(const AccuracyRows& rows, std::size_t depth, std::size_t maximum,
                                            Grown grown) {
   struct Offer {
@@ -68,7 +68,7 @@ inline std::vector<Real> best_of_all_trees(const AccuracyRows& rows, std::size_t
   return best;
 }
 
-/// P(X = k) at index k - 1: every combination of what each head's accepted candidate is (or none), one a depth.
+/// P(X = k) at index k - 1, from every combination of each head's accepted candidate (or none), one per depth.
 inline std::vector<Real> enumerated_tree_pmf(const analytic::TokenTree& tree, const AccuracyRows& rows) {
   std::set<analytic::TreePath> paths;
   for (std::int64_t i = 0; i < tree.size(); ++i) paths.insert(tree.path(i));

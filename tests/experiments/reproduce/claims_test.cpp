@@ -45,7 +45,7 @@ TEST_CASE("every claim of the papers has an answer, and contradictions to their 
   }
 }
 
-TEST_CASE("claims are held against numbers worked by hand") {
+TEST_CASE("claims are compared with numbers worked by hand") {
   const ExperimentResult& result = all_claims();
   const auto ours = [&](const char* name) { return claim(result, name, "value").ours.value(); };
   CHECK(ours("bigram drafter") == Approx(1.25));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every number that a paper prints has its row in the scorecard: the printed tables are read here a second time, by a
-reader that shares nothing with the program's, and held against the scorecard of their experiments.
+"""Every number that a paper prints has its row in the scorecard: the printed tables are read here by a reader
+independent of the program's, and compared with the scorecard of their experiments.
 
 Usage: every_cell.py PROGRAM FOLDER_OF_PRINTED_TABLES
 """
@@ -30,7 +30,7 @@ def records(path):
 
 
 def printed_numbers(path):
-    """How often each (column, number) is printed; and what in the file looks wrong."""
+    """How often each (column, number) is printed, and suspicious cells of the file."""
     lines = records(path)
     numbers, problems, blanks = collections.Counter(), [], 0
     for column in lines[0]:

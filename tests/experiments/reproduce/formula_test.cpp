@@ -34,7 +34,7 @@ TEST_CASE("a declared formula is arithmetic of numbers and cells") {
   CHECK(value_of("least(emnlp_table15.gpu_hours_h) / greatest(emnlp_table15.gpu_hours_h)") == 0.05 / 0.27);
 }
 
-TEST_CASE("names stand for declared formulas, cells, columns and tables, and for what code computes") {
+TEST_CASE("names stand for declared formulas, cells, columns and tables, and for values that code computes") {
   const Names names{.declared = {{"self", "avg_power_w"}, {"twice", "2 * self"}, {"other", "emnlp_table2"}},
                     .computed = {{"three", [](const Cells&) { return 3.0; }}},
                     .texts = {{"row", [](const Cells& at) { return "row " + std::to_string(at.row()); }}}};
@@ -56,7 +56,7 @@ TEST_CASE("low and high are the ends of the rounding interval, and whole numbers
   CHECK(value_of("high(least(emnlp_table15.gpu_hours_h))") == Approx(0.055).epsilon(tests::few_ulp));
 }
 
-TEST_CASE("a formula over all rows takes the least, the greatest or the mean of its values") {
+TEST_CASE("a formula over all rows gives the minimum, the maximum or the mean of its values") {
   CHECK(value_of("lowest(2 * avg_power_w)") == 172.0);
   CHECK(value_of("highest(gpu_hours_h)") == 0.27);
   CHECK(value_of("average(avg_power_w)") == 98.0);

@@ -13,7 +13,7 @@
 
 namespace foredraft::experiments {
 
-TEST_CASE("block verification accepts 11 ninths of two drafts where token by token accepts 10 and nothing over 12") {
+TEST_CASE("block verification accepts 11/9 of two drafts where token by token accepts 10/9, and nothing over 12/9") {
   const ExperimentResult result = tests::reproduced("block-rule-example");
   CHECK(tests::rows_with(result, Kind::exact, Verdict::pass) == 3);
   CHECK(tests::row_of(result, "token by token", "accepted_ninths").ours.value() == Approx(10.0).epsilon(1e-12));
@@ -30,7 +30,7 @@ TEST_CASE("the printed gains and averages of block verification follow from its 
   CHECK(tests::row_of(result, "LM1B", "block_speed_x").ours.value() == Approx(2.17 * 3.49 / 3.21));
 }
 
-TEST_CASE("one acceptance explains token by token at draft lengths of 4, 6 and 8") {
+TEST_CASE("one acceptance rate explains token by token at draft lengths of 4, 6 and 8") {
   const ExperimentResult result = tests::reproduced("block-rule-lengths");
   for (const char* length : {"gamma=4", "gamma=6"}) {
     const ScorecardRow& row = tests::row_of(result, length, "token_efficiency");
@@ -55,7 +55,9 @@ TEST_CASE("SpecTr's printed gain is that of its tokens at equal iterations") {
   CHECK(gain.ours_interval->high > 1.37);
 }
 
-TEST_CASE("EAGLE-2's printed means follow from six tasks but for one, and speeds from the iteration time of one task") {
+TEST_CASE(
+    "EAGLE-2's printed means follow from six tasks with one exception, and speeds from the iteration time of one "
+    "task") {
   const ExperimentResult result = tests::reproduced("eagle2-table1");
   CHECK(tests::rows_with(result, Kind::exact, Verdict::pass) == 63);
   CHECK(tests::rows_with(result, Kind::exact, Verdict::finding) == 1);
@@ -86,7 +88,7 @@ TEST_CASE("tokens of PEARL's engine follow from its tokens between rejections an
   CHECK(paper_formula("pearl_gamma")({0.5, 1.2}) == 2.0);
 }
 
-TEST_CASE("DSI's example counts the tokens of its latencies, and two of speculation's worst case are one too many") {
+TEST_CASE("DSI's example counts the tokens of its latencies, and its worst case of speculation has two too many") {
   const ExperimentResult result = tests::reproduced("dsi-example");
   CHECK(tests::rows_with(result, Kind::exact, Verdict::pass) == 28);
   CHECK(tests::rows_with(result, Kind::exact, Verdict::fail) == 0);
@@ -95,14 +97,14 @@ TEST_CASE("DSI's example counts the tokens of its latencies, and two of speculat
     CHECK(row.verdict == Verdict::finding);
     CHECK(row.ours.value() == row.published->value - 1.0);
   }
-  // Between two late times of the example tokens come as fast as the closed form says.
+  // Between two late times of the example the rate of tokens is that of the closed form.
   const double rate = (tests::row_of(result, "best case DSI t4", "tokens").ours.value() -
                        tests::row_of(result, "best case DSI t2", "tokens").ours.value()) /
                       (64.0 - 32.0);
   CHECK(7.0 * rate == Approx(analytic::speedup({.schedule = Overlap::dsi, .alpha = 1.0, .gamma = 1, .c = 1.0 / 7.0})));
 }
 
-TEST_CASE("what the abstracts claim of block verification and EAGLE-2 is held against their tables") {
+TEST_CASE("claims of the abstracts on block verification and EAGLE-2 are compared with their tables") {
   const ExperimentResult result = tests::reproduced("methods-claims");
   const auto row = [&](std::string_view claim) -> const ScorecardRow& { return tests::row_of(result, claim, "value"); };
   CHECK(row("Sun2025 wall clock gain of block verification at least").ours.value() == Approx(5.36));

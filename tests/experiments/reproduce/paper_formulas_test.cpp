@@ -66,14 +66,14 @@ double saved(double before, double after) { return 1.0 - after / before; }
 
 }  // namespace
 
-TEST_CASE("the implied cost gives the printed speedup back, and its interval the ends of the rounding box") {
+TEST_CASE("the implied cost returns the printed speedup, and its interval the limits of the rounding box") {
   const RoundedValue c = implied_c("EnDe", "T5-small");  // 0.75, 7, 3.4x
   CHECK(speedup(0.75, 7, c.value) == Approx(3.4).epsilon(second_route));
   CHECK(speedup(0.745, 7, c.rounding.low) == Approx(3.45).epsilon(second_route));
   CHECK(speedup(0.755, 7, c.rounding.high) == Approx(3.35).epsilon(second_route));
 }
 
-TEST_CASE("a speedup above what any acceptance process allows implies a negative cost") {
+TEST_CASE("a speedup above the maximum of any acceptance process implies a negative cost") {
   CHECK(implied_c("CNNDM", "T5-small").rounding.high < 0.0);  // 0.65, 5, 3.1x
   const double process_bound = paper_formula("any_process_tokens")({0.655, 5.0});
   CHECK(iid_tokens(0.655, 5) < process_bound);
@@ -105,7 +105,7 @@ TEST_CASE("fewer calls save time that no kernel saved, as a timeline of spans ad
       CAPTURE(calls, gain);
       CHECK(total_gain(gain, calls / 400.0) == Approx(of_kernel).margin(second_route));
       CHECK(implied_call_ratio(of_kernel, gain) == Approx(calls / 400.0).margin(second_route));
-      // An iteration that does not run saves its drafting and target step as well: the same law one level up.
+      // A skipped iteration saves its drafting and target step as well: the same formula one level up.
       CHECK(total_gain(before.kernel / 7.0 * gain, calls / 400.0) ==
             Approx(saved(before.whole(), after.whole())).margin(second_route));
     }
@@ -117,7 +117,7 @@ TEST_CASE("half the calls at 27 percent a call save 63.5 percent in all") {
   CHECK(implied_call_ratio(0.635, 0.27) == Approx(0.5).epsilon(few_ulp));
 }
 
-TEST_CASE("the ends of gains and calls are right without round-off") {
+TEST_CASE("the limits of gains and calls are right without round-off") {
   CHECK(total_gain(0.117, 1.0) == 0.117);
   CHECK(total_gain(0.117, 0.0) == 1.0);
   CHECK(total_gain(1.0, 7.0) == 1.0);

@@ -8,7 +8,7 @@
 
 namespace foredraft::experiments {
 
-TEST_CASE("rounding of printed inputs reaches the corners of their box, whichever way the value rises") {
+TEST_CASE("rounding of printed inputs reaches the corners of their box, for rising and falling values") {
   const RoundedValue before = rounded(parse_printed_number("4.17"));
   const RoundedValue after = rounded(parse_printed_number("3.67"));
   const RoundedValue gain =
@@ -25,7 +25,7 @@ TEST_CASE("a printed percentage becomes a share, its rounding with it") {
   CHECK(share.rounding.high == Approx(0.1175).epsilon(tests::few_ulp));
 }
 
-TEST_CASE("every one of ten inputs may sit at either end, and no more than ten are taken") {
+TEST_CASE("each of ten inputs may be at either limit, and more than ten are rejected") {
   const std::vector<RoundedValue> tenths(10, {.value = 0.1, .rounding = {0.0, 1.0}});
   const auto sum = [](std::span<const double> in) {
     double total = 0.0;

@@ -11,7 +11,7 @@
 
 namespace foredraft::experiments {
 
-TEST_CASE("temperatures meet where they are equal, argmax drafts lose with the target's, and truncation at 1 costs") {
+TEST_CASE("temperatures agree where they are equal, argmax drafts lose with the target's, and truncation at 1 costs") {
   std::map<std::tuple<std::string, std::string, std::string, double>, double> acceptance;
   for (const auto& line : tests::data_lines(tests::reproduced("sampling-acceptance"))) {
     acceptance[{line.at(0), line.at(1), line.at(2), std::stod(line.at(3))}] = std::stod(line.at(4));
@@ -31,8 +31,8 @@ TEST_CASE("temperatures meet where they are equal, argmax drafts lose with the t
       CHECK(at(same, 1.0) == at(plain, 1.0));
       CHECK(at(same, 1.0) == at("target at temperature 1", 1.0));
       CHECK(at(same, 0.0) == at(argmax, 0.0));
-      // Temperature 0 breaks a tie of the target that is shared above it: in text, and by what headers a system has, in
-      // a few of the 200 contexts.
+      // Temperature 0 breaks ties of the target that other temperatures share; with text this occurs in a few of the
+      // 200 contexts, depending on the installed headers.
       const double ties = pair == "synthetic" ? 0.0 : 4.0 / 200.0;
       CHECK(at(argmax, 0.25) < at(argmax, 0.0) + ties);
       for (const double temperature : {0.5, 0.75, 1.0, 1.25, 1.5}) {

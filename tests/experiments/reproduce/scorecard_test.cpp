@@ -41,7 +41,7 @@ TEST_CASE("the summary counts results by verdict and inputs apart") {
   CHECK_FALSE(any_failed(rows));
 }
 
-TEST_CASE("scorecard.csv keeps the printed digits and leaves empty what is not known") {
+TEST_CASE("scorecard.csv keeps the printed digits and leaves unknown values empty") {
   ScorecardRow lost = exact(2.5);
   lost.published = std::nullopt;
   lost.ours_interval = std::nullopt;

@@ -21,7 +21,8 @@ std::map<std::string, std::map<int, Curve>> curves_by_cache() {
 
 }  // namespace
 
-TEST_CASE("the gain of heads falls with every batch, and with the context where every verified token reads the cache") {
+TEST_CASE(
+    "the gain of heads falls with the batch, and with the context where every verified token reads the KV cache") {
   const auto curves = curves_by_cache();
   REQUIRE(curves.size() == 2);
   for (const auto& [cache, by_context] : curves) {
@@ -43,7 +44,7 @@ TEST_CASE("the gain of heads falls with every batch, and with the context where 
   }
 }
 
-TEST_CASE("a batch whose cache the device cannot hold is not drawn") {
+TEST_CASE("a batch whose KV cache does not fit on the device is not drawn") {
   // 13.5 GB of weights leave 66.5 of 80 GB; a token takes 2 x 32 layers x 4096 numbers of 2 bytes: 126,866 tokens.
   const auto curves = curves_by_cache();
   CHECK(curves.at("cache read once a sequence").at(512).rbegin()->first == 128);

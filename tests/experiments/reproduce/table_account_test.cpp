@@ -87,7 +87,7 @@ TEST_CASE("the text shows our value and the printed one, ours with one digit mor
   CHECK(result.artifacts.size() == 3);
 }
 
-TEST_CASE("the data of a table hold every column as printed, and our values and verdicts under names of their own") {
+TEST_CASE("the data of a table hold every column as printed, and our values and verdicts in separate columns") {
   const Declaration declared =
       complete_declaration("{ columns = ['total_energy_wh'], where = { model = 'SpecDec*' }, kind = 'input' }");
   const ExperimentResult result = complete_account(declared).finish();
@@ -115,7 +115,7 @@ TEST_CASE("an exact answer passes if its interval touches the rounding, and fail
   CHECK(verdict({.ours = 25.54, .kind = Kind::predicted}) == Verdict::shown);
 }
 
-TEST_CASE("a finding is printed with its arithmetic, in a cell or of the text") {
+TEST_CASE("a finding is printed with its arithmetic, in a cell or in the text") {
   const Declaration declared = complete_declaration(
       "{ columns = ['gpu_hours_h'], where = { model = 'SpecDec*' }, kind = 'input', finding = '5 is not 6' }",
       "after = [{ about = 'Sec. 9', text = '{100 * 5.4:.0f} % shorter' }]");
@@ -129,7 +129,7 @@ TEST_CASE("a finding is printed with its arithmetic, in a cell or of the text") 
   CHECK_FALSE(any_failed(result.rows));
 }
 
-TEST_CASE("texts follow a table in their order, once or for each of some rows, and rows that no paper prints") {
+TEST_CASE("texts follow a table in order, once or for each of some rows, as do rows that no paper prints") {
   const Declaration declared = complete_declaration(
       "",
       "after = [{ text = 'hours:' }, { where = { gpu_type = 'Nvidia*' }, text = ' {gpu_hours_h}' }, { text = '.' },"
@@ -145,8 +145,7 @@ TEST_CASE("texts follow a table in their order, once or for each of some rows, a
   CHECK_FALSE(result.rows.back().published);
 }
 
-TEST_CASE(
-    "the finding of an exact cell holds where our interval misses the printed one, of any other on its condition") {
+TEST_CASE("a finding of an exact cell holds if our interval misses the printed one, any other under its condition") {
   const Declaration declared = energy_declaration(
       "{ columns = ['total_energy_wh'], kind = 'exact', ours = 'energy', note = 'fine', finding = '{ours:.1f} "
       "({low(ours):.2f} to {high(ours):.2f}), not {self}: {why}' },"
@@ -164,7 +163,7 @@ TEST_CASE(
   CHECK(tests::row_of(result, "SpecDec (k = 25) Nvidia P100", "carbon_g_co2eq").note == "off by 100 %");
 }
 
-TEST_CASE("a value that is not exact has an interval where it is declared, and `of` goes with the column") {
+TEST_CASE("a value that is not exact has an interval if declared, and `of` follows the column") {
   const Declaration declared = energy_declaration(
       "{ columns = ['total_energy_wh', 'carbon_g_co2eq'], of = ['avg_power_w', 'gpu_hours_h'], kind = 'fitted', ours = "
       "'of', rounded = true }");
@@ -174,7 +173,7 @@ TEST_CASE("a value that is not exact has an interval where it is declared, and `
   CHECK(tests::row_of(result, "AR (greedy) Nvidia P100", "carbon_g_co2eq").ours.value() == 0.27);
 }
 
-TEST_CASE("a formula's interval holds the corners of all cells that it reads, each once") {
+TEST_CASE("a formula's interval covers the corners of all cells that it reads, each once") {
   const RoundedValue energy = evaluate(
       [](const Cells& at) {
         const auto own = [&](const char* column) { return at(at.table(), at.row(), column); };

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A machine of text files.
+/// A machine described by text files.
 class MadeUpMachine {
  public:
   MadeUpMachine() : root_((fs::temp_directory_path() / ("foredraft_facts" + std::to_string(::getpid()))).string()) {}
@@ -40,7 +40,7 @@ class MadeUpMachine {
 
 }  // namespace
 
-TEST_CASE("what the system says of a processor is read, caches of instructions left out") {
+TEST_CASE("the system's facts of a processor are read, without instruction caches") {
   const MadeUpMachine machine;
   machine.put("/proc/cpuinfo", "processor\t: 0\nmodel name\t: Acme \"Nine\", 3 GHz\nmodel name\t: other");
   machine.put("/proc/meminfo", "MemTotal:       16000000 kB\nMemFree:  1 kB");
@@ -58,7 +58,7 @@ TEST_CASE("what the system says of a processor is read, caches of instructions l
   CHECK(facts.max_clock_mhz == 3500.0);
   CHECK_FALSE(facts.base_clock_mhz);
 
-  CHECK_FALSE(memory_is_plenty(machine.root()));  // nothing is said of what is available
+  CHECK_FALSE(memory_is_plenty(machine.root()));  // the available memory is unknown
   machine.put("/proc/meminfo", "MemTotal:       16000000 kB\nMemAvailable:  8000001 kB");
   CHECK(memory_is_plenty(machine.root()));
   machine.put("/proc/meminfo", "MemTotal:       16000000 kB\nMemAvailable:  8000000 kB");
@@ -70,7 +70,7 @@ TEST_CASE("what the system says of a processor is read, caches of instructions l
   CHECK_FALSE(device.power_limit_w.value);
 }
 
-TEST_CASE("a system that says nothing leaves facts unknown") {
+TEST_CASE("a system without information leaves facts unknown") {
   const CpuFacts facts = cpu_facts("/nowhere");
   CHECK(facts.name == "unnamed CPU");
   CHECK(facts.last_cache_bytes == 0);

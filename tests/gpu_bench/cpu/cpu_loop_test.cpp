@@ -27,7 +27,7 @@ LoopResult run_on_cpu(
     const std::vector<LoopCell>& cells, unsigned threads, double budget_s,
     const std::function<void()>& before_step = [] {}) {
   CpuLoop loop(latency::model_registry(), threads, before_step);
-  // A clock of looks, so that a slow machine leaves no cell out.
+  // A clock that counts its readings, so that a slow machine omits no cell.
   const auto now_s = [looks = 0.0]() mutable { return 5e-4 * ++looks; };
   const LoopDevice device{.side_of = [&](const LoopCell& cell) { return loop.side_of(cell); }, .now_s = now_s};
   return run_loop(
@@ -36,8 +36,8 @@ LoopResult run_on_cpu(
 
 }  // namespace
 
-TEST_CASE("a loop on the CPU drafts, verifies and emits what it is forced to, every way of drafting") {
-  // run_loop rejects anything but the accepted drafts and one token: what comes through is right.
+TEST_CASE("a loop on the CPU drafts, verifies and emits its forced tokens, for every way of drafting") {
+  // run_loop rejects anything except the accepted drafts and one token, so its results are correct.
   std::vector<LoopCell> cells;
   for (const latency::Role drafting :
        {latency::Role::autoregressive_drafting, latency::Role::block_drafting, latency::Role::head_drafting}) {
@@ -73,7 +73,7 @@ TEST_CASE("tokens of a loop do not depend on the number of threads, and iteratio
   }
 }
 
-TEST_CASE("what a CPU cannot run is rejected, and an interrupt ends a loop between two steps") {
+TEST_CASE("unsupported passes are rejected, and an interrupt ends a loop between two steps") {
   LoopCell half = tiny_loop(latency::Role::autoregressive_drafting, 2, 0.5, 1);
   half.dtype = "fp16";
   LoopCell other_vocabulary = tiny_loop(latency::Role::autoregressive_drafting, 2, 0.5, 1);

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint64_t seed = 20231118;
 
-/// What the passes of the other backends leave out: layers on hidden states of a target, products that add to what is
-/// there, queries that see each other, all activations, one key head for all, sizes below any vector.
+/// Features that the test passes of other backends lack: layers on hidden states of a target, accumulating products,
+/// queries that see each other, all activations, one key head for all, sizes below any vector.
 std::vector<TestProgram> further_programs() {
   latency::ModelShape head;
   head.name = "head";
@@ -56,7 +56,7 @@ std::vector<double> reference_output(const latency::Program& program) {
 
 }  // namespace
 
-TEST_CASE("buffers on the CPU hold the reference's contents bit for bit, poison in activations") {
+TEST_CASE("buffers on the CPU equal the reference bit for bit, with poison in activations") {
   for (const TestProgram& tested : all_programs()) {
     INFO(tested.name);
     ThreadTeam team(2);
@@ -74,7 +74,7 @@ TEST_CASE("buffers on the CPU hold the reference's contents bit for bit, poison 
   }
 }
 
-TEST_CASE("passes on the CPU agree with the reference on every instruction set, by one thread and by three") {
+TEST_CASE("passes on the CPU agree with the reference on every instruction set, with one thread and with three") {
   tests::on_every_instruction_set([] {
     for (const TestProgram& tested : all_programs()) {
       const std::vector<double> want = reference_output(tested.program);
@@ -86,7 +86,7 @@ TEST_CASE("passes on the CPU agree with the reference on every instruction set, 
         runner.run();
         const std::vector<double> got = runner.read(tested.program.output);
         if (tested.picks_tokens) {
-          // No two logits of these passes are as close as rounding could turn.
+          // No two logits of these passes are so close that rounding could swap them.
           CHECK(got == want);
         } else {
           CHECK(relative_error(got, want) <= allowed_error(latency::DataType::fp32));
@@ -96,7 +96,7 @@ TEST_CASE("passes on the CPU agree with the reference on every instruction set, 
   });
 }
 
-TEST_CASE("a second pass over refilled buffers gives the bits of the first, any number of threads the same") {
+TEST_CASE("a second pass over refilled buffers gives the bits of the first, for any number of threads") {
   const TestProgram tested = test_programs().front();
   std::vector<double> first;
   for (const unsigned threads : {1U, 2U, 5U}) {
@@ -114,7 +114,7 @@ TEST_CASE("a second pass over refilled buffers gives the bits of the first, any 
   }
 }
 
-TEST_CASE("a cache is a prefix of an existing longer one, anything else has its own memory") {
+TEST_CASE("a KV cache is a prefix of an existing longer one, anything else has its own memory") {
   HostPool pool(seed, 1);
   const auto address = [&pool](const char* name, latency::BufferKind kind, std::int64_t elements) {
     return pool.address_of({name, kind, elements, 1.0, kind == latency::BufferKind::tokens ? 7 : 0});
@@ -136,7 +136,7 @@ TEST_CASE("a cache is a prefix of an existing longer one, anything else has its 
   }
 }
 
-TEST_CASE("sets have weights and caches of their own and share activations") {
+TEST_CASE("sets have weights and KV caches of their own and share activations") {
   const TestProgram tested = test_programs().front();
   ThreadTeam team(1);
   std::vector<HostPool> pools;

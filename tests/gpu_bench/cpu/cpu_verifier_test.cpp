@@ -15,7 +15,8 @@ Emitted verified_on_cpu(const Batch<float>& batch, unsigned threads) {
   });
 }
 
-/// By one thread and by three, which must agree; returns how many requests differ from the reference within rounding.
+/// With one thread and with three, which must agree; returns the number of requests that differ from the reference
+/// within rounding.
 unsigned check_on_cpu(const Batch<float>& batch) {
   const Emitted emitted = verified_on_cpu(batch, 1);
   CHECK(verified_on_cpu(batch, 3) == emitted);
@@ -24,7 +25,7 @@ unsigned check_on_cpu(const Batch<float>& batch) {
 
 }  // namespace
 
-TEST_CASE("verification on the CPU emits what the reference emits, on every instruction set, by one thread and three") {
+TEST_CASE("verification on the CPU emits the reference's tokens on every instruction set, with one thread and three") {
   // Below, at and above vectors and chunks.
   std::vector<Batch<float>> batches;
   for (const unsigned vocabulary : {1U, 3U, 16U, 37U, 600U, 2048U, 2049U, 6150U}) {
@@ -33,11 +34,11 @@ TEST_CASE("verification on the CPU emits what the reference emits, on every inst
   on_every_instruction_set([&batches] {
     unsigned different = 0;
     for (const Batch<float>& batch : batches) different += check_on_cpu(batch);
-    CHECK(different <= 1);  // a request in tens of thousands has a margin so small
+    CHECK(different <= 1);  // one request in tens of thousands has such a small margin
   });
 }
 
-TEST_CASE("verification on the CPU draws from rows alone where gamma is 0, and needs nothing of a drafter") {
+TEST_CASE("verification on the CPU draws from rows only where gamma is 0, and needs no drafter") {
   for (const unsigned vocabulary : {50U, 4100U}) {
     auto batch = random_batch<float>(6, 0, vocabulary, 41);
     CHECK(check_on_cpu(batch) == 0);
@@ -59,7 +60,7 @@ TEST_CASE("verification on the CPU ends a request's drafts at padding and reads 
   auto batch = random_batch<float>(4, 3, 50, 43);
   batch.draft_counts[0] = 0;
   batch.draft(1, 0) = no_token;
-  batch.draft(2, 1) = 50;  // after it drafts go on, but they are not reached
+  batch.draft(2, 1) = 50;  // later drafts are not reached
   batch.draft(3, 2) = std::numeric_limits<std::int32_t>::max();
   for (const auto& [request, position] : {std::array{0U, 1U}, std::array{1U, 1U}, std::array{2U, 2U}}) {
     for (unsigned i = position; i <= batch.gamma; ++i) {
@@ -100,7 +101,7 @@ TEST_CASE("verification on the CPU accepts every draft where p = q, and one-hot 
   CHECK(check_on_cpu(batch) == 0);
 }
 
-TEST_CASE("verification on the CPU has an answer for logits that are no numbers, the reference's on all sets") {
+TEST_CASE("verification on the CPU has the reference's answer for NaN and infinite logits, on all instruction sets") {
   constexpr float huge = std::numeric_limits<float>::max();
   const std::vector<float> plain{0.0F, 1.0F, 2.0F, 0.5F};
   const std::vector<float> nothing(4, -float_infinity);

@@ -17,7 +17,7 @@ std::atomic<int> threads_to_start{1'000'000};
 
 }  // namespace
 
-/// Takes the place of the C library's in this program, so that a test runs out of threads without a system that has.
+/// Replaces the C library's function in this program, to simulate a system without free threads.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*work)(void*),
                               void* argument) noexcept {
   if (threads_to_start.fetch_sub(1) <= 0) return EAGAIN;
@@ -27,7 +27,7 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 
 namespace foredraft::gpu_bench {
 
-TEST_CASE("every thread does its part of each piece of work, and sees after a barrier what the others wrote") {
+TEST_CASE("every thread does its part of each task, and after a barrier reads what the others wrote") {
   for (const unsigned threads : {1U, 2U, 4U}) {
     ThreadTeam team(threads);
     std::vector<int> written(threads, 0);
@@ -43,7 +43,7 @@ TEST_CASE("every thread does its part of each piece of work, and sees after a ba
   }
 }
 
-TEST_CASE("a team of which not every thread can be started says so, and those that were started end") {
+TEST_CASE("a team that cannot start all threads reports it, and those that were started end") {
   for (const int started : {0, 1, 3}) {
     threads_to_start = started;
     CHECK_THROWS_WITH(ThreadTeam(6), Catch::StartsWith("cannot start 6 threads: the system gave "));

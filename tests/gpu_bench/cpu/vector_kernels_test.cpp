@@ -66,7 +66,7 @@ TEST_CASE("a product is the sum of its terms at every size around tiles and vect
   }
 }
 
-TEST_CASE("softmax has the shares of its formula and sums to one, scores far apart included") {
+TEST_CASE("softmax has the shares of its formula and sums to one, also for distant scores") {
   for (const std::size_t count : {1U, 5U, 16U, 37U}) {
     std::vector<float> scores = random_floats(static_cast<std::int64_t>(count), 5);
     for (float& score : scores) score *= 200.0F;
@@ -103,7 +103,7 @@ TEST_CASE("activations follow their formulas over the whole range") {
   }
 }
 
-TEST_CASE("a sum over memory is that of its elements") {
+TEST_CASE("a sum over memory equals that of its elements") {
   for (const std::size_t count : {1U, 100U, 1000U}) {
     const std::vector<float> ones(count, 1.0F);
     CHECK(sum_of(ones) == static_cast<float>(count));

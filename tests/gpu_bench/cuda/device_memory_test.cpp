@@ -13,7 +13,7 @@ TEST_CASE("a request beyond the device's memory is rejected with the free size, 
 
 TEST_CASE("zero bytes need no memory") { CHECK(DeviceMemory(0).get() == nullptr); }
 
-TEST_CASE("a pool gives a name the same memory each time, another name or size other memory") {
+TEST_CASE("a pool gives a name the same memory each time, and another name or size other memory") {
   BufferPool pool(latency::DataType::fp16, 1);
   const latency::Buffer buffer{"weights", latency::BufferKind::weight, 1000, 1.0, 0};
   const latency::Buffer larger{"weights", latency::BufferKind::weight, 2000, 1.0, 0};

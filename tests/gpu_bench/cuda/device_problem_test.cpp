@@ -9,7 +9,7 @@
 
 namespace foredraft::gpu_bench {
 
-TEST_CASE("a call that failed is reported with its place, name, meaning and what to do") {
+TEST_CASE("a failed call is reported with its place, name, meaning and what to do") {
   CHECK_THROWS_WITH(
       check(cudaErrorInvalidValue, "an argument"),
       Catch::Contains("device_problem_test.cpp:") && Catch::Contains("an argument: cudaErrorInvalidValue"));
@@ -31,14 +31,14 @@ TEST_CASE("a run continues after too little memory and ends if the device is los
   CHECK_NOTHROW(check_fits("llama-2-7b", 1.0, 1.0));
 }
 
-TEST_CASE("without a device it is said whether driver, its version or the device is missing") {
+TEST_CASE("without a device the error says whether driver, driver version or device is missing") {
   CHECK_THAT(no_device_text(cudaErrorNoDevice, 0, 13000), Catch::Contains("no NVIDIA driver is installed"));
   CHECK(no_device_text(cudaErrorInsufficientDriver, 11040, 13000) ==
         "the driver offers CUDA 11.4, this program needs 13.0 - update the driver, or build with an older toolkit");
   CHECK_THAT(no_device_text(cudaErrorNoDevice, 13000, 13000), Catch::Contains("no CUDA device is visible: "));
 }
 
-TEST_CASE("what cannot be measured is named: dtypes, models, passes that a model does not have") {
+TEST_CASE("unsupported dtypes, models and passes are named") {
   const std::vector<latency::ModelShape>& models = latency::model_registry();
   CHECK_THROWS_WITH(latency::data_type_of("fp8"), "unknown dtype fp8 (not supported here) - known: fp16, bf16, fp32");
   CHECK_THROWS_WITH(pairs_of(models, {"llama-2-7b", "sheared-llama-1.3"}), Catch::Contains("sheared-llama-1.3b"));

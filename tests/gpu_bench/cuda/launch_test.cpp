@@ -67,7 +67,7 @@ TEST_CASE("activations are poisoned until a pass has written them") {
   for (const double value : runner.read(3)) CHECK(std::isnan(value));
 }
 
-TEST_CASE("sets have weights of their own and share what is written in a pass") {
+TEST_CASE("sets have weights of their own and share buffers that a pass writes") {
   CublasLt blas;
   const Stream stream;
   std::vector<BufferPool> pools;

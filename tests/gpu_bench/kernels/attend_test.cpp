@@ -111,7 +111,7 @@ constexpr Case cases[] = {
     {2, 1, 37, 41, 3, 3, 24, true},  // decoding
     {1, 5, 37, 50, 4, 2, 17, true},  // verification with grouped heads, odd head size
     {2, 3, 9, 9, 2, 1, 64, false},   // every query sees all
-    {1, 9, 9, 9, 1, 1, 40, true},    // from nothing: the first query sees one key
+    {1, 9, 9, 9, 1, 1, 40, true},    // no context: the first query sees one key
 };
 
 }  // namespace
@@ -135,12 +135,12 @@ TEMPLATE_TEST_CASE("attention is the softmax of its definition for odd sizes, ti
   }
 }
 
-TEST_CASE("attention with the largest head has a warp to a key") {
+TEST_CASE("attention with the largest head uses a warp per key") {
   const AttendData<Half> data({1, 2, 19, 19, 2, 1, 256, true});
   check_close(attended<Half, pack_elements, 4>(data, 2, 64), by_definition(data), size_of_terms);
 }
 
-TEST_CASE("attention goes through many chunks and splits, some of them without a key that a row sees") {
+TEST_CASE("attention covers many chunks and splits, some of them without a visible key") {
   const auto splits = GENERATE(1U, 2U, 12U, 40U, 80U);  // 80 splits of 4 keys: the last have none
   INFO(splits << " splits");
   const AttendData<Half> grouped({2, 11, 301, 310, 6, 3, 128, true});  // 22 rows: the last tile is not full

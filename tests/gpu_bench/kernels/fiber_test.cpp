@@ -13,7 +13,7 @@ constexpr std::size_t fiber_test_stack_bytes = std::size_t{64} * 1024;
 
 }  // namespace
 
-TEST_CASE("a fiber goes on where it paused, with its locals, and starts again once it has ended") {
+TEST_CASE("a fiber continues where it paused, with its locals, and restarts once it has ended") {
   const auto stack = std::make_unique<std::byte[]>(fiber_test_stack_bytes);
   Fiber fiber;
   CHECK(fiber.ended());

@@ -11,8 +11,8 @@ constexpr std::uint64_t content_seed = 0x123456789abcdefULL;
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("filled buffers hold the reference's contents bit for bit, for any number of threads", "", Half,
-                   Bfloat16, float) {
+TEMPLATE_TEST_CASE("filled buffers equal the reference bit for bit, for any number of threads", "", Half, Bfloat16,
+                   float) {
   for (const std::int64_t elements : {1, 5, 1031}) {
     for (const unsigned threads : {32U, 256U}) {
       latency::Program program;

@@ -16,7 +16,7 @@ constexpr HostOrder every_order[] = {HostOrder::forward, HostOrder::reversed, Ho
 
 }  // namespace
 
-TEST_CASE("every thread of every block runs once and knows where it is, in any order") {
+TEST_CASE("every thread of every block runs once and knows its position, in any order") {
   for (const HostOrder order : every_order) {
     std::vector<int> seen(3 * 64, 0);
     run_blocks(
@@ -31,7 +31,7 @@ TEST_CASE("every thread of every block runs once and knows where it is, in any o
   }
 }
 
-TEST_CASE("what threads write before a barrier all of them read after it") {
+TEST_CASE("every thread reads after a barrier what others wrote before it") {
   for (const HostOrder order : every_order) {
     std::vector<unsigned> read(96);
     run_blocks(
@@ -47,7 +47,7 @@ TEST_CASE("what threads write before a barrier all of them read after it") {
   }
 }
 
-TEST_CASE("a missing barrier shows as another result in another order") {
+TEST_CASE("a missing barrier shows as a different result in another order") {
   const auto neighbours = [](HostOrder order) {
     std::vector<unsigned> read(64);
     run_blocks(
@@ -63,7 +63,7 @@ TEST_CASE("a missing barrier shows as another result in another order") {
   CHECK(neighbours(HostOrder::forward) != neighbours(HostOrder::reversed));
 }
 
-TEST_CASE("a shuffle hands over the value of the lane whose number differs by the mask, time after time") {
+TEST_CASE("a shuffle returns the value of the lane whose number differs by the mask, repeatedly") {
   for (const HostOrder order : every_order) {
     std::vector<float> sums(64);
     std::vector<std::uint32_t> partners(64);
@@ -95,7 +95,7 @@ TEST_CASE("warps shuffle while others wait at a barrier") {
   CHECK(sums[95] == 1024.0F);
 }
 
-TEST_CASE("a barrier that not all threads come to is rejected") {
+TEST_CASE("a barrier that not all threads reach is rejected") {
   CHECK_THROWS_MATCHES(run_blocks({.blocks = 1, .threads = 64, .shared_bytes = 0},
                                   [](HostBlock& block) {
                                     if (block.thread() != 7) block.sync();
@@ -103,7 +103,7 @@ TEST_CASE("a barrier that not all threads come to is rejected") {
                        std::logic_error, Says("block 0 hangs: of 64 threads 63 "));
 }
 
-TEST_CASE("a shuffle that part of a warp takes part in is rejected") {
+TEST_CASE("a shuffle by only part of a warp is rejected") {
   CHECK_THROWS_AS(run_blocks({.blocks = 1, .threads = 64, .shared_bytes = 0},
                              [](HostBlock& block) {
                                if (block.thread() < 40) static_cast<void>(block.shuffle_xor(1.0F, 1U));
@@ -111,7 +111,7 @@ TEST_CASE("a shuffle that part of a warp takes part in is rejected") {
                   std::logic_error);
 }
 
-TEST_CASE("a block may wait for what earlier blocks did, and is rejected where it would wait for a later one") {
+TEST_CASE("a block may wait for earlier blocks, and waiting for a later one is rejected") {
   std::uint32_t done = 0;
   const auto body = [&done](HostBlock& block) {
     if (block.thread() == 0) {
@@ -127,14 +127,14 @@ TEST_CASE("a block may wait for what earlier blocks did, and is rejected where i
                        std::logic_error, Says("block 2 hangs: of 32 threads 31 "));
 }
 
-TEST_CASE("a launch without blocks, with no or with part of a warp is rejected") {
+TEST_CASE("a launch without blocks, or without whole warps, is rejected") {
   const auto nothing = [](HostBlock&) {};
   CHECK_THROWS_AS(run_blocks({.blocks = 0, .threads = 32, .shared_bytes = 0}, nothing), std::logic_error);
   CHECK_THROWS_AS(run_blocks({.blocks = 1, .threads = 0, .shared_bytes = 0}, nothing), std::logic_error);
   CHECK_THROWS_AS(run_blocks({.blocks = 1, .threads = 33, .shared_bytes = 0}, nothing), std::logic_error);
 }
 
-TEST_CASE("the last of several blocks sees what all wrote, whichever it is, and leaves the counter at zero") {
+TEST_CASE("the last of several blocks reads what all wrote, whichever it is, and leaves the counter at zero") {
   for (const HostOrder order : every_order) {
     std::vector<int> written(5, 0);
     std::vector<int> seen;

@@ -25,7 +25,7 @@ inline constexpr double one_rounding<Half> = 0x1.0p-11;
 template <>
 inline constexpr double one_rounding<Bfloat16> = 0x1.0p-8;
 
-/// What a storage type is called.
+/// The name of a storage type.
 template <class Storage>
 inline constexpr latency::DataType stored_as = latency::DataType::fp32;
 template <>
@@ -52,7 +52,7 @@ std::vector<double> as_doubles(const std::vector<Storage>& values) {
   return doubles;
 }
 
-/// NaN, as outputs are poisoned.
+/// NaN, with which outputs are poisoned.
 template <class Storage>
 std::vector<Storage> poisoned(std::size_t count) {
   return std::vector<Storage>(count, from_float<Storage>(std::nanf("")));
@@ -63,8 +63,8 @@ bool same_bits(const std::vector<Storage>& a, const std::vector<Storage>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Storage)) == 0;
 }
 
-/// Fails on the first element that is further from its double-precision value than one rounding to its storage, next to
-/// single-precision arithmetic on terms of this size.
+/// Fails on the first element that differs from its double-precision value by more than one rounding to its storage
+/// plus single-precision arithmetic on terms of this size.
 template <class Storage>
 void check_close(const std::vector<Storage>& got, const std::vector<double>& want, double size_of_terms) {
   REQUIRE(got.size() == want.size());

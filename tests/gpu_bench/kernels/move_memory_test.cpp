@@ -46,7 +46,7 @@ bool equal(const std::vector<MemoryPack>& a, const std::vector<MemoryPack>& b, s
 
 }  // namespace
 
-TEST_CASE("a copy moves every pack and no further, whether blocks stride or not") {
+TEST_CASE("a copy moves every pack and no further, with and without a stride over blocks") {
   for (const unsigned max_blocks : {1U, 3U, 100U}) {
     const auto to = moved<MemoryMove::copy>(max_blocks, 0);
     CHECK(equal(to, numbered(), packs));
@@ -60,7 +60,7 @@ TEST_CASE("a write reaches every pack and no further") {
   CHECK(to[packs].words[0] == guard);
 }
 
-TEST_CASE("a read uses what it reads: a thread whose sum is the unlikely one leaves a mark, others none") {
+TEST_CASE("a read uses its data: a thread with the unlikely sum leaves a mark, others none") {
   CHECK(equal(moved<MemoryMove::read>(100, 0x80000001U), guarded(), packs + 1));
   // Thread 0 of the only block reads packs 0, 64, ..., of words 4 i + 1 to 4 i + 4.
   const std::vector<MemoryPack> from = numbered();

@@ -43,7 +43,7 @@ std::vector<std::int32_t> largest(const std::vector<Storage>& logits, unsigned r
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the first of the largest logits is picked, however a row is split", "", Half, Bfloat16, float) {
+TEMPLATE_TEST_CASE("the first of the largest logits is picked for any split of a row", "", Half, Bfloat16, float) {
   constexpr unsigned rows = 3;
   for (const std::size_t vocabulary : {1U, 7U, 33U, 997U, 1000U}) {
     // A bfloat16 has few values between -1 and 1: there are ties in most rows.

@@ -11,12 +11,11 @@ namespace {
 
 constexpr unsigned multiprocessors = 4;  // enough to split keys and logits over blocks
 
-/// A program on the host: every kernel as the device runs it, products term by term.
+/// A program on the host: the kernels of the device, products term by term.
 template <class Storage>
 class HostRunner {
  public:
-  /// `contents`: of the buffers before the pass, as they are stored. That the kernels which fill buffers give these is
-  /// a test of its own.
+  /// `contents`: of the buffers before the pass, as stored. A separate test checks the kernels that fill buffers.
   HostRunner(const latency::Program& program, const latency::BufferContents& contents, HostOrder order)
       : program_(program), order_(order) {
     WorkspaceSize size;

@@ -17,7 +17,7 @@ void for_each_access(unsigned size, const Check& check) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("an embedding is the token's row, with the position's where there is a table of them", "", Half,
+TEMPLATE_TEST_CASE("an embedding is the token's row, plus the position's row if there is a table of them", "", Half,
                    Bfloat16, float) {
   constexpr unsigned vocabulary = 11;
   const std::vector<std::int32_t> tokens{10, 0, 7, 7, 3, 1};
@@ -110,8 +110,7 @@ TEMPLATE_TEST_CASE("a sum is normalized by its root mean square or its mean and 
   }
 }
 
-TEMPLATE_TEST_CASE("activations are silu, gelu and relu, times the gate where there is one", "", Half, Bfloat16,
-                   float) {
+TEMPLATE_TEST_CASE("activations are silu, gelu and relu, times the gate if there is one", "", Half, Bfloat16, float) {
   for (const unsigned width : {5U, 24U}) {
     for (const bool gated : {false, true}) {
       auto in = random_values<TestType>(row_count * width * (gated ? 2 : 1), 1);

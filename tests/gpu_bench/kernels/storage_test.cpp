@@ -11,7 +11,7 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 
 }  // namespace
 
-TEST_CASE("every half and every bfloat16 but NaN comes back from fp32 as it was, and NaN as NaN") {
+TEST_CASE("every half and every bfloat16 but NaN survives fp32, and NaN stays NaN") {
   for (std::uint32_t bits = 0; bits < 65536; ++bits) {
     const Half half{static_cast<std::uint16_t>(bits)};
     const Bfloat16 bfloat{static_cast<std::uint16_t>(bits)};
@@ -61,7 +61,7 @@ TEST_CASE("conversion rounds to the nearest, ties to even, in the middle of ever
   }
 }
 
-TEST_CASE("what no half holds becomes infinite from the middle between the largest and the next power on") {
+TEST_CASE("values beyond the largest half become infinite from half a unit above it") {
   CHECK(from_float<Half>(65519.99F).bits == 0x7bff);
   CHECK(from_float<Half>(65520.0F).bits == 0x7c00);
   CHECK(from_float<Half>(1e30F).bits == 0x7c00);

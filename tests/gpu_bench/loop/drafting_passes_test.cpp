@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t drafting_seed = 3;
 
-/// The whole program of which the passes are parts.
+/// The whole program, which the passes divide.
 latency::Program uncut(const latency::ModelShape& shape, latency::Role drafting,
                        const latency::ForwardPassRequest& request, std::int64_t gamma) {
   if (drafting == latency::Role::block_drafting) return latency::block_drafting(shape, request, gamma);
@@ -55,7 +55,7 @@ struct DraftingCase {
 
 }  // namespace
 
-TEST_CASE("drafting cut where tokens are picked drafts what the whole program does") {
+TEST_CASE("drafting split where tokens are picked drafts the same as the whole program") {
   constexpr std::int64_t gamma = 3;
   const latency::ForwardPassRequest request{.batch = 2, .context = 4};
   for (const DraftingCase& one :

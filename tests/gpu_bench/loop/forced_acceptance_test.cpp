@@ -9,8 +9,8 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-/// Of `count` points of the golden-ratio sequence the number below any border is off by no more than this: its
-/// discrepancy grows by 0.31 a factor of e and is below 1 at the first point. [Niederreiter1992, Sec. 3.1]
+/// Maximum error of the number of `count` points of the golden-ratio sequence below any bound: its discrepancy is below
+/// 1 at the first point and grows by 0.31 per factor of e. [Niederreiter1992, Sec. 3.1]
 double max_points_off(double count) { return 1.0 + 0.5 * std::log(count); }
 
 double mean_accepted(ForcedAcceptance& acceptance, std::size_t iterations, std::size_t batch) {

@@ -26,15 +26,15 @@ LoopCell cell_of(std::int64_t gamma, double alpha, std::int64_t batch = 1) {
           .context = 64};
 }
 
-/// A device that makes up its logits, forces them as loop_run.hpp says, and lets the reference of the rule decide. Its
-/// clock goes on by what it says that a step takes.
+/// A device with random logits, forced as described in loop_run.hpp, and verified by the reference of the rule. Its
+/// clock advances by the stated times of steps.
 struct MadeUpDevice {
   double plain_us = 1000.0;
   double iteration_us = 2000.0;
   double draft_us = 0.0;            ///< of an iteration, for each draft besides
   double setup_s = 0.0;             ///< of a cell, at each visit
-  std::vector<double> slower = {};  ///< what iterations are slower by when a cell comes for the n-th time; 1 after
-  std::int64_t too_large = -1;      ///< batch for which there is no memory
+  std::vector<double> slower = {};  ///< factor on the iterations of a cell's n-th visit; 1 after
+  std::int64_t too_large = -1;      ///< batch that does not fit into memory
   std::int64_t interrupt_after = std::numeric_limits<std::int64_t>::max();  ///< iterations
   std::function<void(std::vector<std::int32_t>& tokens, std::vector<std::int32_t>& counts)> lie = {};
 
@@ -119,7 +119,7 @@ struct MadeUpDevice {
 }  // namespace
 
 TEST_CASE("the real rule accepts exactly the drafts that forced logits are made for") {
-  // The loop rejects any other count, and any other token than the drafts: hundreds of iterations pass its check.
+  // The loop rejects any other count and any token other than the drafts; hundreds of iterations pass its check.
   MadeUpDevice device;
   const std::vector<LoopCell> cells{cell_of(1, 0.5), cell_of(5, 0.8, 3), cell_of(7, 0.0), cell_of(4, 1.0, 2)};
   const LoopResult result = device.run(cells, 4.0);
@@ -129,11 +129,11 @@ TEST_CASE("the real rule accepts exactly the drafts that forced logits are made 
   CHECK(device.iterations > 100);
   CHECK(result.rows[2].tokens_per_iteration == 1.0);
   CHECK(result.rows[3].tokens_per_iteration == 5.0);
-  // 160 points of the sequence at most five per cent of one off at each of five borders.
+  // 160 points of the sequence, at most five percent of one off at each of five bounds.
   CHECK(result.rows[1].tokens_per_iteration == Approx((1.0 - std::pow(0.8, 6)) / 0.2).margin(0.1));
 }
 
-TEST_CASE("a verifier that emits something else than what it was forced to ends the run") {
+TEST_CASE("a verifier that does not emit its forced tokens ends the run") {
   const auto run_with = [](auto lie) {
     MadeUpDevice device;
     device.lie = lie;
@@ -169,7 +169,7 @@ TEST_CASE("every cell is run five times, some time apart") {
   CHECK(device.now_s <= 5.1);
   REQUIRE(result.rows.size() == 2);
   for (const LoopRow& row : result.rows) {
-    // Of ten pairs two are alike, four differ by an eighth of an iteration (9 / 8 or 10 / 9), four by a quarter.
+    // Of ten pairs two are equal, four differ by an eighth of an iteration (9 / 8 or 10 / 9), four by a quarter.
     REQUIRE(row.between_runs);
     CHECK(*row.between_runs == Approx(0.125));
     CHECK(row.plain.median_us == 1000.0);
@@ -189,7 +189,7 @@ TEST_CASE("every cell is run five times, some time apart") {
   CHECK_THAT(device.said.front(), Catch::Contains("run 1 of 5, cell 1 of 2") && Catch::Contains("5 s left"));
 }
 
-TEST_CASE("cells whose iterations take longer have more of the time, and as many samples as others") {
+TEST_CASE("cells with longer iterations get more of the time, and as many samples as others") {
   MadeUpDevice device;
   device.draft_us = 1000.0;
   const LoopResult result = device.run({cell_of(1, 0.5), cell_of(9, 0.5)}, 1.0);
@@ -199,12 +199,12 @@ TEST_CASE("cells whose iterations take longer have more of the time, and as many
   const auto many = static_cast<double>(result.rows[0].iteration.samples);
   CHECK(many > 40.0);
   CHECK(few / many == Approx(1.0).margin(0.15));
-  // Two a round; a last round is not finished, and steps that all take the same end after twenty.
+  // Two a round; the last round is incomplete, and steps of equal time end after twenty.
   CHECK(static_cast<double>(result.rows[0].plain.samples) > 1.5 * many);
   CHECK(device.now_s <= 1.1);
 }
 
-TEST_CASE("two disturbed runs of five leave the time of an iteration where it is") {
+TEST_CASE("two disturbed runs of five do not change the time of an iteration") {
   MadeUpDevice device;
   device.slower = {1.0, 3.0, 1.0, 2.0, 1.0};
   const LoopResult result = device.run({cell_of(2, 0.5)}, 5.0);
@@ -212,7 +212,7 @@ TEST_CASE("two disturbed runs of five leave the time of an iteration where it is
   CHECK(result.rows[0].iteration.median_us == 2000.0);
 }
 
-TEST_CASE("tokens a second are those of all sequences") {
+TEST_CASE("tokens per second are those of all sequences") {
   MadeUpDevice device;
   const LoopResult result = device.run({cell_of(2, 1.0, 4)}, 0.5);
   REQUIRE(result.rows.size() == 1);
@@ -238,7 +238,7 @@ TEST_CASE("an interrupted loop keeps its rows and names what is missing") {
   REQUIRE(stopped.kept.size() == 1);
 }
 
-TEST_CASE("the time limit holds: no visit begins that would not fit, and the time left is what is left") {
+TEST_CASE("the time limit holds: no visit begins that would not fit, and the time left is correct") {
   // A visit takes half a second of setting up and 15 ms: a warm-up of 3 ms and four samples of a step and an iteration.
   const double visit_s = 0.515;
   std::vector<LoopCell> cells;

@@ -22,7 +22,7 @@ LoopCell table_cell() {
 
 }  // namespace
 
-TEST_CASE("cells and rows come back from their files to the last bit") {
+TEST_CASE("cells and rows are read back from their files to the last bit") {
   const std::vector<LoopCell> cells{table_cell(), LoopCell{.target = "a", .drafter = "b", .dtype = "fp32"}};
   CHECK(read_loop_cells(loop_cells_csv(cells), "cells.csv") == cells);
 
@@ -44,7 +44,7 @@ TEST_CASE("cells and rows come back from their files to the last bit") {
   CHECK(loop_rows_csv(rows) == csv);
 }
 
-TEST_CASE("a file of cells from elsewhere is rejected with its line") {
+TEST_CASE("an invalid file of cells is rejected with its line") {
   const std::string csv = loop_cells_csv({table_cell()});
   const auto problem = [](const std::string& text) -> std::string {
     return rejection<DomainError>([&] { return read_loop_cells(text, "cells.csv"); });

@@ -15,7 +15,7 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-/// A device and a clock that exist on paper alone: nothing waits, and what disturbs the timings is known.
+/// A simulated device and clock: nothing waits, and the disturbances of the timings are known.
 class Bench {
  public:
   explicit Bench(std::uint64_t block) : random_(7, {.purpose = Purpose::test, .point = 1, .block = block}) {}
@@ -48,7 +48,7 @@ class Bench {
   double now_s_ = 5.0;
 };
 
-/// Enough time, and no end before most_samples.
+/// Enough time, so that only the maximum number of samples ends the measurement.
 latency::Protocol exactly(std::int64_t samples) {
   return {.relative_spread = 1e-12, .fewest_samples = samples, .most_samples = samples, .budget_s = 1e9};
 }
@@ -74,9 +74,10 @@ TEST_CASE("an arm ends when its median is known well enough, a noisy one later t
   CHECK(measured[1].summary.median_ci95_us.high >= 80.0);
 }
 
-TEST_CASE("the interval of an arm that stopped by itself covers the true median as often as it says") {
+TEST_CASE("the interval of an arm that stopped by itself covers the true median as often as stated") {
   constexpr int repetitions = 1000;
-  constexpr double tail = 0.02;  // of an exponential tail on a floor, of the floor: about 65 samples until it is known
+  constexpr double tail =
+      0.02;  // exponential tail relative to the minimum time: about 65 samples until the median is known
   const double median = 100.0 * (1.0 + tail * std::log(2.0));
   int covered = 0;
   for (int repetition = 0; repetition < repetitions; ++repetition) {
@@ -90,16 +91,16 @@ TEST_CASE("the interval of an arm that stopped by itself covers the true median 
     const Interval interval = arm.summary.median_ci95_us;
     covered += interval.low <= median && median <= interval.high ? 1 : 0;
   }
-  // Stopping at a narrow interval could favour wrong ones. Sees a coverage below 0.91.
+  // Stopping at a narrow interval could favor wrong ones. Detects a coverage below 0.91.
   const double standard_error = std::sqrt(0.95 * 0.05 / repetitions);
   CHECK(static_cast<double>(covered) / repetitions > 0.95 - tests::standard_errors * standard_error);
 }
 
-TEST_CASE("a drift that all arms share leaves their ratio alone, which one after the other does not") {
+TEST_CASE("a drift common to all arms cancels in their ratio, which it would not in sequence") {
   constexpr std::int64_t samples = 400;
   const auto run = [](bool interleaved) {
     Bench bench(2);
-    // Half as fast again at the end: the whole takes 2 * 400 * 150 us.
+    // The time grows by half until the end: the whole takes 2 * 400 * 150 us.
     const auto slower_by_time = [&bench](double us, std::int64_t /*call*/) {
       return Sample{.us = us * (1.0 + 0.5 * (bench.now_s() - 5.0) / 0.12), .clock_mhz = 0.0};
     };
@@ -149,7 +150,7 @@ TEST_CASE("samples at a low clock are dropped and counted, those of an unknown c
   CHECK(measured[1].clock_mhz == 0.0);
 }
 
-TEST_CASE("a clock that rises late condemns the samples before it") {
+TEST_CASE("a clock that rises late discards the samples before it") {
   Bench bench(5);
   const auto slow_start = [](double us, std::int64_t call) {
     return call < 30 ? Sample{.us = 2.0 * us, .clock_mhz = 1000.0} : Sample{.us = us, .clock_mhz = 1800.0};
@@ -173,7 +174,7 @@ TEST_CASE("throttled samples do not count towards the minimum for a stable media
   CHECK(arm.throttled > 8 * default_protocol.fewest_samples);
 }
 
-TEST_CASE("the end of the time ends the measurement and is said") {
+TEST_CASE("the time limit ends the measurement and is reported") {
   Bench bench(7);
   latency::Protocol protocol = default_protocol;
   protocol.budget_s = 0.01;
@@ -182,7 +183,7 @@ TEST_CASE("the end of the time ends the measurement and is said") {
   CHECK(measured[0].stopped == latency::Stopped::out_of_time);
   CHECK(measured[1].stopped == latency::Stopped::out_of_time);
   CHECK(measured[0].summary.samples > 0);
-  CHECK(bench.now_s() <= 5.0 + protocol.budget_s + 450e-6);  // at most the call that was under way
+  CHECK(bench.now_s() <= 5.0 + protocol.budget_s + 450e-6);  // at most the call in progress
   protocol.budget_s = 1e-7;
   const auto late = measure({bench.arm("late", 100.0, 0.0), bench.arm("later", 100.0, 0.0)}, protocol, bench.clock());
   for (const latency::Measurement& arm : late) {
@@ -211,7 +212,7 @@ TEST_CASE("warm-up calls do not count") {
   CHECK(*std::max_element(arm.samples_us.begin(), arm.samples_us.end()) < 11.0);
 }
 
-TEST_CASE("the order of the arms follows the seed and puts each in front as often as the other") {
+TEST_CASE("the order of the arms follows the seed and puts each first equally often") {
   const auto order = [](std::uint64_t seed) {
     Bench bench(10);
     latency::Protocol protocol = exactly(1000);
@@ -232,7 +233,7 @@ TEST_CASE("the order of the arms follows the seed and puts each in front as ofte
   CHECK(std::abs(first - 500) < 80);
 }
 
-TEST_CASE("an arm that more hangs on has several samples a round") {
+TEST_CASE("an arm with more weight has several samples a round") {
   Bench bench(13);
   std::vector<Arm> arms{bench.arm("plain", 10.0, 0.1), bench.arm("verify", 10.0, 0.1)};
   arms[0].samples_a_round = 3;
@@ -241,7 +242,7 @@ TEST_CASE("an arm that more hangs on has several samples a round") {
   const std::vector<latency::Measurement> measured = measure(arms, protocol, bench.clock());
   const auto samples = [&measured](std::size_t arm) { return measured[arm].summary.samples; };
   CHECK(samples(1) >= 5);
-  CHECK(std::abs(samples(0) - 3 * samples(1)) <= 3);  // the last round is not finished
+  CHECK(std::abs(samples(0) - 3 * samples(1)) <= 3);  // the last round is incomplete
   const auto counted = bench.called.begin() + 2 * protocol.warm_up;
   for (std::int64_t round = 0; round + 1 < samples(1); ++round) {
     CHECK(std::count(counted + 4 * round, counted + 4 * (round + 1), "plain") == 3);
@@ -250,7 +251,7 @@ TEST_CASE("an arm that more hangs on has several samples a round") {
   CHECK_THROWS_WITH(measure(arms, protocol, bench.clock()), Catch::Contains("samples_a_round of verify"));
 }
 
-TEST_CASE("an exception of an arm passes through, and times that are none are rejected by the name of their arm") {
+TEST_CASE("an exception of an arm passes through, and impossible times are rejected by name") {
   Bench bench(11);
   const Arm lost{.name = "lost", .run = []() -> Sample { throw std::runtime_error("device lost"); }};
   CHECK_THROWS_WITH(measure({bench.arm("a", 10.0, 0.1), lost}, default_protocol, bench.clock()), "device lost");
@@ -262,7 +263,7 @@ TEST_CASE("an exception of an arm passes through, and times that are none are re
   CHECK_THROWS_AS(measure({bench.arm("a", 10.0, 0.1)}, protocol, bench.clock()), DomainError);
 }
 
-TEST_CASE("the same arms measured twice are valid, a tenth slower the second time not") {
+TEST_CASE("two measurements of the same arms are valid, a tenth slower the second time not") {
   Bench bench(12);
   const auto twice = [&bench](double slower) {
     std::vector<Arm> first;
@@ -283,7 +284,7 @@ TEST_CASE("the same arms measured twice are valid, a tenth slower the second tim
   CHECK(slower.median_difference == Approx(0.1).margin(2.0 * default_protocol.relative_spread));
 }
 
-TEST_CASE("an A/A run without pairs says nothing, one of other arms is rejected") {
+TEST_CASE("an A/A run without pairs gives no result, one of other arms is rejected") {
   CHECK_FALSE(aa_test({}, {}).valid());
   latency::Measurement timed{.name = "a", .summary = {.samples = 6, .median_us = 2.0}, .samples_us = {}};
   const latency::Measurement not_timed{.name = "a", .summary = {}, .samples_us = {}};

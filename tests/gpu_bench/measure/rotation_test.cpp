@@ -8,7 +8,7 @@
 
 namespace foredraft::gpu_bench {
 
-TEST_CASE("copies are enough to have five caches between two uses, one where a pass is larger") {
+TEST_CASE("there are enough copies for five caches between two uses, one where a pass is larger") {
   constexpr double cache_bytes = 50e6;
   CHECK(copies_for_cold(1e9, cache_bytes) == 1);
   CHECK(copies_for_cold(250e6, cache_bytes) == 1);
@@ -16,7 +16,7 @@ TEST_CASE("copies are enough to have five caches between two uses, one where a p
   CHECK(copies_for_cold(1e6, cache_bytes) == 251);
 }
 
-TEST_CASE("what would need more than two thousand copies is not cold, nor is what reads no weights") {
+TEST_CASE("a pass that would need more than two thousand copies is not cold, nor is one without weights") {
   CHECK(copies_for_cold(125'063.0, 50e6) == 2000);
   CHECK_FALSE(copies_for_cold(125'000.0, 50e6));
   CHECK_FALSE(copies_for_cold(0.0, 50e6));

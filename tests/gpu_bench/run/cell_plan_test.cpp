@@ -56,7 +56,7 @@ bool is_default(const latency::Cell& cell) {
          cell.cache == latency::Cache::cold && cell.launch == latency::Launch::graph && cell.dtype == "fp16";
 }
 
-/// A group costs its cells' times; a model's cells all take the same.
+/// A group takes the sum of its cells' times; all cells of a model take the same time.
 double seconds(const CellGroup& group, const std::map<std::string, double>& cell_s) {
   double sum = 0.0;
   for (const latency::Cell& cell : group.cells) sum += cell_s.at(cell.model);
@@ -104,7 +104,7 @@ TEST_CASE("every model that a pair passes tokens through has the whole curve of 
   CHECK(std::adjacent_find(cells.begin(), cells.end()) == cells.end());
 }
 
-TEST_CASE("each pair drafts in its own way, encoders belong to models that have one") {
+TEST_CASE("each pair drafts in its own way, and only models with an encoder have encoder cells") {
   const auto plan = plan_cells(pairs, {"fp16"});
   std::set<std::pair<std::string, latency::Role>> drafting;
   for (const latency::Cell& cell : all_cells(plan)) {
@@ -118,7 +118,7 @@ TEST_CASE("each pair drafts in its own way, encoders belong to models that have 
                                                                     {"translator", latency::Role::encoder_pass}});
 }
 
-TEST_CASE("target and drafter of a pair stand in one group") {
+TEST_CASE("target and drafter of a pair are in one group") {
   const auto plan = plan_cells(pairs, {"fp16"});
   std::set<std::string> models;
   for (const latency::Cell& cell : plan.front().cells) models.insert(cell.model);
@@ -153,7 +153,7 @@ TEST_CASE(
   for (const CellGroup& group : plan) CHECK((!group.by_operation || group.cells.size() == 1));
 }
 
-TEST_CASE("every pass that is broken down is measured as a whole too") {
+TEST_CASE("every pass that is broken down is also measured as a whole") {
   const auto plan = plan_cells(pairs, {"fp16", "bf16"});
   const std::vector<latency::Cell> cells = all_cells(plan);
   const std::set<latency::Cell> whole(cells.begin(), cells.end());
@@ -163,7 +163,7 @@ TEST_CASE("every pass that is broken down is measured as a whole too") {
   }
 }
 
-TEST_CASE("a pass and its operations are measured, expected and missed apart") {
+TEST_CASE("a pass and its operations are measured, expected and reported missing separately") {
   const latency::Cell cell{.model = "a", .dtype = "fp16"};
   const std::vector<CellGroup> plan{{{cell}}, {{cell}, true}, {{latency::Cell{.model = "b", .dtype = "fp16"}}}};
   GroupQueue queue(plan, 10.0, {{{cell}, true}});
@@ -180,7 +180,7 @@ TEST_CASE("a pass and its operations are measured, expected and missed apart") {
   CHECK(other.next(9.0)->cells == plan[2].cells);
 }
 
-TEST_CASE("a model of few positions is measured in the context that they leave, and no further than they reach") {
+TEST_CASE("a model with few positions is measured at a context that fits them, and no further") {
   const PlannedModel few{.name = "few", .source_length = 0, .positions = 448};
   const auto plan =
       plan_cells({{.target = few, .drafter = few, .drafting = latency::Role::autoregressive_drafting}}, {"fp16"});
@@ -205,7 +205,7 @@ TEST_CASE("plans without pairs, without dtypes and of a drafter that drafts noth
       Says("b drafts for a by decoder_pass"));
 }
 
-TEST_CASE("with time for all, all is measured and nothing is missing") {
+TEST_CASE("with enough time everything is measured and nothing is missing") {
   const auto plan = plan_cells(pairs, {"fp16"});
   GroupQueue queue(plan, 1e9);
   double now_s = 0.0;
@@ -273,7 +273,7 @@ TEST_CASE("failed, unsampled and interrupted cells have their reasons") {
   CHECK(queue.missing()[2].why == "no time left");
 }
 
-TEST_CASE("cells that an earlier run measured are not given again") {
+TEST_CASE("cells that an earlier run measured are not planned again") {
   const auto plan = plan_cells(pairs, {"fp16"});
   GroupQueue queue(plan, 1e9, {plan.front()});
   CHECK(queue.next(0.0)->cells == plan[1].cells);

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder name that nobody uses yet; what is made there goes with the test.
+/// An unused folder name; its contents are removed with the test.
 class Scratch {
  public:
   explicit Scratch(const std::string& name)
@@ -49,7 +49,7 @@ latency::Profile finished_profile() {
 
 }  // namespace
 
-TEST_CASE("a folder that is new or empty is free, an unfinished profile gives its rows back") {
+TEST_CASE("a new or empty folder is free, an unfinished profile returns its rows") {
   const Scratch scratch("unfinished");
   CHECK_FALSE(claim_profile_folder(scratch.path()));
   fs::create_directories(scratch.path());
@@ -60,7 +60,7 @@ TEST_CASE("a folder that is new or empty is free, an unfinished profile gives it
   CHECK(before->steps.size() == latency::synthetic_profile().steps.size());
 }
 
-TEST_CASE("a folder of a run that was killed before its first profile was whole is free") {
+TEST_CASE("a folder of a run that was killed before its first profile was complete is free") {
   const Scratch scratch("killed");
   scratch.put("steps.csv", "model\n");
   scratch.put(".foredraft-tmp-0123456789abcdef", "{");
@@ -97,7 +97,7 @@ TEST_CASE("a profile's folder holds its five files and no leftovers, also when i
   CHECK(latency::read_profile(scratch.path() + "/profile.json").complete());
 }
 
-TEST_CASE("samples are written line by line, and come back as far as their profile knows them") {
+TEST_CASE("samples are written line by line, and read back as far as their profile knows them") {
   std::string samples;
   append_samples(samples, "a step", {1.25, 1.0e6 / 3.0});
   append_samples(samples, to_text(latency::synthetic_profile().kernels[0]), {2.0});
@@ -124,7 +124,7 @@ TEST_CASE("the check value of the bytes is the CRC-32 of zip and PNG") {
   CHECK(raw_samples_of("123456789").bytes == 9);
 }
 
-TEST_CASE("a profile that cannot be leaves the folder as it was") {
+TEST_CASE("an invalid profile leaves the folder as it was") {
   const Scratch scratch("impossible");
   latency::Profile profile = latency::synthetic_profile();
   profile.device.name.clear();

@@ -21,13 +21,13 @@ latency::Cell cell_of(std::int64_t tokens) {
           .launch = latency::Launch::eager};
 }
 
-/// A device whose passes take ten microseconds a token, an encoder's ten, on a clock that stands still but for 10 s a
+/// A device whose passes take ten microseconds a token, and encoders ten, on a clock that advances only by 10 s per
 /// group.
 struct CountedDevice {
   double now_s = 0.0;
-  std::vector<double> slower = {};  ///< what a cell takes longer by when it comes for the n-th time; 1 after
+  std::vector<double> slower = {};  ///< factor on the time of a cell's n-th visit; 1 after
   int visits = 2;
-  std::int64_t interrupt_at = -1;  ///< tokens of a cell that the user does not wait for
+  std::int64_t interrupt_at = -1;  ///< tokens of the cell at which the user interrupts
   std::vector<std::int64_t> measured = {};
   std::vector<latency::Profile> written = {};
   std::vector<std::string> said = {};
@@ -101,7 +101,7 @@ const std::vector<CellGroup> three_groups{
 
 }  // namespace
 
-TEST_CASE("a run measures its groups in order, some again, and keeps every group at once") {
+TEST_CASE("a run measures its groups in order, repeats some, and saves after every group") {
   CountedDevice device;
   latency::Profile profile = empty_profile();
   CHECK(device.run(profile, three_groups, 50.0) == MeasureEnd::done);
@@ -119,7 +119,7 @@ TEST_CASE("a run measures its groups in order, some again, and keeps every group
   CHECK(device.written[1].steps.size() == 2);
   REQUIRE(device.kept_samples.size() == 7);
   CHECK(device.kept_samples[4] == to_text(cell_of(1)) + " visit 2");
-  CHECK_FALSE(device.written[3].complete());  // the comparison is still to be made
+  CHECK_FALSE(device.written[3].complete());  // the comparison is still missing
 }
 
 TEST_CASE("rows that differ when they are measured again make a profile that is not valid") {
@@ -132,7 +132,7 @@ TEST_CASE("rows that differ when they are measured again make a profile that is 
   CHECK_FALSE(profile.aa_test->valid());
 }
 
-TEST_CASE("all groups are visited several times while there is time, and visits in turn are compared") {
+TEST_CASE("all groups are visited several times while time remains, and even and odd visits are compared") {
   CountedDevice device;
   device.visits = 5;
   device.slower = {1.0, 1.2, 1.0, 1.2, 3.0};
@@ -151,7 +151,7 @@ TEST_CASE("all groups are visited several times while there is time, and visits 
   CHECK(profile.aa_test->median_difference == Approx(0.2));
 }
 
-TEST_CASE("encoders, which run once a request, come in fewer visits") {
+TEST_CASE("encoders, which run once a request, get fewer visits") {
   CountedDevice device;
   device.visits = 9;
   latency::Profile profile = empty_profile();
@@ -182,7 +182,7 @@ TEST_CASE("the row of an earlier run is compared with all visits of this one, an
   CHECK(resumed.aa_test->median_difference == Approx(0.2));
 }
 
-TEST_CASE("an interrupted run keeps its rows, says what is missing, and goes on from there") {
+TEST_CASE("an interrupted run keeps its rows, names what is missing, and can be resumed") {
   CountedDevice device;
   device.interrupt_at = 3;
   latency::Profile profile = empty_profile();
@@ -201,11 +201,11 @@ TEST_CASE("an interrupted run keeps its rows, says what is missing, and goes on 
   CHECK(resumed.aa_test->pairs == 4);
 }
 
-TEST_CASE("a run whose rows are all there but for the comparison makes the comparison") {
+TEST_CASE("a run with all rows but no comparison makes the comparison") {
   CountedDevice device;
   latency::Profile profile = empty_profile();
   CHECK(device.run(profile, {three_groups[0]}, 9.0) == MeasureEnd::done);
-  CHECK(device.measured == std::vector<std::int64_t>{1, 2});  // 10 s of 9 were gone
+  CHECK(device.measured == std::vector<std::int64_t>{1, 2});  // 10 s of 9 have passed
   CHECK_FALSE(profile.complete());
   CHECK(profile.missing.front().why == "no time left");
 
@@ -225,7 +225,7 @@ TEST_CASE("a group that does not fit into memory is left out and named, the othe
   CHECK(profile.missing.front().why == "too little memory");
 }
 
-TEST_CASE("verifications have their share of the time after the passes, and those without time are named") {
+TEST_CASE("verifications get their share of the time after the passes, and those without time are named") {
   CountedDevice device;
   device.verifications = {{verification_of(1), verification_of(2)},
                           {verification_of(99)},
@@ -253,7 +253,7 @@ TEST_CASE("verifications have their share of the time after the passes, and thos
   CHECK(resumed.verifications.size() == 5);
 }
 
-TEST_CASE("a run over models enough ends with a latency model fitted to them") {
+TEST_CASE("a run over enough models ends with a latency model fitted to them") {
   std::vector<CellGroup> groups;
   for (const char* model : {"tiny-target", "tiny-drafter", "transformer-base", "t5-small"}) {
     CellGroup group;
@@ -278,7 +278,7 @@ TEST_CASE("a run over models enough ends with a latency model fitted to them") {
   CHECK(without.fits.empty());
 }
 
-TEST_CASE("rows of another device or another program are not taken over") {
+TEST_CASE("rows of another device or another program are not reused") {
   latency::Profile unfinished = empty_profile();
   unfinished.steps.push_back({.cell = cell_of(1), .timing = {}});
   latency::Profile other = empty_profile();

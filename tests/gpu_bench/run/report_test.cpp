@@ -42,7 +42,7 @@ TEST_CASE("a report counts the missing parts of each reason, the most frequent f
   CHECK(report.ends_with("\n\n- no time left: 25 (part 0, part 1, part 2, ...)\n- too large: 1 (large part)\n"));
 }
 
-TEST_CASE("a report lists the points of a curve by their tokens, in whatever order they were measured") {
+TEST_CASE("a report sorts the points of a curve by their tokens") {
   latency::Profile profile = latency::synthetic_profile();
   std::swap(profile.steps[0], profile.steps[1]);
   const std::string report = report_markdown(profile);

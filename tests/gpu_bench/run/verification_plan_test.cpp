@@ -34,7 +34,7 @@ TEST_CASE("the core grid of verifications is planned whole, batch 1 first, and n
   CHECK(std::all_of(groups.begin(), groups.begin() + 18, [](const auto& group) { return group[0].batch == 1; }));
 }
 
-TEST_CASE("launch by launch is planned for what waits for the host alone, over hot logits") {
+TEST_CASE("separate launches are planned only for host-bound verifiers, over hot logits") {
   int eager = 0;
   for (const auto& group : plan_verifications({{.name = "ours"}, {.name = "library", .waits_for_host = true}})) {
     for (const latency::VerificationCell& cell : group) {

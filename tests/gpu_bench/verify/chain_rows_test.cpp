@@ -10,8 +10,8 @@
 namespace foredraft::gpu_bench::tests {
 namespace {
 
-/// Target rows with all that rows may hold, most drafts the most probable token, some outside the vocabulary. The
-/// drafter's rows and those that must not count hold NaN.
+/// Target rows with all kinds of values; most drafts are the most probable token, some are outside the vocabulary. The
+/// drafter's rows and those that must not be read hold NaN.
 template <class Storage>
 Batch<Storage> random_chains(unsigned requests, unsigned gamma, unsigned vocabulary, std::uint32_t salt) {
   Batch<Storage> batch{.batch = requests, .gamma = gamma, .vocabulary = vocabulary};
@@ -38,7 +38,7 @@ Batch<Storage> random_chains(unsigned requests, unsigned gamma, unsigned vocabul
 
 struct GreedyMatch {};
 
-// One name for the kernel and for the reference of each rule.
+// The same name for the kernel and the reference of each rule.
 template <class... Arguments>
 void verify_chain(const GreedyMatch&, Arguments&&... arguments) {
   greedy_match(arguments...);
@@ -66,7 +66,7 @@ Emitted emitted_by(const Rule& rule, const Batch<Storage>& batch, RowsLauncher r
   });
 }
 
-/// Requests where a kernel and its reference part, each of them excused by its margin.
+/// Number of requests for which kernel and reference differ, each within its margin.
 template <class Rule, class Storage>
 unsigned checked_exceptions(const Rule& rule, const Batch<Storage>& batch, const Emitted& got) {
   unsigned exceptions = 0;
@@ -85,7 +85,7 @@ unsigned checked_exceptions(const Rule& rule, const Batch<Storage>& batch, const
 
 template <class Rule, class Storage>
 void check_rule_on_chains(const Rule& rule) {
-  // A margin below 2e-6 has a chance of some 1e-5 a decision.
+  // A margin below 2e-6 has a probability of about 1e-5 per decision.
   unsigned exceptions = 0;
   for (const unsigned vocabulary : {1U, 2U, 40U, 67U}) {
     INFO(vocabulary << " tokens");
@@ -127,15 +127,15 @@ bool accepts(const auto& rule, const std::vector<float>& row, std::int32_t draft
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("greedy_match emits what its reference does, however rows are split", "", Half, Bfloat16, float) {
+TEMPLATE_TEST_CASE("greedy_match emits the tokens of its reference for any split of rows", "", Half, Bfloat16, float) {
   check_rule_on_chains<GreedyMatch, TestType>({});
 }
 
-TEMPLATE_TEST_CASE("top_beta emits what its reference does, however rows are split", "", Half, Bfloat16, float) {
+TEMPLATE_TEST_CASE("top_beta emits the tokens of its reference for any split of rows", "", Half, Bfloat16, float) {
   check_rule_on_chains<TopBeta, TestType>({.top_beta = 3, .tolerance = 1.5});
 }
 
-TEMPLATE_TEST_CASE("typical_acceptance emits what its reference does, however rows are split", "", Half, Bfloat16,
+TEMPLATE_TEST_CASE("typical_acceptance emits the tokens of its reference for any split of rows", "", Half, Bfloat16,
                    float) {
   check_rule_on_chains<TypicalAcceptance, TestType>({.epsilon = 0.09, .delta = 0.4});
 }
@@ -154,7 +154,7 @@ TEST_CASE("greedy_match emits the token that PickToken picks, of every row") {
                                            .vocabulary = vocabulary,
                                            .splits = 1,
                                            .threads = 32});
-  // Every row as the one after no draft, then as one of a chain whose drafts are the picks.
+  // Every row as one after no draft, then as one of a chain whose drafts are the picked tokens.
   Batch<Bfloat16> alone{.batch = rows, .gamma = 0, .vocabulary = vocabulary};
   alone.target_logits = logits;
   CHECK(emitted_by(GreedyMatch{}, alone).tokens == picks);
@@ -199,7 +199,7 @@ TEST_CASE("top_beta counts larger logits only, and holds the gap to the toleranc
   CHECK(accepts(TopBeta{.top_beta = 6, .tolerance = 3.0}, row, 0));
 }
 
-TEST_CASE("top_beta is greedy_match at beta 1 and at tolerance 0, of tied tokens the first alone") {
+TEST_CASE("top_beta is greedy_match at beta 1 and at tolerance 0, of tied tokens only the first") {
   const std::vector<float> tied{1.0F, 2.0F, 2.0F};
   for (const TopBeta& rule : {TopBeta{.top_beta = 1, .tolerance = 5.0}, TopBeta{.top_beta = 3, .tolerance = 0.0}}) {
     CHECK(accepts(rule, tied, 1));
@@ -208,7 +208,7 @@ TEST_CASE("top_beta is greedy_match at beta 1 and at tolerance 0, of tied tokens
   }
 }
 
-TEST_CASE("typical_acceptance compares with epsilon where a row is sure, with exp(-entropy) where it is not") {
+TEST_CASE("typical_acceptance compares with epsilon where a row is certain, with exp(-entropy) where it is not") {
   const TypicalAcceptance rule{.epsilon = 0.2, .delta = 0.5};
   // Eight tokens alike: exp(-H) = 1/8, the threshold 1/16.
   CHECK(accepts(rule, std::vector<float>(8, 7.0F), 5));
@@ -223,10 +223,10 @@ TEST_CASE("typical_acceptance compares with epsilon where a row is sure, with ex
   CHECK_FALSE(accepts(rule, one_hot, 0));
 }
 
-TEST_CASE("logits that are not numbers each have a defined result, and the request is marked") {
+TEST_CASE("NaN and infinite logits each have a defined result, and the request is marked") {
   const auto check = [&](const auto& rule) {
     CHECK(judged(rule, {-float_infinity, -float_infinity, no_number}, 0).tokens_of(0) ==
-          std::vector{0});  // nothing finite: token 0, not drafted
+          std::vector{0});  // no finite logit: token 0, which is not drafted
     CHECK(judged(rule, {-float_infinity, -float_infinity, -float_infinity}, 0).counts[0] == 1);
     CHECK(judged(rule, {-float_infinity, -float_infinity, -float_infinity}, 0).faults[0] == 1);
     CHECK(judged(rule, {no_number, 1.0F, 0.5F}, 0).tokens_of(0) == std::vector{1});
@@ -241,7 +241,7 @@ TEST_CASE("logits that are not numbers each have a defined result, and the reque
   check(TypicalAcceptance{});
 }
 
-TEST_CASE("greedy_match asks for the target's rows once, and one launch") {
+TEST_CASE("greedy_match reads the target's rows once, in one launch") {
   VerificationInput<Half> input = random_chains<Half>(4, 5, 8, 2).input();
   input.vocabulary = 128256;
   WorkspaceCutter cutter;

@@ -10,7 +10,7 @@ Choice choice_of(const std::vector<float>& weights, double threshold) {
   return choose(static_cast<unsigned>(weights.size()), threshold, [&](unsigned i) { return weights[i]; });
 }
 
-/// What choose_in_chunk() gives every thread of a block, and the chunk's sum.
+/// The result of choose_in_chunk() in every thread of a block, and the chunk's sum.
 struct InChunk {
   unsigned token;
   float sum;
@@ -34,7 +34,7 @@ InChunk in_chunk(const std::vector<float>& row, double threshold, unsigned threa
 
 }  // namespace
 
-TEST_CASE("a threshold chooses the weight that it falls on, and keeps how far into it") {
+TEST_CASE("a threshold chooses the weight that it falls on, and keeps the distance into it") {
   const std::vector<float> weights{0.0F, 0.25F, 0.0F, 0.5F, 0.25F, 0.0F};
   CHECK(choice_of(weights, 0.0).index == 1);
   CHECK(choice_of(weights, 0.2499).index == 1);
@@ -51,7 +51,7 @@ TEST_CASE("rounding never chooses a weight of 0: beyond the end the last nonzero
   CHECK(choice_of({0.0F, 0.0F}, 1.0).index == 0);
 }
 
-TEST_CASE("in a chunk of any length a threshold chooses the token of the plain cumulative sum") {
+TEST_CASE("a threshold chooses the token of the plain cumulative sum in a chunk of any length") {
   for (const std::size_t size : {1U, 7U, 32U, 200U, 256U}) {
     std::vector<float> row = random_values<float>(size, static_cast<std::uint32_t>(size));
     row[0] = 0.5F;

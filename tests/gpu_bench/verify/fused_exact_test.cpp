@@ -20,14 +20,14 @@ Emitted fused(const Batch<Storage>& batch, HostOrder order = HostOrder::forward,
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the fused verifier emits what the reference emits from the same draws", "", Half, Bfloat16, float) {
+TEMPLATE_TEST_CASE("the fused verifier emits the reference's tokens from the same draws", "", Half, Bfloat16, float) {
   unsigned different = 0;
   for (const unsigned vocabulary : {1U, 7U, 40U, 256U, 600U, 777U}) {
     const unsigned requests = vocabulary < 256 ? 24 : vocabulary == 256 ? 8 : 5;
     const auto batch = random_batch<TestType>(requests, 4, vocabulary, vocabulary, true);
     different += check_reference(batch, fused(batch));
   }
-  CHECK(different <= 1);  // a request in tens of thousands has a margin so small
+  CHECK(different <= 1);  // one request in tens of thousands has such a small margin
 }
 
 TEST_CASE("the fused verifier splits the vocabulary as requested, with blocks of any size") {
@@ -82,7 +82,7 @@ TEST_CASE("the fused verifier gives a request the same tokens alone as in any ba
   }
 }
 
-TEST_CASE("the fused verifier takes hundreds of requests, more than it hands out rows of ahead of choices") {
+TEST_CASE("the fused verifier takes hundreds of requests, more than it assigns rows to in advance") {
   const auto batch = random_batch<Half>(512, 1, 3, 37, true);
   const Emitted emitted = fused(batch);
   CHECK(check_reference(batch, emitted) <= 1);
@@ -95,7 +95,7 @@ TEST_CASE("the fused verifier draws the bonus token without a draft: gamma 0, co
   auto batch = random_batch<float>(4, 3, 50, 43);
   batch.draft_counts[0] = 0;
   batch.draft(1, 0) = no_token;
-  batch.draft(2, 1) = 50;  // after it drafts go on, but they are not reached
+  batch.draft(2, 1) = 50;  // later drafts are not reached
   batch.draft(3, 2) = std::numeric_limits<std::int32_t>::max();
   // Nothing after the last draft is read: it would be a fault.
   for (const auto& [request, position] : {std::array{0U, 1U}, std::array{1U, 1U}, std::array{2U, 2U}}) {
@@ -154,7 +154,7 @@ TEST_CASE("the fused verifier draws from p where a rejection leaves no residual"
   CHECK(seen[3] > 0);
 }
 
-TEST_CASE("the fused verifier takes NaN for -inf and +inf for the largest number, and says so") {
+TEST_CASE("the fused verifier takes NaN for -inf and +inf for the largest number, and reports it") {
   const std::vector<float> plain{0.0F, 1.0F, 2.0F, 0.5F};
   for (std::uint32_t iteration = 0; iteration < 12; ++iteration) {
     // The target's token 2 is NaN: its draft is rejected and it is not drawn.
@@ -170,7 +170,7 @@ TEST_CASE("the fused verifier takes NaN for -inf and +inf for the largest number
     CHECK((emitted.tokens[0] == 1 || emitted.tokens[0] == 2));
     CHECK(emitted.faults[0] == 1);
     CHECK(check_reference(batch, emitted) == 0);
-    // The drafter says NaN of the token that it drafted: q = 0, accepted.
+    // The drafter's logit of its own draft is NaN: q = 0, accepted.
     batch = single(plain, {0.0F, no_number, 2.0F, float_infinity}, 1, iteration);
     emitted = fused(batch);
     CHECK(emitted.tokens_of(0) == std::vector<std::int32_t>{1, 3});
@@ -178,7 +178,7 @@ TEST_CASE("the fused verifier takes NaN for -inf and +inf for the largest number
     CHECK(check_reference(batch, emitted) == 0);
   }
   CHECK(fused(single(plain, plain, 2)).faults[0] == 0);
-  // A drafter sure of its draft: q = 1 of the logit, and so the draft is not always accepted.
+  // A drafter certain of its draft: q = 1, so the draft is not always accepted.
   unsigned rejected = 0;
   for (std::uint32_t iteration = 0; iteration < 12; ++iteration) {
     rejected += fused(single(plain, {0.0F, float_infinity, 2.0F, 0.5F}, 1, iteration)).counts[0] == 1 ? 1U : 0U;
@@ -205,7 +205,7 @@ TEST_CASE("the fused verifier has an answer for rows where nothing is finite") {
 
 namespace {
 
-/// An fp32 logit that knows how often it was read.
+/// An fp32 logit that counts its reads.
 struct CountedLogit {
   float value;
 };
@@ -226,7 +226,7 @@ struct LogitBytes {
 
 }  // namespace
 
-TEST_CASE("the fused verifier reads the logits that its kernels say, and what it says is near its floor") {
+TEST_CASE("the fused verifier reports the logits that its kernels read, and they are near its floor") {
   for (const unsigned vocabulary : {2000U, 1001U}) {
     auto batch = random_batch<float>(2, 3, vocabulary, 53);
     for (unsigned b = 0; b < 2; ++b) {  // one draft is rejected
@@ -255,7 +255,7 @@ TEST_CASE("the fused verifier reads the logits that its kernels say, and what it
           fused_exact<small_split>(counted, output, cutter, launcher, 32);
         });
     CHECK(emitted.counts == std::vector<std::int32_t>{1, 2});
-    // A chunk in which the vocabulary ends is read again only as far as there are tokens.
+    // The last chunk is read again only up to the end of the vocabulary.
     const double last_chunk = sizeof(float) * 2.0 * 2.0 * chunk_tokens;
     CHECK(counted_bytes <= said);
     CHECK(counted_bytes >= said - last_chunk);
@@ -263,7 +263,7 @@ TEST_CASE("the fused verifier reads the logits that its kernels say, and what it
     CHECK(counting.cost.read_backs == 0);
     CHECK(counting.cost.traffic.read_bytes > said);
   }
-  // At sizes of real vocabularies sums and ids are a trifle beside the rows.
+  // For real vocabularies sums and ids are negligible compared with the rows.
   const VerificationInput<Half> large{.target_logits = nullptr,
                                       .draft_logits = nullptr,
                                       .drafts = nullptr,

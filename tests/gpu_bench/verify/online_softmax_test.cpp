@@ -42,7 +42,7 @@ double log_sum_exp(const SoftmaxPart& part) {
 
 }  // namespace
 
-TEST_CASE("a softmax taken a few logits at a time by many threads is that of the row, in any order the same bits") {
+TEST_CASE("a softmax computed in parts by many threads equals that of the row, with the same bits in any order") {
   for (const std::size_t size : {1U, 9U, 500U, 2000U}) {
     std::vector<float> row = random_values<float>(size, static_cast<std::uint32_t>(size));
     for (float& logit : row) logit = 1000.0F + 20.0F * logit;  // exp() of it would overflow
@@ -66,7 +66,7 @@ TEST_CASE("a softmax taken a few logits at a time by many threads is that of the
   }
 }
 
-TEST_CASE("NaN counts as -inf and +inf as the largest number, and both are remembered") {
+TEST_CASE("NaN counts as -inf and +inf as the largest number, and both are recorded") {
   std::vector<float> row(300, 1.0F);
   row[7] = no_number;
   SoftmaxPart part = block_softmax(row, 32);
@@ -90,7 +90,7 @@ TEST_CASE("NaN counts as -inf and +inf as the largest number, and both are remem
   CHECK(part.fault == 0);
 }
 
-TEST_CASE("where nothing is finite every probability is 0, and -inf beside finite logits changes nothing") {
+TEST_CASE("if nothing is finite every probability is 0, and -inf among finite logits changes nothing") {
   const SoftmaxPart nothing = block_softmax(std::vector<float>(100, -float_infinity), 32);
   CHECK(nothing.top == -float_infinity);
   CHECK(nothing.sum == 0.0F);

@@ -6,13 +6,13 @@ namespace {
 
 constexpr Published exact_verifiers[] = {Published::hf_reference, Published::wagner_exact};
 
-/// How close to falling the other way a decision may be for these verifiers to take it the other way. Probabilities are
-/// rounded to the storage type once, ratios and uniforms once more: four roundings of a number up to 1, and as many
-/// again for the sums of a cumulative distribution. In fp32 the arithmetic of some tens of operations is larger.
+/// Maximum margin of a decision that these verifiers may take differently. Probabilities are rounded to the storage
+/// type once, ratios and uniforms once more: four roundings of a number up to 1, and four more for the sums of a
+/// cumulative distribution. In fp32 the arithmetic of some tens of operations is larger.
 template <class Storage>
 constexpr double decision_rounding = std::max(8.0 * one_rounding<Storage>, 2.0 * single_precision);
 
-/// Fails on a request that differs from the reference although no decision was close. Returns how many were close.
+/// Fails on a request that differs from the reference although no decision was close. Returns the number of close ones.
 template <class Storage>
 std::size_t check_against_reference(Published verifier, const Batch<Storage>& batch, SmallBlocks launcher = {}) {
   const Emitted got = emitted_by_published(verifier, batch, launcher);
@@ -33,17 +33,17 @@ std::size_t check_against_reference(Published verifier, const Batch<Storage>& ba
 
 }  // namespace
 
-TEST_CASE("published exact verifiers decide in fp32 as double precision does, but for ties within rounding") {
+TEST_CASE("published exact verifiers decide in fp32 as in double precision, except for ties within rounding") {
   for (const Published verifier : exact_verifiers) {
     std::size_t close = 0;
     close += check_against_reference(verifier, random_batch<float>(16, 3, 11, 1));
     close += check_against_reference(verifier, random_batch<float>(4, 5, 300, 2));
     close += check_against_reference(verifier, random_batch<float>(2, 1, 2000, 3));
-    CHECK(close <= 1);  // some 4 of 10,000 requests are expected to be close, of 22
+    CHECK(close <= 1);  // of 22 requests; about 4 of 10,000 are expected to be close
   }
 }
 
-TEMPLATE_TEST_CASE("in 16 bits published exact verifiers decide alike where no decision is within rounding", "", Half,
+TEMPLATE_TEST_CASE("in 16 bits published exact verifiers agree where no decision is within rounding", "", Half,
                    Bfloat16) {
   for (const Published verifier : exact_verifiers) {
     const auto batch = random_batch<TestType>(30, 3, 5, 4);
@@ -69,7 +69,7 @@ TEMPLATE_TEST_CASE("published verifiers: a request's tokens depend on no other r
   }
 }
 
-TEST_CASE("published exact verifiers answer logits that are no numbers as documented") {
+TEST_CASE("published exact verifiers handle NaN and infinite logits as documented") {
   for (const Published verifier : exact_verifiers) {
     auto batch = random_batch<float>(16, 2, 37, 6);
     fill_row(batch.draft_row(0, 0), -float_infinity);   // every possible draft is accepted
@@ -133,16 +133,16 @@ TEST_CASE("published exact verifiers: no drafts at all, one token in the vocabul
 
 TEST_CASE("published verifiers read a row in packs to the same tokens as one by one") {
   for (const Published verifier : exact_verifiers) {
-    // 1,000 tokens are packs and no whole chunk; 1,001 are neither.
+    // 1,000 tokens are whole packs but not whole chunks; 1,001 are neither.
     check_against_reference(verifier, random_batch<float>(2, 1, 1000, 11));
     check_against_reference(verifier, random_batch<float>(2, 1, 1001, 11), {.threads = 128});
     check_against_reference(verifier, random_batch<float>(1, 1, 9000, 12), {.threads = 64});  // three blocks a sum
   }
 }
 
-TEST_CASE("published exact verifiers: where a rejection leaves nothing, the token is drawn from p and it is a fault") {
+TEST_CASE("published exact verifiers: an empty residual is replaced by p and marked as a fault") {
   for (const Published verifier : exact_verifiers) {
-    // In fp16 p(1) = 0 and q(1) = 2^-24: token 1 is rejected, and what is left of p - q is 0.
+    // In fp16 p(1) = 0 and q(1) = 2^-24: token 1 is rejected, and the residual of p - q is 0.
     Batch<Half> batch = random_batch<Half>(1, 1, 2, 13);
     batch.target_row(0, 0)[0] = batch.draft_row(0, 0)[0] = from_float<Half>(0.0F);
     batch.target_row(0, 0)[1] = from_float<Half>(-30.0F);

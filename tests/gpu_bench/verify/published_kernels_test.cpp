@@ -4,7 +4,7 @@
 namespace foredraft::gpu_bench::tests {
 namespace {
 
-/// Elements that a call moves, in rows of the vocabulary's length a request, and what it launches and waits for.
+/// Elements that a call moves, in rows of the vocabulary's length per request, and its launches and waits.
 struct CountedCall {
   double rows;
   unsigned launches;
@@ -26,17 +26,18 @@ CountedCall counted(Published verifier, unsigned gamma, unsigned batch) {
           .read_backs = launcher.cost.read_backs};
 }
 
-/// What is no row: small tensors, and two passes over sums of 256 tokens in fp32.
+/// Traffic besides rows: small tensors, and two passes over sums of 256 tokens in fp32.
 constexpr double small_tensors_in_rows = 0.03;
 
 }  // namespace
 
-TEST_CASE("published verifiers move the rows counted for the published code, but for what their heads name") {
+TEST_CASE(
+    "published verifiers move the rows counted for the published code, with the exceptions that their files name") {
   for (const unsigned batch : {1U, 4U}) {
     for (const unsigned gamma : {1U, 5U, 20U}) {
       INFO("gamma " << gamma << ", batch " << batch);
       const double second_reads = 2.0 * gamma + 1.0;  // of a softmax, from a cache
-      const double draw = 4.0;                        // what exponential noise moves more than an inverted sum
+      const double draw = 4.0;  // additional traffic of exponential noise compared with inverse sampling
       const CountedCall library = counted(Published::hf_reference, gamma, batch);
       CHECK(library.rows == Approx(4.0 * gamma + 18.0 + second_reads - draw).margin(small_tensors_in_rows));
       CHECK(library.launches == 29 * batch);
@@ -70,7 +71,7 @@ TEST_CASE("a published verifier's workspace holds one request's matrices, or the
   CHECK(rows(published_workspace<Half>(Published::wagner_sigmoid, one)) == Approx(10.0 + 6.0 + 1.0).margin(beside));
 }
 
-TEST_CASE("the tiled kernel leaves out no token and has every thread at every barrier, whatever the last tile") {
+TEST_CASE("the tiled kernel covers every token and has every thread at every barrier, for any last tile") {
   // 51,865 tokens, as Whisper has, end a tile of 1,024 at 665; here 64 threads end at 41.
   constexpr unsigned vocabulary = 1001;
   constexpr unsigned requests = 2;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu_bench/verify/published_support.hpp"
 
-// Its decisions are held to the simulator's rule in tests/agreement/sigmoid_kernel_agreement_test.cpp.
+// Its decisions are compared with the simulator's rule in tests/agreement/sigmoid_kernel_agreement_test.cpp.
 namespace foredraft::gpu_bench::tests {
 
 TEST_CASE("the sigmoid verifier draws the token after accepted drafts from sigmas, not from raw logits") {
-  // Of raw logits clamped at a small number, token 0 has nearly all weight; of sigmas each has as much as any other.
+  // With raw logits clamped at a small number, token 0 has nearly all weight; with sigmas all tokens have equal weight.
   auto batch = random_batch<float>(32, 1, 8, 30);
   for (unsigned request = 0; request < batch.batch; ++request) {
     fill_row(batch.target_row(request, 0), 0.0F);
@@ -23,7 +23,7 @@ TEST_CASE("the sigmoid verifier draws the token after accepted drafts from sigma
   CHECK(zeros <= 14);  // 4 of 32 are expected; more than 14 happen once in a million draws
 }
 
-TEST_CASE("the sigmoid verifier draws from the target's sigmas where a rejection leaves nothing, and says so") {
+TEST_CASE("the sigmoid verifier draws from the target's sigmas where a rejection leaves nothing, and reports it") {
   auto batch = random_batch<float>(16, 1, 5, 31);
   for (unsigned request = 0; request < batch.batch; ++request) {
     fill_row(batch.target_row(request, 0), -8.0F);  // below every logit of the drafter
@@ -41,7 +41,7 @@ TEST_CASE("the sigmoid verifier draws from the target's sigmas where a rejection
   CHECK(rejected >= 8);
 }
 
-TEST_CASE("the sigmoid verifier answers logits that are no numbers as documented") {
+TEST_CASE("the sigmoid verifier handles NaN and infinite logits as documented") {
   auto batch = random_batch<float>(8, 1, 19, 32);
   fill_row(batch.target_row(0, 0), -float_infinity);
   fill_row(batch.target_row(1, 0), no_number);

@@ -38,7 +38,7 @@ WorkspaceSize published_workspace(Published verifier, const VerificationShape& s
   return cutter.size();
 }
 
-/// Blocks of this many threads at most: a thread of the emulator is dear.
+/// Maximum threads per block, because threads of the emulator are slow.
 struct SmallBlocks {
   unsigned threads = 32;
   HostOrder order = HostOrder::forward;
@@ -60,7 +60,7 @@ Emitted emitted_by_published(Published verifier, const Batch<Storage>& batch, Sm
           HostLauncher& /*launcher*/) { verify_published(verifier, input, output, cutter, launcher, scale); });
 }
 
-/// One request, with the draws that it has in the batch.
+/// One request, with its draws in the batch.
 template <class Storage>
 Batch<Storage> alone(const Batch<Storage>& batch, unsigned request) {
   const auto slice = [request](const auto& all, std::size_t each) {

@@ -63,8 +63,8 @@ TEST_CASE("the typical-acceptance reference compares with exp(-entropy) below ep
   CHECK(std::abs(judged(0.9, 0.24 / factor).margin - 0.01) < foredraft::tests::few_ulp);
 }
 
-TEST_CASE("a tree's reference goes to the first child that holds the token, and no further than there are children") {
-  // Rows say 2, then at node 1 token 0, at node 2 token 1; both children of the root hold 2.
+TEST_CASE("a tree's reference follows the first child that holds the token, and no further than there are children") {
+  // The rows select 2, then token 0 at node 1 and token 1 at node 2; both children of the root hold 2.
   const std::vector<std::int32_t> parents{0, 0};
   const auto walked = [&parents](const Tokens& tokens) {
     return reference_tree_greedy({.target_logits = three_rows,
@@ -80,7 +80,7 @@ TEST_CASE("a tree's reference goes to the first child that holds the token, and 
   CHECK(walked({no_token, 1, 3}) == Tokens{2});
 }
 
-TEST_CASE("the sampled tree's reference draws by inverse CDF, a draw a node") {
+TEST_CASE("the sampled tree's reference draws by inverse CDF, one draw a node") {
   const std::vector<double> rows{std::log(0.5), std::log(0.25), no_mass, std::log(0.25),
                                  std::log(0.2), std::log(0.3),  no_mass, std::log(0.5)};
   const auto inverse = [](double u, double first, double second) { return u < first ? 0 : u < first + second ? 1 : 3; };

@@ -30,8 +30,7 @@ double uniform_of(Purpose purpose, std::uint64_t iteration, std::uint64_t index)
   return words.uniform();
 }
 
-/// Positions of a made-up model: its rows depend on the position and the token before, and differ wherever they could
-/// be confused.
+/// Positions of a synthetic model: its rows depend on the position and the previous token, and all differ.
 class MadeUpModel {
  public:
   MadeUpModel(std::size_t vocabulary, double spread, std::uint64_t salt)
@@ -59,7 +58,7 @@ class MadeUpModel {
   std::uint64_t salt_;
 };
 
-/// One iteration after `before`: gamma drafts drawn from the drafter, then what the reference emits.
+/// One iteration after `before`: gamma drafts drawn from the drafter, then the tokens of the reference.
 std::vector<std::int32_t> iterate(const MadeUpModel& target, const MadeUpModel& draft, std::uint64_t first_position,
                                   std::int32_t before, std::size_t gamma, std::uint32_t iteration) {
   std::vector<double> target_rows;
@@ -86,7 +85,7 @@ std::vector<std::int32_t> iterate(const MadeUpModel& target, const MadeUpModel& 
 
 }  // namespace
 
-// 64 pairs and 40,000 iterations: sees pairs that are 4 % too frequent and too rare in turn.
+// 64 pairs and 40,000 iterations: detects pairs that are alternately 4 % too frequent and too rare.
 TEST_CASE("the reference of rejection sampling emits pairs of tokens with the target's own joint distribution") {
   constexpr std::size_t vocabulary = 8;
   constexpr std::uint32_t iterations = 40000;
@@ -107,10 +106,9 @@ TEST_CASE("the reference of rejection sampling emits pairs of tokens with the ta
   CHECK(foredraft::tests::chi_squared_p_value(seen, expected) > family_level);
 }
 
-// 10 cells and 2,000 iterations: sees cells that are 17 % too frequent and too rare in turn.
+// 10 cells and 2,000 iterations: detects cells that are alternately 17 % too frequent and too rare.
 TEST_CASE(
-    "the reference of rejection sampling emits the target's distribution over a large vocabulary, token by token "
-    "pooled") {
+    "the reference of rejection sampling emits the target's distribution over a large vocabulary, pooled by token") {
   constexpr std::size_t vocabulary = 1000;
   constexpr std::size_t cells = 10;
   constexpr std::uint32_t iterations = 2000;
@@ -118,7 +116,7 @@ TEST_CASE(
   const MadeUpModel draft(vocabulary, 6.0, 4);
   std::vector<std::int64_t> seen(cells, 0);
   std::vector<double> expected(cells, 0.0);
-  // Cells of rising p/q, so that what a wrong residual adds and takes does not even out.
+  // Cells of rising p/q, so that errors of a wrong residual do not cancel.
   const std::vector<double> distribution = target.distribution(0, 0);
   const std::vector<double> drafted = draft.distribution(0, 0);
   std::vector<std::size_t> tokens(vocabulary);

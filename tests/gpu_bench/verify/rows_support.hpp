@@ -6,7 +6,7 @@
 
 namespace foredraft::gpu_bench::tests {
 
-/// Runs kernels on the host with blocks of so many threads and rows in so many parts.
+/// Runs kernels on the host with this number of threads per block and parts per row.
 struct RowsLauncher {
   unsigned threads = 32;
   unsigned splits = 1;
@@ -20,13 +20,13 @@ struct RowsLauncher {
   }
 };
 
-/// More memory than a verifier asks for, as rows are cut into up to 8 parts.
+/// More memory than a verifier requests, because rows are divided into up to 8 parts.
 inline WorkspaceSize enough_for_parts(const WorkspaceSize& size) {
   constexpr std::int64_t words_of_parts = 8 * 5;
   return {.floats = size.floats + words_of_parts * size.counters, .counters = size.counters};
 }
 
-/// Logits of a row as they come: many sizes, ties, and one row in three with something that is no number.
+/// Typical logits of a row: many magnitudes, ties, and NaN or infinity in one row of three.
 template <class Storage>
 std::vector<Storage> random_row(std::size_t vocabulary, std::mt19937& engine) {
   std::uniform_int_distribution<int> kind(0, 17);
@@ -49,7 +49,7 @@ std::vector<Storage> random_row(std::size_t vocabulary, std::mt19937& engine) {
   return stored;
 }
 
-/// Whether a kernel may leave the reference: its nearest decision is as close as single precision gets.
+/// True if a kernel may differ from the reference: its nearest decision is within single precision.
 inline bool excused(const ReferenceTokens& reference) { return reference.margin < single_precision; }
 
 }  // namespace foredraft::gpu_bench::tests

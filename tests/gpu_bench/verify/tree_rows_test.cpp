@@ -39,7 +39,8 @@ struct TreeBatch {
 /// Two levels, a chain after one of them, and a node whose siblings are far apart.
 TreeShape some_tree() { return TreeShape(std::vector<std::int32_t>{0, 0, 1, 1, 3, 5, 0, 2}); }
 
-/// Every other tree holds likely tokens, so that walks are long; some tokens stand twice among siblings, some are none.
+/// Every other tree holds likely tokens, so that walks are long; some siblings have equal tokens, some tokens are
+/// invalid.
 template <class Storage>
 TreeBatch<Storage> random_trees(const TreeShape& shape, std::size_t batch, std::size_t vocabulary, std::uint32_t salt) {
   std::mt19937 engine(seed + salt);
@@ -84,7 +85,7 @@ Emitted emitted_by(TreeRule rule, const TreeBatch<Storage>& trees, RowsLauncher 
   });
 }
 
-/// Of a batch of which the caller holds the logits as doubles.
+/// The request of a batch; the caller keeps the logits as doubles.
 template <class Storage>
 ReferenceTokens reference_of(TreeRule rule, const TreeBatch<Storage>& trees, std::span<const double> target,
                              std::size_t request) {
@@ -98,7 +99,7 @@ ReferenceTokens reference_of(TreeRule rule, const TreeBatch<Storage>& trees, std
   return rule == TreeRule::greedy ? reference_tree_greedy(tree) : reference_tree_sampled(tree);
 }
 
-/// Requests where a kernel and its reference part, each of them excused by its margin.
+/// Number of requests for which kernel and reference differ, each within its margin.
 template <class Storage>
 std::size_t checked_exceptions(TreeRule rule, const TreeBatch<Storage>& trees, const Emitted& got) {
   const std::vector<double> target = as_doubles(trees.target);
@@ -150,7 +151,7 @@ std::vector<float> distribution_row(std::size_t last) {
   return row;
 }
 
-/// Trees at the start of a text of the chain after token 0, all alike but for their draws.
+/// Trees at the start of a text of the chain after token 0, equal except for their draws.
 TreeBatch<float> distribution_trees(const TreeShape& shape, const std::vector<std::int32_t>& tokens,
                                     std::size_t batch) {
   TreeBatch<float> trees{.shape = shape, .vocabulary = words, .target = {}, .tokens = {}};
@@ -195,18 +196,18 @@ TEST_CASE("a tree knows its depth, its first children and next siblings") {
   CHECK(TreeShape({}).depth() == 0);
 }
 
-TEST_CASE("a parent that is no earlier node is rejected, and a tree too large") {
+TEST_CASE("a parent that is not an earlier node is rejected, and so is a tree too large") {
   CHECK_THROWS_MATCHES(TreeShape(std::vector<std::int32_t>{0, 2}), DomainError, Says("invalid parent of node 2=2"));
   CHECK_THROWS_AS(TreeShape(std::vector<std::int32_t>{-1}), DomainError);
   CHECK_NOTHROW(TreeShape(std::vector<std::int32_t>(1023, 0)));
   CHECK_THROWS_AS(TreeShape(std::vector<std::int32_t>(1024, 0)), DomainError);
 }
 
-TEMPLATE_TEST_CASE("tree_greedy emits what its reference does, however rows are split", "", Half, Bfloat16, float) {
+TEMPLATE_TEST_CASE("tree_greedy emits the tokens of its reference for any split of rows", "", Half, Bfloat16, float) {
   check_trees<TestType>(TreeRule::greedy);
 }
 
-TEMPLATE_TEST_CASE("tree_sampled emits what its reference does, however rows are split", "", Half, Bfloat16, float) {
+TEMPLATE_TEST_CASE("tree_sampled emits the tokens of its reference for any split of rows", "", Half, Bfloat16, float) {
   check_trees<TestType>(TreeRule::sampled);
 }
 
@@ -230,7 +231,7 @@ TEST_CASE("tree_greedy on a chain is greedy_match") {
   CHECK(walked.counts == chained.counts);
 }
 
-TEST_CASE("a tree of many children and one that is a long chain are walked to their ends") {
+TEST_CASE("a tree of many children and one that is a long chain are walked to the last node") {
   constexpr std::size_t vocabulary = 2;
   std::vector<std::int32_t> wide(150, 0);
   std::vector<std::int32_t> deep;
@@ -239,7 +240,7 @@ TEST_CASE("a tree of many children and one that is a long chain are walked to th
     TreeBatch<float> trees{.shape = TreeShape(parents), .vocabulary = vocabulary, .target = {}, .tokens = {}};
     for (std::size_t node = 0; node <= 150; ++node) trees.target.insert(trees.target.end(), {0.0F, 1.0F});
     trees.tokens.assign(151, parents[149] == 0 ? 0 : 1);
-    trees.tokens.back() = 1;  // the last sibling alone holds the token, or all of the chain do
+    trees.tokens.back() = 1;  // only the last sibling holds the token, or all nodes of the chain do
     const Emitted got = emitted_by(TreeRule::greedy, trees);
     CHECK(got.tokens_of(0) == std::vector<std::int32_t>(parents[149] == 0 ? 2 : 151, 1));
   }
@@ -258,8 +259,8 @@ TEST_CASE("tree_sampled's draws belong to a request and a node, not to a place i
 }
 
 TEST_CASE("tree_sampled's first two tokens have the target's joint distribution") {
-  // Over 250 texts the test sees two tokens that share a draw; over 100,000 of the reference, which the kernel is held
-  // to token for token, a probability that is off by 2 in 100.
+  // With 250 texts the test detects two tokens that share a draw; with 100,000 texts of the reference, which the kernel
+  // must match token by token, a probability that is off by 2 %.
   const TreeShape chain(std::vector<std::int32_t>{0});
   const double level = foredraft::tests::level_of_one(2);
   {
@@ -299,11 +300,11 @@ TEST_CASE("tree_sampled's first two tokens have the target's joint distribution"
             }) > level);
 }
 
-TEST_CASE("tree_sampled ends at each node as often as enumeration says") {
+TEST_CASE("tree_sampled ends at each node as often as the enumeration") {
   const TreeShape shape(std::vector<std::int32_t>{0, 0, 1, 1, 3, 2});
   const std::vector<std::int32_t> tokens{no_token, 0, 1, 1, 3, 2, 3};
   const std::size_t rows = tokens.size();
-  // Where a walk ends: it comes to a node with the probabilities of its path, and goes on with those of its children.
+  // The end of a walk: it reaches a node with the probability of its path, and continues with those of its children.
   std::vector<double> comes(rows, 1.0);
   std::vector<double> ends(rows);
   for (std::size_t node = 1; node < rows; ++node) {
@@ -343,7 +344,7 @@ TEST_CASE("tree_sampled ends at each node as often as enumeration says") {
 }
 
 TEST_CASE("tree_sampled draws from the whole of a large vocabulary") {
-  // 16 bins of 125 tokens: over 200 draws the test sees one that is never drawn from.
+  // 16 bins of 125 tokens: with 200 draws the test detects one that is never drawn from.
   constexpr std::size_t vocabulary = 2000;
   constexpr std::size_t draws = 200;
   std::mt19937 engine(seed);

@@ -69,12 +69,12 @@ TEMPLATE_TEST_CASE("every verifier by name emits the tokens of its reference", "
       if (want.may_differ) ++may_differ;
       if (!want.may_differ) CHECK(tokens[static_cast<std::size_t>(b)] == want.tokens);
     }
-    // Most decisions are far from rounding, or the test would show nothing: of what rounds to 16 bits on the way, few.
+    // Most decisions must be far from rounding for the test to be useful; for verifiers that round to 16 bits, few are.
     if (!entry.waits_for_host || stored_as<TestType> == latency::DataType::fp32) CHECK(may_differ <= 1);
   }
 }
 
-TEST_CASE("verifiers are found by name and stand where the enumeration has them") {
+TEST_CASE("verifiers are found by name and listed in the order of the enumeration") {
   std::set<std::string_view> names;
   for (const VerifierEntry& entry : verifier_registry()) {
     CHECK(names.insert(entry.name).second);
@@ -84,7 +84,7 @@ TEST_CASE("verifiers are found by name and stand where the enumeration has them"
   CHECK(find_verifier("nobody") == nullptr);
 }
 
-TEST_CASE("a verifier's floor is each row once: the drafter's where it is asked") {
+TEST_CASE("a verifier's floor is each row once, the drafter's if it reads them") {
   const VerificationShape shape{.batch = 8, .gamma = 5, .vocabulary = 32'000};
   CHECK(floor_bytes(Verifier::fused_exact, shape, latency::DataType::fp16) == 8.0 * 11 * 32'000 * 2);
   CHECK(floor_bytes(Verifier::greedy_match, shape, latency::DataType::fp32) == 8.0 * 6 * 32'000 * 4);
@@ -102,7 +102,7 @@ TEST_CASE("a verifier's floor is each row once: the drafter's where it is asked"
                 .launches);
 }
 
-TEST_CASE("every row of filled logits has its own first token, and a peak about half of the probability") {
+TEST_CASE("every row of filled logits has its own first token, and a peak of about half of the probability") {
   constexpr std::int64_t vocabulary = 1003;
   constexpr std::int64_t rows = 3;
   for (const LogitsProfile& profile : logits_profiles) {

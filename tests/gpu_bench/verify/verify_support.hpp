@@ -15,8 +15,8 @@ inline constexpr float no_number = std::numeric_limits<float>::quiet_NaN();
 inline constexpr float float_infinity = std::numeric_limits<float>::infinity();
 inline constexpr HostOrder every_order[] = {HostOrder::forward, HostOrder::reversed, HostOrder::shuffled};
 
-/// What a verifier reads, in memory of the host. Made with NaN in all rows and padding in all drafts, so that reading
-/// what nobody gave shows.
+/// The input of a verifier, in host memory. All rows start as NaN and all drafts as padding, so that reading unset
+/// values is detected.
 template <class Storage>
 struct Batch {
   unsigned batch;
@@ -51,7 +51,7 @@ struct Batch {
   }
 };
 
-/// What a verifier emits.
+/// The output of a verifier.
 struct Emitted {
   unsigned gamma;
   std::vector<std::int32_t> tokens;
@@ -75,8 +75,8 @@ WorkspaceSize workspace_for(const Batch<Storage>& batch, const Verify& verify) {
   return cutter.size();
 }
 
-/// Runs verify(input, output, cutter, launcher) on the host. Outputs and workspace are poisoned before; outputs must
-/// all be written, and tokens padded, and the counters zero again.
+/// Runs verify(input, output, cutter, launcher) on the host. Outputs and workspace are poisoned first; afterwards all
+/// outputs must be written, tokens padded, and counters zero.
 template <class Storage, class Verify>
 Emitted emitted_by(const Batch<Storage>& batch, const WorkspaceSize& size, const Verify& verify,
                    HostOrder order = HostOrder::forward) {
@@ -110,7 +110,7 @@ Emitted emitted_by(const Batch<Storage>& batch, const WorkspaceSize& size, const
   return emitted;
 }
 
-/// What the reference reads of one request. Keeps the doubles that it points to.
+/// The input of the reference for one request. Owns the doubles that it points to.
 template <class Storage>
 class ReferenceInput {
  public:
@@ -149,11 +149,12 @@ class ReferenceInput {
   std::vector<double> draft_;
 };
 
-/// How far a decision may lie from where it falls and still differ from the reference, as a probability. Sums in single
-/// precision are good to some 5e-7; a weight whose logit is 20 below the largest to 3e-6 of itself.
+/// Maximum margin, as a probability, of a decision that may differ from the reference. Sums in single precision are
+/// accurate to about 5e-7; a weight whose logit is 20 below the largest to a relative 3e-6.
 inline constexpr double rounding_of_decisions = 3e-6;
 
-/// Every request against the reference; returns how many differ, as they may where the margin is below the rounding.
+/// Compares every request with the reference; returns the number that differ, which is allowed if the margin is below
+/// rounding.
 template <class Storage>
 unsigned check_reference(const Batch<Storage>& batch, const Emitted& emitted, bool with_faults = true) {
   unsigned different = 0;

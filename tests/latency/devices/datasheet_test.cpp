@@ -43,9 +43,9 @@ TEST_CASE("every data sheet says memory, bandwidth and peaks, each with its sour
     CHECK(profile.device.memory_bytes.value);
     CHECK(profile.limits.memory_bandwidth_bytes_per_s.value);
     CHECK(sixteen_bits(profile.limits).has_value() == (sheet.name != "p40"));
-    CHECK_FALSE(profile.limits.copy_bandwidth_bytes_per_s.value);  // nobody prints what can be reached
+    CHECK_FALSE(profile.limits.copy_bandwidth_bytes_per_s.value);  // data sheets do not state attainable bandwidth
     CHECK_FALSE(profile.limits.graph_node_us.value);
-    // Neither what is soldered to its processor nor what Apple builds is linked to another; GB10 is, by its network.
+    // GPUs soldered to their processor and Apple's chips have no link to others; GB10 has its network port.
     const bool alone =
         is_any_of(sheet.name, {"m3-max", "m3-ultra", "m4-max", "m4-pro", "m5-max", "strix-halo", "jetson-thor"});
     CHECK(profile.limits.link_bandwidth_bytes_per_s.value.has_value() == !alone);
@@ -77,7 +77,7 @@ TEST_CASE("the figures of a data sheet are the printed ones to the last bit") {
   CHECK(datasheet("rtx4090").limits.matrix_peak_fp16_flop_per_s.value == 165'200'000'000'000.0);
 }
 
-TEST_CASE("one name finds one device, however it is written") {
+TEST_CASE("one name finds one device in any spelling") {
   for (const DeviceSheet& sheet : device_registry()) {
     std::vector<std::string> names = sheet.aliases;
     names.push_back(sheet.name);
@@ -199,7 +199,7 @@ TEST_CASE("one name finds one device, however it is written") {
   }
 }
 
-TEST_CASE("devices like a name have all of its words, else most of them with a number among these") {
+TEST_CASE("devices like a name have all of its words, else most of them with one of its numbers") {
   const auto like = [](std::string_view name) {
     std::vector<std::string> names;
     for (const DeviceSheet* sheet : devices_like(name)) names.push_back(sheet->name);
@@ -215,7 +215,7 @@ TEST_CASE("devices like a name have all of its words, else most of them with a n
 }
 
 TEST_CASE("printed matrix peaks are multiprocessors times operations a clock times the boost clock") {
-  // Operations a multiprocessor and clock with sums in fp32: matrix units times multiply-adds of each [architecture
+  // Operations per multiprocessor and clock with sums in fp32: matrix units times multiply-adds of each [architecture
   // white papers]; without matrix units (6.0) two half-precision multiply-adds in each of 64 cores.
   const std::map<double, std::vector<std::string>> by_fp16_a_clock{
       {64 * 2 * 2, {"p100"}},
@@ -296,7 +296,7 @@ TEST_CASE("8 bits run twice as fast as 16 and 4 bits at least as fast again, whe
     const Limits& limits = sheet.profile.limits;
     if (!sixteen_bits(limits)) continue;
     const double wide = *sixteen_bits(limits);
-    // Sums in fp32 halve the fp16 of GeForce, not its int8; B300 and GB300 gave int8 up.
+    // Sums in fp32 halve the fp16 peak of GeForce, not its int8; B300 and GB300 have almost no int8.
     const bool geforce = sheet.name.starts_with("rtx") && !sheet.name.starts_with("rtx-");
     // Gaudi 3 and TPUs before v7 do not compute faster in fp8, nor Strix Halo in int8; that of M5 Max is measured.
     const bool fp8_as_fast = is_any_of(sheet.name, {"gaudi-3", "tpu-v5p", "tpu-v6e"});

@@ -36,7 +36,7 @@ std::string changed(const std::string& from, const std::string& to) {
 
 }  // namespace
 
-TEST_CASE("a device file says figures in the units of data sheets, each with its source") {
+TEST_CASE("a device file has figures in the units of data sheets, each with its source") {
   const std::vector<DeviceSheet> sheets = parse_devices(sound_device, "d.toml");
   REQUIRE(sheets.size() == 1);
   CHECK(sheets[0].name == "my-card");
@@ -61,7 +61,7 @@ TEST_CASE("a device file says figures in the units of data sheets, each with its
   CHECK(figures[4].origin == "its data sheet");
 }
 
-TEST_CASE("a figure of another unit is rejected with the one that was meant") {
+TEST_CASE("a figure in another unit is rejected with the intended one") {
   CHECK(sheet_problem(changed("= 864", "= 0.864")) ==
         "d.toml:8: my-card.memory_bandwidth_gb_per_s: 0.864 is implausible");
   CHECK(sheet_problem(changed("= 864", "= 864e9")) ==

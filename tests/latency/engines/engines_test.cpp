@@ -51,7 +51,7 @@ void check_equal(const Engine& read, const Engine& written) {
 
 }  // namespace
 
-TEST_CASE("an engine file says what an engine adds, each number exact or with its range") {
+TEST_CASE("an engine file states what an engine adds, each number exact or with its range") {
   const std::vector<Engine> engines = parse_engines(sound_engine, "e.toml");
   REQUIRE(engines.size() == 1);
   const Engine& engine = engines.front();
@@ -125,7 +125,7 @@ TEST_CASE("an engine that is written and read again is the same") {
   check_equal(parse_engines(engine_toml(odd), "odd.toml").front(), odd);
 }
 
-TEST_CASE("the shipped engines are in the order of their file, and no two have a name in common") {
+TEST_CASE("the shipped engines are in the order of their file, and no two share a name") {
   const std::vector<Engine>& engines = engine_registry();
   REQUIRE(engines.size() >= 5);
   CHECK(engines.front().name == "none");
@@ -141,7 +141,7 @@ TEST_CASE("the shipped engines are in the order of their file, and no two have a
   }
 }
 
-TEST_CASE("an engine is found by name or alias, whatever case and separators") {
+TEST_CASE("an engine is found by name or alias, with any case and separators") {
   CHECK(find_engine("vLLM") == find_engine("vllm"));
   CHECK(find_engine("vllm")->name == "vllm");
   CHECK(find_engine("TensorRT-LLM")->name == "trtllm");
@@ -155,7 +155,7 @@ TEST_CASE("an engine is found by name or alias, whatever case and separators") {
   CHECK(find_engine("") == nullptr);
 }
 
-TEST_CASE("no engine adds nothing, and the common engines are those that people serve with") {
+TEST_CASE("the engine none adds nothing, and the common engines are the usual servers") {
   for (const EngineEnd end : {EngineEnd::fast, EngineEnd::central, EngineEnd::slow}) {
     CHECK(terms_of(no_engine(), end, 1000.0) == EngineTerms{});
   }

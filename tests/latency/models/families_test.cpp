@@ -58,7 +58,7 @@ TEST_CASE("GLM-5 and DeepSeek-V3.2: latent attention with an indexer whose keys 
   }
 }
 
-TEST_CASE("layers without an indexer of their own use the choice of one before") {
+TEST_CASE("layers without an indexer of their own use the choice of an earlier one") {
   const std::string listed = R"("model_type": "glm_moe_dsa", "indexer_types": ["full", "full", "shared", "shared",
       "full", "shared", "shared", "shared"], )" +
                              sparse_latent;
@@ -79,7 +79,7 @@ TEST_CASE("layers without an indexer of their own use the choice of one before")
       Says("config.json: indexer_types: names 2 layers\nconfig.json: indexer_types: \"half\" is not known"));
 }
 
-TEST_CASE("DeepSeek-V4: one cached vector a token, compressed by layer, hyper-connections and groups of the output") {
+TEST_CASE("DeepSeek-V4: one cached vector a token, compressed by layer, hyper-connections and output groups") {
   const HuggingFaceModel model = family(R"("model_type": "deepseek_v4", "hidden_size": 64, "num_hidden_layers": 5,
       "num_attention_heads": 8, "num_key_value_heads": 1, "head_dim": 32, "qk_rope_head_dim": 16, "q_lora_rank": 24,
       "o_groups": 2, "o_lora_rank": 20, "hc_mult": 4, "moe_intermediate_size": 48, "n_routed_experts": 10,
@@ -139,7 +139,7 @@ TEST_CASE("MiMo-V2: windows with heads of their own, values of another width") {
                        Says("config.json: moe_layer_freq: names 2 layers"));
 }
 
-TEST_CASE("Kimi-K3: delta attention with states, gated latent attention, experts in a space of their own") {
+TEST_CASE("Kimi-K3: delta attention with states, gated latent attention, experts in a latent space") {
   const ModelShape shape = family(R"("model_type": "kimi_linear", "hidden_size": 64, "num_hidden_layers": 4,
       "num_attention_heads": 4, "num_key_value_heads": 4, "intermediate_size": 96, "q_lora_rank": 24,
       "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 8, "mla_use_output_gate": true,
@@ -159,7 +159,7 @@ TEST_CASE("Kimi-K3: delta attention with states, gated latent attention, experts
   CHECK(kv_bytes_per_token(shape, {}) == 2.0 * 20);
 }
 
-TEST_CASE("MiniMax-M3: blocks of tokens chosen by an indexer of each group of heads") {
+TEST_CASE("MiniMax-M3: blocks of tokens chosen by an indexer for each group of heads") {
   const std::string members = R"("model_type": "minimax_m3", "hidden_size": 64, "num_hidden_layers": 4,
       "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 16, "intermediate_size": 24,
       "dense_intermediate_size": 96, "num_local_experts": 10, "num_experts_per_tok": 2, "n_shared_experts": 1,
@@ -176,7 +176,7 @@ TEST_CASE("MiniMax-M3: blocks of tokens chosen by an indexer of each group of he
   CHECK(shape.sparse[0].selected_entries == 48);
 }
 
-TEST_CASE("Nemotron: experts in a latent space, layers of a search with their own widths and without attention") {
+TEST_CASE("Nemotron: experts in a latent space, layers found by architecture search, some without attention") {
   const ModelShape latent = family(R"("model_type": "nemotron_h", "hidden_size": 64, "mlp_hidden_act": "relu2",
       "hybrid_override_pattern": "ME*E", "num_hidden_layers": 4, "intermediate_size": 24, "moe_intermediate_size": 24,
       "moe_shared_expert_intermediate_size": 40, "moe_latent_size": 16, "n_routed_experts": 10, "n_shared_experts": 1,
@@ -237,7 +237,7 @@ TEST_CASE("Step-3.5, LongCat and LFM2 have the parameters of their layers") {
         2 * convolution + 64.0 * (64 + 64) + 64.0 * 64 + 32 + 3 * (3.0 * 64 * 128 + 128) + 64 + 6400);
 }
 
-TEST_CASE("every family counts or rejects numbers at their smallest and largest") {
+TEST_CASE("every family counts or rejects its smallest and largest numbers") {
   const std::string keys = R"(
       attention_chunk_size attn_res_block_size block_multiple_of conv_kernel decoder_sparse_step
       expert_ffn_hidden_size ffn_hidden_size first_k_dense_replace global_head_dim hc_mult head_dim hidden_size
@@ -271,7 +271,7 @@ TEST_CASE("every family counts or rejects numbers at their smallest and largest"
   }
 }
 
-TEST_CASE("the text model is found within a thinker part, and within other names") {
+TEST_CASE("the text model is found inside a thinker part, and under other names") {
   const std::string text = R"({"model_type": "qwen3", "hidden_size": 64, "head_dim": 16, "num_attention_heads": 4,
       "num_hidden_layers": 2, "intermediate_size": 96, "vocab_size": 100})";
   CHECK(family(R"("model_type": "omni", "thinker_config": {"model_type": "thinker", "text_config": )" + text + "}")
@@ -279,7 +279,7 @@ TEST_CASE("the text model is found within a thinker part, and within other names
   CHECK(family(R"("model_type": "vision", "llm_config": )" + text).shape.d_model == 64);
 }
 
-TEST_CASE("an unknown architecture is read as the one that is assumed, and the message names the one of its keys") {
+TEST_CASE("an unknown architecture is read as the assumed one, and the message names the one with its keys") {
   const std::string members = "\"model_type\": \"glm_moe_next\", " + sparse_latent;
   CHECK_THROWS_WITH(family(members),
                     Catch::Contains("its keys are those of deepseek_v32") && Catch::Contains("--assume deepseek_v32"));

@@ -61,7 +61,7 @@ TEST_CASE("per-draft corrections of a block are counted in addition to its pass"
                    R"(", "enable_confidence_head": true, "confidence_head_with_markov": true})")
         .shape;
   };
-  // Of rank 4: 4 x 50, and as much in the table of the tokens before. Confidence: 16 + 4 weights and a bias.
+  // Of rank 4: 4 x 50, and the same for the table of previous tokens. Confidence: 16 + 4 weights and a bias.
   CHECK(dspark("vanilla").head.correction_parameters == 200);
   CHECK(max_drafts(dspark("vanilla")) == 7);
   CHECK(parameters(dspark("vanilla")) == plain + 200 + 200 + 21);
@@ -93,7 +93,7 @@ TEST_CASE("P-EAGLE has one wide layer and its own vocabulary, and says if its bl
   CHECK(max_drafts(head_of(R"("architectures": ["PEagleDraftModel"], "block_size": 5)").shape) == 5);
 }
 
-TEST_CASE("layers of an EAGLE-3 head are those of its architecture, else of its type") {
+TEST_CASE("layers of an EAGLE-3 head follow its architecture, else its type") {
   const std::string eagle3 = R"("draft_vocab_size": 20, "num_hidden_layers": 1)";
   const auto shape_of = [&](const std::string& own) {
     return parse_hugging_face("{" + layers + ", " + eagle3 + ", " + own + "}", "config.json").shape;
@@ -156,7 +156,7 @@ TEST_CASE("the head of a target's layers for drafting has its attention, its exp
 
   ModelShape deepseek = find_model(model_registry(), "deepseek-v3");
   deepseek.drafting.layers = 1;
-  // But for the bias of its router.
+  // Except the bias of its router.
   CHECK(parameters(mtp_head(deepseek)) == parameters(find_model(model_registry(), "mtp-deepseek-v3")) - 256);
   CHECK(parameters(deepseek) == parameters(find_model(model_registry(), "deepseek-v3")));
 

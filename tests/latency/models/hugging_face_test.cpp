@@ -14,8 +14,7 @@
 namespace foredraft::latency {
 namespace {
 
-/// The members of an object from members and what takes the place of some of them or stands beside them: the last of
-/// equal keys counts.
+/// An object of `members` and `more`, which may replace or add members: the last of equal keys is used.
 std::string config_of(const std::string& members, const std::string& more = "") {
   return "{" + members + (more.empty() ? "" : ", ") + more + "}";
 }
@@ -90,7 +89,7 @@ const std::string eagle3_8b = R"("model_type": "llama", "architectures": ["Llama
   "num_key_value_heads": 8, "vocab_size": 128256, "draft_vocab_size": 32000, "max_position_embeddings": 2048,
   "torch_dtype": "float16")";
 
-/// Every number that a cost depends on.
+/// Every number that affects a cost.
 void check_like_shipped(const ModelShape& read, std::string_view name) {
   const ModelShape& shipped = find_model(model_registry(), name);
   INFO(name);
@@ -124,7 +123,7 @@ void check_like_shipped(const ModelShape& read, std::string_view name) {
 
 }  // namespace
 
-TEST_CASE("the config of each family gives the shape that is shipped, and its parameters") {
+TEST_CASE("the config of each family gives the shipped shape and its parameters") {
   check_like_shipped(parsed(qwen3_06b).shape, "qwen3-0.6b");
   check_like_shipped(parsed(llama_8b).shape, "llama-3.1-8b");
   check_like_shipped(parsed(qwen3_30b).shape, "qwen3-30b-a3b");
@@ -148,8 +147,8 @@ TEST_CASE("the config of each family gives the shape that is shipped, and its pa
 }
 
 TEST_CASE("multimodal configs are read for their text model") {
-  // Gemma 3's published configs leave out what the 4B model has; Gemma 4 nests the layers' kinds and heads of two
-  // kinds.
+  // Gemma 3's published configs omit the values of the 4B model; Gemma 4 nests the kinds of layers and two kinds of
+  // heads.
   const HuggingFaceModel gemma3 = parse_hugging_face(
       R"({"model_type": "gemma3", "torch_dtype": "bfloat16", "vision_config": {"hidden_size": 1152}, "text_config":
           {"hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34, "sliding_window": 1024}})",
@@ -196,7 +195,8 @@ TEST_CASE("families without a shipped shape: biases, shared experts, alternating
   CHECK(shape.d_ff == 12);
   CHECK(shape.further_parameters == 8);  // the gate of one shared expert
 
-  // Every second of four layers has a mixture, but for the named ones of these two: named once, and within the model.
+  // Every second of four layers has a mixture, except the named ones of these two; names that repeat or lie outside the
+  // model do not count.
   const auto dense_layers = [&](const std::string& named) {
     return parsed(qwen2, R"("model_type": "qwen2_moe", "num_experts": 6, "num_experts_per_tok": 2,
         "moe_intermediate_size": 3, "shared_expert_intermediate_size": 5, "decoder_sparse_step": 2,
@@ -235,7 +235,7 @@ TEST_CASE("families without a shipped shape: biases, shared experts, alternating
   CHECK(shape.linear.state_elements == 64 * 128 * 128);
   CHECK(parameters(shape) == Approx(456e9).margin(0.5e9));
 
-  // Nemotron-H with a list in place of letters, which also says how many layers there are.
+  // Nemotron-H with a list in place of letters, which also gives the number of layers.
   shape = parsed(nemotron_3, R"("hybrid_override_pattern": null, "num_hidden_layers": null,
       "layers_block_type": ["mamba", "moe", "attention", "mlp", "moe"])")
               .shape;
@@ -252,7 +252,7 @@ TEST_CASE("families without a shipped shape: biases, shared experts, alternating
   CHECK(parameters(shape) == plain + 4 * 24 + 4 * 32);
 }
 
-TEST_CASE("heads say what they read: EAGLE, EAGLE-3, and the format of speculators") {
+TEST_CASE("configs of heads state what they read: EAGLE, EAGLE-3, and the format of speculators") {
   const HuggingFaceModel eagle = parsed(llama_8b, R"("num_hidden_layers": 1, "bias": true)");
   CHECK(eagle.shape.architecture == Architecture::head);
   CHECK(eagle.shape.head == HeadInputs{});
@@ -280,7 +280,7 @@ TEST_CASE("heads say what they read: EAGLE, EAGLE-3, and the format of speculato
   check_like_shipped(speculators.shape, "eagle3-llama-3.1-8b");
 }
 
-TEST_CASE("what is left out or assumed is a note") {
+TEST_CASE("omissions and assumptions are notes") {
   CHECK(parsed(deepseek_v3).notes ==
         std::vector<std::string>{
             "num_nextn_predict_layers: 1 layer for drafting (MTP): not part of the target, but the draft \"mtp\""});
@@ -319,7 +319,7 @@ TEST_CASE("formats of weights and KV cache are those of the quantization, else o
         NumberFormat::fp8);
 }
 
-TEST_CASE("a hf_quant_config.json says the formats of a config that does not") {
+TEST_CASE("a hf_quant_config.json gives the formats of a config without any") {
   HuggingFaceModel model = parsed(llama_8b);
   add_quantization(model, R"({"producer": {}, "quantization": {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8"}})",
                    "hf_quant_config.json");
@@ -329,7 +329,7 @@ TEST_CASE("a hf_quant_config.json says the formats of a config that does not") {
                        Says("hf_quant_config.json: quantization: missing"));
 }
 
-TEST_CASE("a quantization that a model cannot have here is named with what to do") {
+TEST_CASE("a quantization that a model cannot have is named with what to do") {
   const auto rejected = [](const std::string& quantization) {
     return problems_of(config_of(llama_8b, "\"quantization_config\": " + quantization));
   };
@@ -349,7 +349,7 @@ TEST_CASE("a quantization that a model cannot have here is named with what to do
       Catch::Contains("--target-format"));
 }
 
-TEST_CASE("an architecture or a layer that is not known is named with the nearest that is") {
+TEST_CASE("an unknown architecture or layer is named with the nearest known one") {
   CHECK(problems_of(config_of(deepseek_v3, "\"model_type\": \"glm5_moe\"")) ==
         "config.json: model_type: unknown architecture \"glm5_moe\"");
   CHECK_THROWS_WITH(parsed(deepseek_v3, R"("model_type": "glm5_moe", "topk_method": "noaux_tc")"),
@@ -387,14 +387,14 @@ TEST_CASE("all problems of a config are reported at once, under its own keys") {
   CHECK(problems_of(config_of(mixtral, "\"num_experts_per_tok\": 9")) == "config.json: num_experts_per_tok: is 9");
 }
 
-TEST_CASE("hostile configs end with a message") {
+TEST_CASE("hostile configs end in an error message") {
   CHECK(problems_of("") == "config.json:1: syntax: invalid JSON at column 1");
   CHECK(problems_of("[]") == "config.json: no config.json");
   CHECK(problems_of("{\"model_type\": \"llama\xff\"}").starts_with("config.json:1: syntax: invalid JSON"));
   CHECK(problems_of(std::string(100, '[')).find("nested deeper than 64 levels") != std::string::npos);
   CHECK(problems_of("{\"a\": \"Infinity \\\" NaN\", \"model_type\": NaN}")
             .starts_with("config.json: model_type: missing"));
-  // Every number at its largest: rejected or counted, and no sum of it overflows.
+  // Every number at its maximum: rejected or counted, without overflow of any sum.
   for (const std::string& members : {deepseek_v3, qwen3_next, nemotron_3, gpt_oss_20b, minimax_m2, glm_45, qwen3_30b}) {
     std::string large;
     for (const char* key : {"num_hidden_layers", "hidden_size", "num_attention_heads", "head_dim", "vocab_size",
@@ -410,7 +410,7 @@ TEST_CASE("hostile configs end with a message") {
   }
 }
 
-TEST_CASE("the architectures that can be read are sorted") {
+TEST_CASE("the supported architectures are sorted") {
   const std::vector<std::string> known = hugging_face_architectures();
   CHECK(std::is_sorted(known.begin(), known.end()));
   CHECK(std::find(known.begin(), known.end(), "qwen3_moe") != known.end());

@@ -174,7 +174,7 @@ TEST_CASE("a shape is checked wherever it comes from") {
                        Says("tiny encoder_decoder: layers is 0\ntiny encoder_decoder: encoder_layers is 0"));
 }
 
-TEST_CASE("the shipped models are sound, have unique names and stand in order") {
+TEST_CASE("the shipped models are valid, have unique names and are sorted") {
   std::string last;
   for (const ModelShape& shape : model_registry()) {
     INFO(shape.name);
@@ -196,7 +196,7 @@ TEST_CASE("an unknown model is answered with the nearest one") {
   CHECK_THROWS_WITH(find_model(model_registry(), "t5-xll"), Catch::Contains("t5-xxl"));
 }
 
-TEST_CASE("a file that is not there is an error that names it") {
+TEST_CASE("a missing file is an error that names it") {
   CHECK_THROWS_MATCHES(read_models("no/such/file.toml"), InputError, Says("no/such/file.toml: cannot be read"));
 }
 

@@ -36,7 +36,7 @@ std::string text_of(const std::string& members, const std::string& quantization)
   return to_text(formats_of(members, quantization));
 }
 
-/// compressed-tensors with the groups and the words that it leaves out.
+/// compressed-tensors with groups and excluded words.
 std::string compressed(const std::string& groups, const std::string& ignore) {
   return fmt::format(R"("quant_method": "compressed-tensors", "config_groups": {{{}}}, "ignore": [{}])", groups,
                      ignore);
@@ -47,7 +47,7 @@ const std::string int4_g32 =
 
 }  // namespace
 
-TEST_CASE("groups and left out attention of an int4 checkpoint have their own bits") {
+TEST_CASE("quantized groups and excluded attention of an int4 checkpoint have their own bits") {
   const std::string members = R"("model_type": "qwen3", "hidden_size": 5120, "intermediate_size": 25600,
       "num_hidden_layers": 64, "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 128,
       "vocab_size": 151936, "tie_word_embeddings": false, "hidden_act": "silu")";
@@ -61,7 +61,7 @@ TEST_CASE("groups and left out attention of an int4 checkpoint have their own bi
   CHECK(weight_bytes(model.shape, deployment) / 1e9 == Approx(29.4).margin(0.06));
 }
 
-TEST_CASE("words of lists mean whole components of names, globs and expressions what they match") {
+TEST_CASE("words of lists match whole components of names, globs and expressions match as usual") {
   const auto left_out = [](const std::string& words) { return text_of(dense, compressed(int4_g32, words)); };
   const std::string all = "int4 of 4.5 bits";
   CHECK(left_out("\"lm_head\"") == all);
@@ -91,7 +91,7 @@ TEST_CASE("modules of a mixture are those of its layers") {
   CHECK(text_of(mixture, compressed(int4_g32, R"("lm_head", "re:.*self_attn.*", "re:.*shared_experts.*",
                                               "re:.*mlp\\.(gate|up|gate_up|down)_proj.*")")) ==
         "int4 of 4.5 bits; attention bf16, feed-forward bf16, shared experts bf16");
-  // A layer that is left out is the dense one.
+  // The excluded layer is the dense one.
   CHECK(text_of(mixture, compressed(int4_g32, "\"model.layers.0*\", \"self_attn\"")) ==
         "int4 of 4.5 bits; attention bf16, feed-forward bf16");
   CHECK(text_of(mixture, "\"quant_method\": \"mxfp4\"") ==
@@ -120,7 +120,7 @@ TEST_CASE("groups with targets and layers that are listed each have their format
   CHECK(formats.of(ModelPart::vocabulary) == WeightFormat{NumberFormat::int4, 4.25});
   CHECK(formats.of(ModelPart::embedding).bits == 16.0);
 
-  // As DeepSeek-V4: fp8 but for experts; one that is quantized further leaves the rest in fp8.
+  // Like DeepSeek-V4: fp8 except for experts; quantizing them further leaves the rest in fp8.
   CHECK(text_of(mixture + ", \"expert_dtype\": \"fp4\"", R"("quant_method": "fp8", "weight_block_size": [128, 128])") ==
         "mxfp4; attention fp8, feed-forward fp8, shared experts fp8");
   CHECK(text_of(mixture + ", \"expert_dtype\": \"fp4\"",
@@ -166,7 +166,7 @@ TEST_CASE("formats of single layers: of GPTQ's expressions, auto-round's names a
   CHECK(formats_of(dense, R"("quant_method": "awq", "bits": 4, "lm_head": true)").of(ModelPart::vocabulary).bits < 5.0);
 }
 
-TEST_CASE("layers for drafting are in 16 bits where lists leave them out, under the names that they have") {
+TEST_CASE("layers for drafting are in 16 bits where lists exclude them, under their various names") {
   const auto drafting = [](const std::string& quantization) {
     return to_text(model_of(mixture, quantization).drafting_weights.value());
   };
@@ -187,7 +187,7 @@ TEST_CASE("formats of a quantization are kept if another file in the folder stat
   CHECK(model.kv_cache == NumberFormat::fp8);
 }
 
-TEST_CASE("hostile lists end with a message or an answer, in time that grows with their size") {
+TEST_CASE("hostile lists end in a message or an answer, in time proportional to their size") {
   const auto said = [](const std::string& quantization) -> std::string {
     try {
       return text_of(dense, quantization);

@@ -34,7 +34,7 @@ TEST_CASE("files of llama.cpp have the sizes that were published") {
   }
 }
 
-TEST_CASE("words of formats: every one of the list, aliases, and the text that they read back from") {
+TEST_CASE("words of formats: each listed one, its aliases, and the text that reads back to it") {
   for (const std::string& word : weight_format_words()) {
     INFO(word);
     REQUIRE(weight_formats(word));

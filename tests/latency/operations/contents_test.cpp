@@ -52,7 +52,7 @@ TEST_CASE("bf16 has eight bits, fp32 is the machine's float") {
   CHECK(std::isnan(rounded_to(std::nan(""), DataType::bf16)));
 }
 
-TEST_CASE("contents are a function of seed, name and element alone") {
+TEST_CASE("contents are a function of seed, name and element only") {
   const Buffer small{"layer 0 down", BufferKind::weight, 5, 0.5, 0};
   Buffer large = small;
   large.elements = 50;
@@ -68,7 +68,7 @@ TEST_CASE("contents are a function of seed, name and element alone") {
   CHECK(contents(small, 8) != first);
 }
 
-TEST_CASE("an element is made of its own word of its own draw") {
+TEST_CASE("an element uses its own word of its own draw") {
   const Buffer buffer{"b", BufferKind::weight, 7, 2.0, 0};
   const std::vector<double> values = initial_contents(one_buffer(buffer), DataType::bf16, 3).front();
   const PhiloxWords words = philox4x32_10({1, 0, content_point("b"), 20U << 24U}, {3, 0});

@@ -13,7 +13,7 @@
 namespace foredraft::latency {
 namespace {
 
-constexpr BufferId some = 0;  // counts look at no buffer
+constexpr BufferId some = 0;  // counts do not read buffers
 
 /// Elements of the weights of both passes of a model, each buffer once, by name.
 std::map<std::string, std::int64_t> weight_elements(const ModelShape& shape, bool encoder) {
@@ -59,7 +59,7 @@ TEST_CASE("bytes and operations of each operation, counted by hand") {
           Work{96 + 96, 96 + 48 + 48, 3 * 72});
     CHECK(work_of(StoreKeysValues{some, some, some, 2, 3, 4, 9, 4, 2, 2, false}, type) == Work{96, 48 + 48, 0});
   }
-  SECTION("attend: 7 entries of a cache of 9; queries see 5, 6 and 7 of them, or all") {
+  SECTION("attend: 7 entries of a KV cache of 9; queries see 5, 6 and 7 of them, or all") {
     CHECK(work_of(Attend{some, some, some, some, 2, 3, 7, 9, 4, 2, 2, 16, true}, type) ==
           Work{96 + 112 + 112, 96, 4 * 2 * 144});
     CHECK(work_of(Attend{some, some, some, some, 2, 3, 7, 9, 4, 2, 2, 16, false}, type) ==
@@ -84,7 +84,7 @@ TEST_CASE("parameters and step weights of tiny models, counted by hand") {
   // keys and values 8 x 16 + 16. Norm 16 for each stack, 16 positions, one table of 80.
   CHECK(parameters(tests::tiny_encoder_decoder()) == 2 * (532 + 160 + 144) + 16 + 532 + 16 + 128 + 80);
   CHECK(step_parameters(tests::tiny_encoder_decoder()) == 2 * (532 + 160) + 16 + 80);
-  // Two inputs of 8 x 8, a layer, a norm; the target's vocabulary is read, and not its own.
+  // Two inputs of 8 x 8, a layer, a norm; it reads the target's vocabulary and has none itself.
   CHECK(parameters(tests::tiny_head()) == 128 + 496 + 8);
   CHECK(step_parameters(tests::tiny_head()) == 128 + 496 + 8 + 80);
 }
@@ -105,7 +105,7 @@ TEST_CASE("work of a whole pass, counted by hand") {
   CHECK(memory_bytes(program, DataType::bf16) == 2 * elements + 6 * 4);
 }
 
-TEST_CASE("the published number of parameters of every shipped model is met within its rounding") {
+TEST_CASE("the published number of parameters of every shipped model is matched within its rounding") {
   int published = 0;
   for (const ModelShape& shape : model_registry()) {
     if (!shape.published_parameters) continue;
@@ -173,7 +173,7 @@ TEST_CASE("parameters of parts that no pass runs, counted by hand") {
   }
 }
 
-TEST_CASE("published counts of other conventions are met within their rounding") {
+TEST_CASE("published counts of other conventions are matched within their rounding") {
   const auto shape = [](const char* name) { return find_model(model_registry(), name); };
   const auto tables = [&shape](const char* name) {
     const ModelShape one = shape(name);
@@ -205,7 +205,7 @@ TEST_CASE("published counts of other conventions are met within their rounding")
   // GLM-4.5 (arXiv:2508.06471, Table 1): with the MTP layer, without the tables of tokens.
   CHECK(parameters(shape("glm-4.5")) + parameters(shape("mtp-glm-4.5")) - tables("glm-4.5") ==
         Approx(355e9).margin(0.5e9));
-  // DeepSeek-V3's README_WEIGHTS prints 11.5 B for the MTP module: all but its input projection.
+  // DeepSeek-V3's README_WEIGHTS prints 11.5 B for the MTP module: all except its input projection.
   CHECK(parameters(shape("mtp-deepseek-v3")) - 2.0 * 7168 * 7168 == Approx(11.5e9).margin(0.05e9));
 }
 
@@ -226,7 +226,7 @@ TEST_CASE("parameters are the weights of both passes of every shipped model, and
   }
 }
 
-TEST_CASE("step weights are the weights of the decoder pass, without what is looked up by rows") {
+TEST_CASE("step weights are the weights of the decoder pass, without tables that are looked up by row") {
   for (const ModelShape& shape : model_registry()) {
     if (why_not_runnable(shape)) continue;
     std::map<std::string, std::int64_t> elements = weight_elements(shape, false);
@@ -237,9 +237,8 @@ TEST_CASE("step weights are the weights of the decoder pass, without what is loo
   }
 }
 
-TEST_CASE("step weights agree with a table made before, to its printed digits") {
-  // GB of fp16 and half a unit of the last digit. The table counts matrices alone, so that norms and biases come on
-  // top.
+TEST_CASE("step weights agree with an earlier table, to its printed digits") {
+  // GB of fp16 and half a unit of the last digit. The table counts only matrices, so norms and biases are added.
   struct Row {
     const char* model;
     double gb;

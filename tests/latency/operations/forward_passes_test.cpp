@@ -28,7 +28,7 @@ std::int64_t number_of(const Program& program) {
 
 }  // namespace
 
-TEST_CASE("every pass of every shipped model that can be run is a sound program") {
+TEST_CASE("every pass of every shipped model that can be run is a valid program") {
   for (const ModelShape& shape : model_registry()) {
     INFO(shape.name);
     if (why_not_runnable(shape)) {
@@ -74,7 +74,7 @@ TEST_CASE("Medusa heads are gamma blocks and gamma vocabulary projections") {
   CHECK(elements_of(program, BufferKind::weight) == 3 * (72 + 8 + 80));
 }
 
-TEST_CASE("requests that no pass can have are rejected") {
+TEST_CASE("impossible requests for a pass are rejected") {
   const ModelShape decoder = tests::tiny_decoder();
   CHECK_THROWS_AS(decoder_pass(decoder, {.tokens = 0}), DomainError);
   CHECK_THROWS_AS(decoder_pass(decoder, {.batch = 0}), DomainError);

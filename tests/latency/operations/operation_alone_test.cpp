@@ -53,7 +53,7 @@ TEST_CASE("a decoder's layers are one set of operations, each as often as there 
             {"project rows 6 outputs 10 inputs 8", 1}});
 }
 
-TEST_CASE("operations of one shape cost the same, and counts times costs are the pass") {
+TEST_CASE("operations of one shape cost the same, and counts times costs add up to the pass") {
   for (const Program& program : programs_to_take_apart()) {
     std::map<std::pair<std::string_view, std::string>, Work> works;
     for (const Operation& operation : program.operations) {
@@ -90,7 +90,7 @@ TEST_CASE("optional operands are part of a shape") {
   CHECK(shape_text(PickToken{.logits = 0, .out = 1, .rows = 4, .vocabulary = 10}) == "rows 4 vocabulary 10");
 }
 
-TEST_CASE("an operation alone is a sound program over its own buffers, with the same work, and computes numbers") {
+TEST_CASE("an operation alone is a valid program over its own buffers, with the same work, and computes numbers") {
   for (const Program& program : programs_to_take_apart()) {
     for (const Operation& operation : program.operations) {
       const Program alone = operation_alone(program, operation);
@@ -106,7 +106,9 @@ TEST_CASE("an operation alone is a sound program over its own buffers, with the 
   }
 }
 
-TEST_CASE("a pass streams each weight once, of an embedding its rows, of caches what is filled, and no activations") {
+TEST_CASE(
+    "a pass reads each weight once, only the used rows of an embedding, the filled part of KV caches, and no "
+    "activations") {
   const ModelShape shape = tests::tiny_decoder();
   const Program plain = decoder_pass(shape, {.tokens = 1, .batch = 1, .context = 4});
   const double caches = 2.0 * 2 * 2 * (2 * 2) * 5;  // fp16, keys and values, layers, heads times size, 5 positions

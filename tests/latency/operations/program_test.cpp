@@ -20,7 +20,7 @@ Program sound_program() {
 
 Project& first_project(Program& program) { return std::get<Project>(program.operations.front()); }
 
-/// The first operation of this kind in a pass of the tiny decoder, to be broken.
+/// The first operation of this kind in a pass of the tiny decoder, which tests then make invalid.
 template <typename Kind>
 Kind& first_of(Program& program) {
   for (Operation& operation : program.operations) {
@@ -33,7 +33,7 @@ Program tiny_pass() { return decoder_pass(tests::tiny_decoder(), {.tokens = 3, .
 
 }  // namespace
 
-TEST_CASE("a sound program passes its check") {
+TEST_CASE("a valid program passes its check") {
   CHECK_NOTHROW(check_program(sound_program()));
   CHECK_NOTHROW(check_program(tiny_pass()));
 }
@@ -66,7 +66,7 @@ TEST_CASE("an activation that is read before it is written is rejected") {
   }
 }
 
-TEST_CASE("a name that is taken twice, a written weight, ids taken for values and a missing output are rejected") {
+TEST_CASE("a duplicate name, a written weight, ids used as values and a missing output are rejected") {
   Program program = sound_program();
   SECTION("names") {
     program.buffers[2].name = "in";
@@ -87,7 +87,7 @@ TEST_CASE("a name that is taken twice, a written weight, ids taken for values an
   }
 }
 
-TEST_CASE("attention and caches that do not fit each other are rejected") {
+TEST_CASE("attention and KV caches that do not fit each other are rejected") {
   Program program = tiny_pass();
   SECTION("heads") {
     first_of<Attend>(program).kv_heads = 3;
@@ -99,7 +99,7 @@ TEST_CASE("attention and caches that do not fit each other are rejected") {
     first_of<Attend>(program).length = 8;
     CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("attend: reads"));
   }
-  SECTION("a query that sees nothing") {
+  SECTION("a query without visible keys") {
     first_of<Attend>(program).length = 2;
     CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("causal query"));
   }
@@ -107,7 +107,7 @@ TEST_CASE("attention and caches that do not fit each other are rejected") {
     first_of<Attend>(program).query_stride = 7;
     CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("overlap"));
   }
-  SECTION("a full cache") {
+  SECTION("a full KV cache") {
     first_of<StoreKeysValues>(program).context = 5;
     CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("store_keys_values"));
   }

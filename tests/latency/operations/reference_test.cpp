@@ -47,7 +47,7 @@ std::vector<double> row_of(const std::vector<double>& values, std::int64_t row, 
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
   REQUIRE(a.size() == b.size());
   double largest = 0.0;
-  // Written so that a NaN counts as the largest difference there is.
+  // Written so that a NaN counts as the largest difference.
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (!(std::abs(a[i] - b[i]) <= largest)) largest = std::abs(a[i] - b[i]);
   }
@@ -101,7 +101,7 @@ TEST_CASE("norms of a row worked by hand, the sum with delta kept in the stream"
   CHECK(layer[3][1] == Approx(8 + 100 * 2 / deviation).epsilon(few_ulp));
 }
 
-TEST_CASE("a projection multiplies by the transposed weight, adds its bias and what was there") {
+TEST_CASE("a projection multiplies by the transposed weight, adds its bias and the previous value") {
   const BufferContents contents{{1, 2, 3, 4}, {1, 0, 10, 100, 0, 1}, {5, 6, 7}, {1, 1, 1, 2, 2, 2}};
   CHECK(run_one(Project{0, 1, 2, 3, 2, 3, 2, false}, contents)[3] == std::vector<double>{6, 216, 9, 8, 436, 11});
   CHECK(run_one(Project{0, 1, no_buffer, 3, 2, 3, 2, true}, contents)[3] == std::vector<double>{2, 211, 3, 5, 432, 6});
@@ -179,12 +179,12 @@ TEST_CASE("rotary positions keep norms, and scores depend on the distance alone"
   CHECK(turned(1)[0][1] == Approx(-2.0 * std::cos(0.01) - 3.0 * std::sin(0.01)).epsilon(few_ulp));
   CHECK(score(5, 3) == Approx(score(2, 0)).epsilon(second_route));
   CHECK(std::abs(score(5, 3) - score(5, 2)) > 0.1);
-  // Values are never turned, and nothing but the one entry is written.
+  // Values are never rotated, and only the one entry is written.
   CHECK(std::vector<double>(later[2].begin() + 20, later[2].end()) == std::vector<double>{1, 2, 3, 4});
   CHECK(std::count(later[1].begin(), later[1].begin() + 20, 0.0) == 20);
 }
 
-TEST_CASE("every pass writes all that it reads: no poison in what comes out") {
+TEST_CASE("every pass writes all that it reads: no poison in its output") {
   const ForwardPassRequest request{.tokens = 1, .batch = 2, .context = 3};
   for (const ModelShape& shape : {tests::tiny_decoder(), tests::tiny_encoder_decoder(), tests::tiny_head()}) {
     INFO(shape.name);
@@ -215,7 +215,7 @@ TEST_CASE("later tokens do not change earlier logits") {
   CHECK(row_of(changed, 3, shape.vocabulary) != row_of(output_of(program, before), 3, shape.vocabulary));
 }
 
-TEST_CASE("tokens decoded one by one through the cache give the logits of one pass over all") {
+TEST_CASE("tokens decoded one by one through the KV cache give the logits of one pass over all") {
   ModelShape ungrouped = tests::tiny_decoder();
   ungrouped.kv_heads = ungrouped.heads;
   for (const ModelShape& shape :
@@ -227,7 +227,7 @@ TEST_CASE("tokens decoded one by one through the cache give the logits of one pa
     const Program all = decoder_pass(shape, {.tokens = tokens, .batch = batch, .context = context});
     const BufferContents expected = run(all);
     const BufferContents initial = initial_contents(all, DataType::fp32, seed);
-    // Caches of both have the capacity of the whole, so that entries lie alike.
+    // Both caches have the capacity of the whole, so that entries have equal positions.
     BufferContents previous = initial;
     Program previous_program = all;
     for (std::int64_t step = 0; step < tokens; ++step) {
@@ -267,7 +267,7 @@ TEST_CASE("tokens decoded one by one through the cache give the logits of one pa
   }
 }
 
-TEST_CASE("the encoder's pass fills the caches that the decoder's pass reads") {
+TEST_CASE("the encoder's pass fills the KV caches that the decoder's pass reads") {
   const ModelShape shape = tests::tiny_encoder_decoder();
   const ForwardPassRequest request{.tokens = 2, .batch = 2, .context = 3};
   const Program encoder = encoder_pass(shape, request);
@@ -289,7 +289,7 @@ TEST_CASE("the encoder's pass fills the caches that the decoder's pass reads") {
   CHECK(contents_named(encoder, encoded, "layer 1 cross values")[3 * 8 + 5] == Approx(sum).epsilon(second_route));
 }
 
-TEST_CASE("an encoder sees its whole source: the last token changes the first output") {
+TEST_CASE("an encoder reads its whole source: the last token changes the first output") {
   const ModelShape shape = tests::tiny_encoder_decoder();
   const Program program = encoder_pass(shape, {.tokens = 1, .batch = 1, .context = 0});
   const BufferContents before = run(program);
@@ -351,7 +351,7 @@ TEST_CASE("autoregressive drafting feeds each pass the token that the last one p
       const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
       CHECK(static_cast<double>(best) == steps[row % 3 + 1][row / 3]);
     }
-    // Few tokens make a pick that is right by luck likely; the logits after the last one leave nothing to luck.
+    // With few tokens a pick may be right by chance; the logits after the last one may not.
     for (std::int64_t sequence = 0; sequence < 2; ++sequence) {
       CHECK(largest_difference(row_of(contents_named(drafting, drafted, "logits"), sequence, shape.vocabulary),
                                row_of(output_of(all, contents), sequence * 3 + 2, shape.vocabulary)) < second_route);

@@ -58,7 +58,7 @@ std::vector<StepOperator> step_operations(const ModelShape& shape, const Deploym
   return ForwardPassOperations(shape, Role::decoder_pass, deployment).operators(point);
 }
 
-/// The operator of that name; all zeros where there is none.
+/// The operator with this name; all zeros if there is none.
 StepOperator named(const std::vector<StepOperator>& operators, std::string_view name) {
   for (const StepOperator& one : operators) {
     if (one.name == name) return one;
@@ -217,7 +217,7 @@ TEST_CASE("a head fills a block in one pass: verified tokens as keys and values,
   CHECK_NOTHROW(block({1, 7, 0}));
   CHECK_THROWS_MATCHES(block({1, 8, 0}), DomainError, Says("drafts at most 7 tokens, not 8"));
 
-  // Where the position of the known token drafts too, there is one query fewer; corrections are read draft by draft.
+  // If the position of the known token also drafts, there is one query fewer; corrections are read for each draft.
   shape.head.anchor_drafts = true;
   shape.head.correction_parameters = 30;
   CHECK(named(block({2, 4, 10}), "qkv").flop == 2.0 * 2 * 4 * 8 * 16);
@@ -226,7 +226,7 @@ TEST_CASE("a head fills a block in one pass: verified tokens as keys and values,
   CHECK(named(block({2, 4, 10}), "choose token").count == 4.0);
   CHECK_NOTHROW(block({1, 8, 0}));
 
-  // Prompts: keys and values alone.
+  // Prompts: only keys and values.
   const auto prompt = ForwardPassOperations(shape, Role::decoder_pass, {}).operators({1, 100, 0});
   CHECK(named(prompt, "keys and values of hidden states").flop == 2.0 * 100 * 8 * 8);
   CHECK(named(prompt, "vocabulary").count == 0.0);
@@ -251,7 +251,7 @@ TEST_CASE("learned positions, layer norms and biases count as in the program") {
   }
 }
 
-TEST_CASE("weights as stored are the parameters, and those of a step what a program reads of them") {
+TEST_CASE("weights as stored are the parameters, and those of a step are the ones that a program reads") {
   const Deployment fp16{.weights = NumberFormat::fp16};
   for (const ModelShape& shape : model_registry()) {
     if (shape.architecture == Architecture::encoder_decoder) continue;
@@ -271,7 +271,7 @@ TEST_CASE("weights as stored are the parameters, and those of a step what a prog
   CHECK(weight_bytes(llama, {.weights = NumberFormat::fp8}) == matrices + rest * 2);
 }
 
-TEST_CASE("experts read: those of a token at one row or when all share them, all of them in the end") {
+TEST_CASE("experts read: those of a token at one row or when all share them, eventually all of them") {
   for (const Experts& experts :
        {Experts{.count = 8, .per_token = 2}, {.count = 256, .per_token = 8}, {.count = 4, .per_token = 4}}) {
     const auto count = static_cast<double>(experts.count), used = static_cast<double>(experts.per_token);
@@ -287,7 +287,7 @@ TEST_CASE("experts read: those of a token at one row or when all share them, all
     }
     CHECK(experts_read(experts, 1000.0, 1.0) == used);
   }
-  // Two tokens that draw 2 of 8 each: the second finds 6 of 8 of its own unread.
+  // Two tokens that draw 2 of 8 experts each: for the second, 6 of 8 are not yet read.
   CHECK(experts_read({.count = 8, .per_token = 2}, 2.0, 0.0) == Approx(2 + 2 * 6 / 8.0).epsilon(few_ulp));
   CHECK_THROWS_AS(experts_read({.count = 8, .per_token = 2}, 0.5, 0.0), DomainError);
   CHECK_THROWS_AS(experts_read({.count = 8, .per_token = 2}, 2.0, 1.5), DomainError);
@@ -309,7 +309,7 @@ TEST_CASE("a mixture of experts, counted by hand") {
   CHECK(named(operators, "experts down").bytes == Approx(2.0 * (read * 48 + 3 * 2 * (6 + 8))).epsilon(few_ulp));
   CHECK(named(operators, "shared experts down").flop == 2.0 * 3 * 40);
   CHECK(named(operators, "gate and up").count == 1.0);
-  // Shared by all tokens, they read no more than one does.
+  // If all tokens share experts, they read no more than one token.
   const auto shared = step_operations(shape, {.weights = NumberFormat::fp16, .expert_skew = 1.0}, {3, 1, 0});
   CHECK(named(shared, "experts down").bytes == 2.0 * (2 * 48 + 3 * 2 * (6 + 8)));
 }
@@ -325,7 +325,7 @@ TEST_CASE("weights of GGUF types are multiplied on vector units up to 8 tokens")
   CHECK(named(operators({.batch = 2, .tokens = 4}), "qkv").vector_flop == 0.0);
 }
 
-TEST_CASE("attention knows the bytes of a cache that each query reads by itself") {
+TEST_CASE("attention counts the KV-cache bytes that each query reads by itself") {
   const ModelShape shape = tests::tiny_decoder();
   const auto attention = [&](const ForwardPassPoint& point) {
     return named(step_operations(shape, {.kv_cache = NumberFormat::fp8}, point), "attention");
@@ -336,7 +336,7 @@ TEST_CASE("attention knows the bytes of a cache that each query reads by itself"
   CHECK(attention({.batch = 2, .tokens = 3, .context = 5}).reread_bytes == 2.0 * 13.0 * entry);
 }
 
-TEST_CASE("a tensor-parallel pass halves what is sharded and nothing else") {
+TEST_CASE("a tensor-parallel pass halves the sharded parts and nothing else") {
   const ModelShape shape = tiny_mixture();
   const ForwardPassPoint point{.batch = 3, .tokens = 2, .context = 9};
   const Deployment one_device{}, two_devices{.tensor_parallel = 2};
@@ -360,13 +360,13 @@ TEST_CASE("a tensor-parallel pass halves what is sharded and nothing else") {
   CHECK(named(half, "gather logits").bytes == 2.0 * 6 * 10);
   CHECK(named(whole, "all-reduce").count == 0.0);
   CHECK(named(whole, "gather logits").count == 0.0);
-  // All weights but norms and router are halved.
+  // All weights except norms and router are halved.
   const double copied = 2.0 * (5 * 8 + 32);
   CHECK(weight_bytes_per_device(shape, two_devices) == (weight_bytes(shape, one_device) - copied) / 2 + copied);
   CHECK(weight_bytes(shape, two_devices) == weight_bytes(shape, one_device));
 }
 
-TEST_CASE("a key-value head is at least one a device") {
+TEST_CASE("each device has at least one key-value head") {
   ModelShape shape = tests::tiny_decoder();  // 4 heads, 2 of keys and values, of width 2
   const ForwardPassPoint point{.batch = 3, .tokens = 1, .context = 9};
   const auto cache_read = [&](std::int64_t devices) {
@@ -382,7 +382,7 @@ TEST_CASE("a key-value head is at least one a device") {
   CHECK(sequence_bytes_per_device(shape, {.tensor_parallel = 4}, 10) == 5 * kv_bytes_per_token(shape, {}));
 }
 
-TEST_CASE("the KV cache of a token has the size that is published") {
+TEST_CASE("the KV cache of a token has the published size") {
   const ModelShape& llama = find_model(model_registry(), "llama-3.1-8b");
   CHECK(kv_bytes_per_token(llama, {}) == 131072);
   CHECK(kv_bytes_per_token(llama, {.kv_cache = NumberFormat::fp8}) == 65536);
@@ -410,7 +410,7 @@ TEST_CASE("latent attention in its absorbed form, counted by hand") {
     const StepOperator one = named(operators, name);
     const StepOperator two =
         named(step_operations(shape, {.weights = NumberFormat::fp8}, {.batch = 4, .tokens = 1, .context = 99}), name);
-    read += 2.0 * one.bytes - two.bytes;  // what does not grow with rows
+    read += 2.0 * one.bytes - two.bytes;  // the part that does not grow with rows
   }
   CHECK(read == matrices);
 }
@@ -442,7 +442,7 @@ TEST_CASE("a window bounds what its layers read, cache and attend to") {
   CHECK(sequence_bytes_per_device(shape, {}, 10) == (10 + 4) * 2.0 * 2 * 2 * 2);
 }
 
-TEST_CASE("layers with a window may have heads of their own, the others keys as values, and all a gate") {
+TEST_CASE("layers with a window may have heads of their own, others use keys as values, and all may have a gate") {
   ModelShape shape = tests::tiny_decoder();
   shape.window = {.tokens = 4, .layers = 1, .kv_heads = 4, .head_dim = 4};
   shape.values_are_keys = true;
@@ -465,7 +465,7 @@ TEST_CASE("layers with a window may have heads of their own, the others keys as 
   CHECK(weight_bytes(shape, {}) == weight_bytes(tests::tiny_decoder(), {}) + 2.0 * (gates + heads - 4 * 8));
 }
 
-TEST_CASE("linear attention moves its state, once a token more in a verification") {
+TEST_CASE("linear attention moves its state, once more for each token in a verification") {
   ModelShape shape = tests::tiny_decoder();
   shape.layers = 4;
   shape.linear = {.layers = 3, .layer_parameters = 100, .state_elements = 50};
@@ -483,7 +483,7 @@ TEST_CASE("linear attention moves its state, once a token more in a verification
   CHECK(sequence_bytes_per_device(shape, {.tensor_parallel = 2}, 10) == 10 * 2.0 * 2 * 2 + 3 * 50 * 4.0 / 2);
 }
 
-TEST_CASE("an EAGLE-3 head reads what its checkpoint holds") {
+TEST_CASE("an EAGLE-3 head reads the weights of its checkpoint") {
   ModelShape head = find_model(model_registry(), "eagle-llama-3.1-8b");
   head.head = {.hidden_states = 3, .wide_attention = true, .draft_vocabulary = 32000, .own_vocabulary = true};
   const auto operators = step_operations(head, {}, {});

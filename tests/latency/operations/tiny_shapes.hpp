@@ -20,7 +20,7 @@ inline ModelShape tiny_decoder() {
   return shape;
 }
 
-/// With biases, layer norms and learned positions: every optional buffer is there.
+/// With biases, layer norms and learned positions, so that it has every optional buffer.
 inline ModelShape tiny_encoder_decoder() {
   ModelShape shape = tiny_decoder();
   shape.name = "tiny encoder_decoder";

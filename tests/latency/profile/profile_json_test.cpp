@@ -42,7 +42,7 @@ std::string problem(const json& document) {
 
 }  // namespace
 
-TEST_CASE("a profile comes back from its JSON as it was") {
+TEST_CASE("a profile is read back from its JSON unchanged") {
   const Profile profile = synthetic_profile();
   const std::string text = to_json(profile);
   const Profile read = from_json(text, "p.json");
@@ -71,7 +71,7 @@ TEST_CASE("a profile comes back from its JSON as it was") {
   CHECK_FALSE(read.complete());
 }
 
-TEST_CASE("the document says what follows from its values") {
+TEST_CASE("the document states the values derived from its own") {
   const json document = document_of(synthetic_profile());
   CHECK(document.at("schema") == "foredraft.profile/1");
   CHECK(document.at("complete") == false);
@@ -86,7 +86,7 @@ TEST_CASE("the document says what follows from its values") {
   CHECK(document.at("steps").at(3).at("relative_spread").is_null());
 }
 
-TEST_CASE("without limits there is no ceiling, and a data sheet's bandwidth serves only where none was measured") {
+TEST_CASE("without limits there is no ceiling, and a data sheet's bandwidth is used only where none was measured") {
   Profile profile = synthetic_profile();
   const Timing& timing = profile.steps[0].timing;
   CHECK_FALSE(floor_us(Limits{}, "fp16", timing));
@@ -112,7 +112,7 @@ TEST_CASE("a document that lacks any one key is rejected, and the key is named")
   }
 }
 
-TEST_CASE("a document with any key more is rejected, and the key is named") {
+TEST_CASE("a document with any extra key is rejected, and the key is named") {
   const json whole = document_of(synthetic_profile());
   for (const json::json_pointer& place : objects_of(whole)) {
     json damaged = whole;
@@ -121,7 +121,7 @@ TEST_CASE("a document with any key more is rejected, and the key is named") {
   }
 }
 
-TEST_CASE("values of another kind are rejected at their place") {
+TEST_CASE("values of the wrong type are rejected at their place") {
   const auto changed = [](const char* place, const json& value) {
     json document = document_of(synthetic_profile());
     document.at(json::json_pointer(place)) = value;
@@ -142,7 +142,7 @@ TEST_CASE("values of another kind are rejected at their place") {
   CHECK(changed("/identity", 3) == "p.json: identity: must be an object");
 }
 
-TEST_CASE("values that do not follow from the others are rejected") {
+TEST_CASE("inconsistent derived values are rejected") {
   const auto changed = [](const char* place, const json& value) {
     json document = document_of(synthetic_profile());
     document.at(json::json_pointer(place)) = value;
@@ -154,13 +154,13 @@ TEST_CASE("values that do not follow from the others are rejected") {
   CHECK(changed("/steps/0/floor_us", 5.0) == "p.json: /steps/0/floor_us: 5.0 is inconsistent with the other values");
 }
 
-TEST_CASE("other schemas and what is no JSON are rejected") {
+TEST_CASE("other schemas and text that is not JSON are rejected") {
   json document = document_of(synthetic_profile());
   document["schema"] = "foredraft.profile/3";
   CHECK(problem(document) ==
         "p.json: schema: \"foredraft.profile/3\", this program reads \"foredraft.profile/1\" and "
         "\"foredraft.profile/2\"");
-  document["schema"] = "foredraft.profile/2";  // says what 1 can say
+  document["schema"] = "foredraft.profile/2";  // schema 1 could express it
   CHECK(problem(document) == "p.json: /schema: \"foredraft.profile/2\" is inconsistent with the other values");
   document.erase("schema");
   CHECK(problem(document) ==
@@ -169,7 +169,7 @@ TEST_CASE("other schemas and what is no JSON are rejected") {
   CHECK_THROWS_MATCHES(read_profile("/nonexistent/p.json"), InputError, Says("/nonexistent/p.json: cannot be read"));
 }
 
-TEST_CASE("what the first schema cannot say makes the second, and nothing else does") {
+TEST_CASE("only contents that the first schema cannot express need the second one") {
   const Figure made_up{.value = 4e14, .ci95 = {}, .origin = "made up"};
   const json first = document_of(synthetic_profile());
   CHECK_FALSE(first.at("limits").contains("matrix_peak_fp8_flop_per_s"));
@@ -191,7 +191,7 @@ TEST_CASE("what the first schema cannot say makes the second, and nothing else d
   }
 }
 
-TEST_CASE("the capacity is what the driver reports, where the maker prints something else") {
+TEST_CASE("the capacity is the driver's, where the maker prints another") {
   Profile profile = synthetic_profile();
   profile.device.memory_bytes = {.value = 80e9, .ci95 = {}, .origin = "printed"};
   CHECK(capacity_bytes(profile.device) == 80e9);
@@ -203,7 +203,7 @@ TEST_CASE("the capacity is what the driver reports, where the maker prints somet
   CHECK(from_json(document.dump(), "p.json").device.usable_memory_bytes.value == 85.5e9);
 }
 
-TEST_CASE("steps of an engine and of operators may state their error, others not") {
+TEST_CASE("steps of an engine and of operators may state their error, others may not") {
   for (const Source source : {Source::engine, Source::operators}) {
     Profile profile{.source = source, .identity = {}, .device = {}, .limits = {}};
     profile.device.name = "an engine";
@@ -278,7 +278,7 @@ TEST_CASE("the table of steps has the columns that readers rely on, and every ce
   CHECK(lines[1].starts_with("model-a,decoder_pass,fp16,1,1,512,0,cold,graph,1250,"));
   CHECK(lines[1].find(",21,2,stable,1234,900000000,100000000,2000000000,0.00") != std::string::npos);
   CHECK(lines[1].ends_with(",1000,0.8,measured"));
-  // 1250 us and a thousandth more or less for each of ten samples on both sides; the interval: ranks 5 and 15.
+  // 1250 us, and ten samples on each side in steps of a thousandth; the interval: ranks 5 and 15.
   std::istringstream cells(lines[1].substr(lines[1].find("1250,")));
   for (const double expected : {1250.0, 1243.75, 1256.25, 1238.75, 1243.75, 1256.25, 1261.25, 1237.5, 1250.0, 6.25}) {
     std::string cell;

@@ -21,8 +21,8 @@ RandomStream uniforms(std::uint64_t block) {
   return {20261121, {.purpose = Purpose::test, .point = 0, .block = block}};
 }
 
-/// Chance that the median lies from the low-th to the high-th order statistic of n: the number of samples below it is
-/// Bin(n, 1/2), summed row by row of Pascal's triangle.
+/// Probability that the median lies between the low-th and the high-th order statistic of n: the number of samples
+/// below it is Bin(n, 1/2), summed row by row of Pascal's triangle.
 double exact_coverage(std::int64_t n, const Ranks& ranks) {
   std::vector<double> row{1.0};
   for (std::int64_t level = 0; level < n; ++level) {
@@ -35,7 +35,7 @@ double exact_coverage(std::int64_t n, const Ranks& ranks) {
 
 }  // namespace
 
-TEST_CASE("percentiles are read off the straight lines through the sorted values") {
+TEST_CASE("percentiles are interpolated linearly between the sorted values") {
   RandomStream random = uniforms(1);
   for (std::size_t n = 1; n <= 30; ++n) {
     std::vector<double> sorted(n);
@@ -75,7 +75,7 @@ TEST_CASE("the ranks around the median are the narrowest symmetric pair with the
   CHECK_THROWS_AS(median_ranks(10, 1.0), DomainError);
 }
 
-TEST_CASE("the interval of the median covers the true one as often as it says, for skewed and heavy-tailed times") {
+TEST_CASE("the interval of the median covers the true one as often as stated, for skewed and heavy-tailed times") {
   constexpr std::int64_t repetitions = 20'000;
   constexpr std::size_t n = 25;
   const double coverage = exact_coverage(n, median_ranks(n));
@@ -99,7 +99,7 @@ TEST_CASE("the interval of the median covers the true one as often as it says, f
       const Interval interval = summarise(samples).median_ci95_us;
       covered += interval.low <= median && median <= interval.high ? 1 : 0;
     }
-    // Sees a coverage off by 0.007.
+    // Detects a coverage off by 0.007.
     const double standard_error = std::sqrt(coverage * (1.0 - coverage) / static_cast<double>(repetitions));
     CHECK(std::abs(static_cast<double>(covered) / static_cast<double>(repetitions) - coverage) <
           foredraft::tests::standard_errors * standard_error);
@@ -128,7 +128,7 @@ TEST_CASE("a summary of an even number of samples takes the mean of the two in t
   CHECK(summarise(std::vector<double>{3.0}).median_ci95_us.high == 3.0);
 }
 
-TEST_CASE("no samples, and times that are none, are rejected") {
+TEST_CASE("an empty sample and impossible times are rejected") {
   CHECK_THROWS_MATCHES(summarise({}), DomainError, Says("no samples to summarize"));
   for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(), HUGE_VAL}) {
     CHECK_THROWS_AS(summarise(std::vector<double>{1.0, bad, 2.0}), DomainError);

@@ -5,7 +5,7 @@
 
 namespace foredraft::latency {
 
-/// A small profile of a device that does not exist; every time in it is made up.
+/// A small profile of a synthetic device with invented times.
 [[nodiscard]] Profile synthetic_profile();
 
 }  // namespace foredraft::latency

@@ -25,14 +25,14 @@ std::string problem(const auto& make) { return rejection<DomainError>(make); }
 
 }  // namespace
 
-TEST_CASE("a time comes from the table, from between its points, or from the fit, and says so") {
+TEST_CASE("a time comes from the table, from between its points, or from the fit, and states which") {
   Profile profile = device();
   profile.fits.push_back(fit_latency(profile, model_registry(), {.dtype = "fp16"}, 0).value());
   const CostSurface measured = surface(profile, "qwen1.5-0.5b");
   const Latency exact = measured.at({8, 4, 128});
   CHECK(exact.origin == Origin::measured);
   CHECK(exact.inside);
-  // That of the median is 0.4 %; halves of the samples differ by 1 %.
+  // The spread of the median is 0.4 %; halves of the samples differ by 1 %.
   CHECK(exact.spread.value() == Approx(0.005).epsilon(foredraft::tests::second_route));
   Profile disturbed = profile;
   for (StepRow& row : disturbed.steps) row.timing.summary.median_ci95_us.high *= 1.05;
@@ -49,7 +49,7 @@ TEST_CASE("a time comes from the table, from between its points, or from the fit
   const Latency tall = measured.at({20, 64, 128});
   CHECK(tall.origin == Origin::fitted);
   CHECK(tall.inside);
-  // A model that was not measured: its products lie among those of the others, or do not.
+  // A model that was not measured: its products are inside the range of the others, or outside.
   const Latency other = surface(profile, "sheared-llama-1.3b").at({4, 3, 300});
   CHECK(other.origin == Origin::fitted);
   CHECK(other.inside);
@@ -59,8 +59,8 @@ TEST_CASE("a time comes from the table, from between its points, or from the fit
   CHECK_FALSE(surface(profile, "llama-3.1-70b").at({4, 3, 300}).inside);
 }
 
-TEST_CASE("between its points a table has the shape of the model, whatever the measured times lie above it") {
-  // Batches of 1, 8 and 64: straight lines between them cut the corner at which arithmetic takes over.
+TEST_CASE("between its points a table has the shape of the model, however far measured times exceed it") {
+  // Batches of 1, 8 and 64: linear interpolation would miss the corner where passes become compute bound.
   Profile profile = device();
   for (StepRow& row : profile.steps) {
     const double factor = 1.1;
@@ -78,14 +78,14 @@ TEST_CASE("between its points a table has the shape of the model, whatever the m
   }
 }
 
-TEST_CASE("an unmeasured model is fitted on the spot where the profile holds no fit") {
+TEST_CASE("an unmeasured model is fitted on demand if the profile holds no fit") {
   const Latency found = surface(device(), "sheared-llama-1.3b").at({4, 3, 300});
   const Cell cell{.model = "sheared-llama-1.3b", .dtype = "fp16", .batch = 4, .tokens = 3, .context = 300};
   CHECK(found.origin == Origin::fitted);
   CHECK(found.time_us == Approx(tests::modelled_us(tests::known_model, cell)).epsilon(0.01));
 }
 
-TEST_CASE("what has no answer is rejected by name") {
+TEST_CASE("a question without an answer is rejected by name") {
   const Profile profile = tests::modelled_profile(tests::known_model, {"t5-small"}, 0.0);
   CHECK(problem([&] {
           return surface(profile, "t5-small").at({128, 1, 128});
@@ -137,7 +137,7 @@ TEST_CASE("a user's steps count like measured ones, even of unknown models, with
   CHECK_THROWS_WITH(surface(profile, "your model"), Catch::Contains("steps.csv, which has my model, nor"));
   CHECK_THROWS_WITH(surface(profile, "llama-2-7b").at({1, 1, 100}),
                     Catch::EndsWith("ask within my model decoder_pass (batch 1; tokens 1, 4; context 100)"));
-  // Steps of an engine, and sums of operators, of a shipped model too: its shape fills no gaps.
+  // Steps of an engine, and sums of operators: even for a shipped model its shape fills no gaps.
   for (StepRow& row : profile.steps) row.cell.model = "llama-2-7b";
   for (const Source source : {Source::engine, Source::operators}) {
     profile.source = source;

@@ -31,7 +31,7 @@ std::vector<PassTime> passes(double reread) {
 
 }  // namespace
 
-TEST_CASE("what a token computes and how often attention reads the cache are found in times made of them") {
+TEST_CASE("the time of a token and the number of KV-cache reads are recovered from times made of them") {
   for (const double reread : {0.0, 0.3, 1.0}) {
     const std::vector<PassTime> times = passes(reread);
     const auto computing = computing_us_per_token(times);
@@ -45,7 +45,7 @@ TEST_CASE("what a token computes and how often attention reads the cache are fou
   }
 }
 
-TEST_CASE("a range holds what is found without one of the times, and too few times say nothing") {
+TEST_CASE("a range holds the results without one of the times, and too few times give none") {
   const std::vector<PassTime> noisy{{1, 0, 6000.0}, {2, 0, 6700.0}, {4, 0, 8200.0}, {8, 0, 11000.0}, {16, 0, 1.0}};
   const auto fit = computing_us_per_token(noisy);
   REQUIRE(fit);
@@ -54,7 +54,7 @@ TEST_CASE("a range holds what is found without one of the times, and too few tim
   CHECK_FALSE(computing_us_per_token(std::vector<PassTime>{{1, 0, 6000.0}, {2, 0, 6700.0}, {4, 64, 8200.0}}));
   CHECK_FALSE(computing_us_per_token(std::vector<PassTime>{{1, 0, 60.0}, {2, 0, 50.0}, {4, 0, 40.0}}));
   CHECK_FALSE(kv_reread(noisy));
-  // 1 % of a decode step is no context that could be seen.
+  // A context that adds 1 % of a decode step is too short to be resolved.
   CHECK_FALSE(kv_reread(std::vector<PassTime>{{1, 0, 100.0}, {2, 0, 120.0}, {1, 64, 101.0}, {2, 64, 122.0}}));
 }
 

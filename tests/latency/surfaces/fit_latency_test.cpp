@@ -16,14 +16,14 @@ const Setting default_setting{.dtype = "fp16"};
 const std::vector<std::string> fitted_models{"qwen1.5-0.5b", "sheared-llama-1.3b", "llama-2-7b", "t5-small",
                                              "gemma-2b"};
 
-/// What least squares over some hundred rows leaves where every time follows from the model: its own stopping rule.
+/// Error of least squares over some hundred rows if every time follows from the model: that of its stopping rule.
 constexpr double stopped = 1e-4;
-/// The fit's target of GPU practice: held-out shapes to 5 % in the median.
+/// Goal of the fit: held-out shapes to 5 % in the median.
 constexpr double held_out_target = 0.05;
 
 }  // namespace
 
-TEST_CASE("from times without noise the fit finds the parameters that they were made of") {
+TEST_CASE("from times without noise the fit recovers their parameters") {
   const auto fit = fit_latency(tests::modelled_profile(tests::known_model, fitted_models, 0.0), model_registry(),
                                default_setting, 0);
   REQUIRE(fit);
@@ -37,7 +37,7 @@ TEST_CASE("from times without noise the fit finds the parameters that they were 
   CHECK(fit->held_out.max < 10 * stopped);
 }
 
-TEST_CASE("from noisy times whole models that were left out are predicted to 5 % in the median") {
+TEST_CASE("from noisy times held-out models are predicted to 5 % in the median") {
   constexpr double noise = 0.03;
   const Profile profile = tests::modelled_profile(tests::known_model, fitted_models, noise);
   const auto fit = fit_latency(profile, model_registry(), default_setting, 2);
@@ -70,11 +70,11 @@ TEST_CASE("the error of a model is that of a fit without it") {
     row.timing.summary.median_us *= 0.5;
     row.timing.summary.median_ci95_us.low *= 0.5;
   }
-  // The two others tell of twice the time; a fit that had seen it would be drawn towards it.
+  // The two others take twice the time; a fit that included this shape would be biased toward it.
   CHECK(fit_latency(profile, model_registry(), default_setting, 0)->held_out.max == Approx(1.0).epsilon(1e-3));
 }
 
-TEST_CASE("the domain is what was fitted to") {
+TEST_CASE("the domain is the range of the fitted points") {
   const auto fit = fit_latency(tests::modelled_profile(tests::known_model, fitted_models, 0.0), model_registry(),
                                default_setting, 0);
   REQUIRE(fit);
@@ -89,7 +89,7 @@ TEST_CASE("the domain is what was fitted to") {
   CHECK(fit->domain.product_bytes.high == 2.0 * (256000.0 * 2048 + 256000 + 2048));
 }
 
-TEST_CASE("products that were timed alone join the passes, and other settings do not") {
+TEST_CASE("separately timed products join the passes, and other settings do not") {
   Profile profile = tests::modelled_profile(tests::known_model, {"t5-small"}, 0.0);
   CHECK_FALSE(fit_latency(profile, model_registry(), default_setting, 0));  // one shape: nothing to hold out
   const auto add = [&](std::int64_t rows, std::int64_t outputs, std::int64_t inputs, Cache cache) {

@@ -27,7 +27,7 @@ std::shared_ptr<const ForwardPassTimes> timed(const std::string& target, bool fl
   return surface_times(sheet, "h100", pair, AutoregressiveDrafter{});
 }
 
-/// Counts what it is asked; a pass takes as many us as its context, up to 1,000 tokens.
+/// Counts its calls; a pass takes as many us as its context has tokens, up to 1,000.
 class CountedTimes final : public ForwardPassTimes {
  public:
   [[nodiscard]] std::optional<DecodingCost> cost(const LookedUpTimes& /*asked*/, std::int64_t /*gamma*/,
@@ -50,7 +50,7 @@ class CountedTimes final : public ForwardPassTimes {
 
 }  // namespace
 
-TEST_CASE("times of the grid are within 0.1 % of those that it keeps, 0.5 % of a data sheet's limits") {
+TEST_CASE("interpolated grid times are within 0.1 %, and within 0.5 % of a data sheet's limits") {
   for (const bool floor : {false, true}) {
     for (const std::string target : {"llama-3.1-8b", "gemma-3-27b", "qwen3-30b-a3b", "gpt-oss-20b", "deepseek-v3.2"}) {
       const auto exact = timed(target, floor), grid = grid_times(exact);
@@ -73,7 +73,7 @@ TEST_CASE("times of the grid are within 0.1 % of those that it keeps, 0.5 % of a
   }
 }
 
-TEST_CASE("a grid asks for each of its times once, and passes on what it does not keep") {
+TEST_CASE("a grid asks for each of its times once, and forwards requests that it does not keep") {
   const auto counted = std::make_shared<CountedTimes>();
   const auto grid = grid_times(counted);
   const auto us = [&](double context) {
@@ -87,7 +87,7 @@ TEST_CASE("a grid asks for each of its times once, and passes on what it does no
     CHECK(grid->target_us({.batch = 3, .tokens = 2, .context = 7.25}, Convention::no_bonus) == Approx(7.75));
   }
   CHECK(counted->asked == 9);
-  // 960 and 1,024 tokens are of the grid; the second is too long for these times.
+  // 960 and 1,024 tokens are points of the grid; the second is too long for these times.
   CHECK(us(999.25) == 999.25);
   CHECK_THROWS_AS(us(1000.5), DomainError);
   CHECK(grid->target_us({.batch = 1, .tokens = 500, .context = 901.5, .prompt = true}, Convention::bonus) == 901.5);

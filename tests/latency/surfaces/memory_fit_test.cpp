@@ -123,13 +123,13 @@ TEST_CASE("activations of a token are its residual stream, logits and widest blo
   CHECK(bytes() == 10 * 2.0 * (3 * 4096 + 128256 + 2 * 14336));
 }
 
-TEST_CASE("a limit counts the tokens that are verified, in what fits and in the largest batch") {
+TEST_CASE("a limit counts the verified tokens, in the fit and in the largest batch") {
   const MemoryLimit limit{.models = {.target = shipped("tiny-target"),
                                      .draft = shipped("tiny-drafter"),
                                      .target_deployment = {},
                                      .draft_deployment = {}},
                           .capacity_bytes = 1e9};
-  // The context is short beside the tokens, so that they decide.
+  // The context is short compared with the tokens, so that they decide.
   const std::int64_t batch = limit.max_batch(64, 1);
   REQUIRE(batch > 1);
   CHECK(limit.fits(batch, 64, 1));
@@ -154,7 +154,7 @@ TEST_CASE("a head shares the target's tables as far as the first device holds th
   CHECK(draft_weights(4, 1) == own + table + table * 3 / 4);
 }
 
-TEST_CASE("states of linear attention are kept for each token that may be taken back") {
+TEST_CASE("states of linear attention are kept for each token that may be rolled back") {
   ModelShape shape = tests::tiny_decoder();
   shape.layers = 4;
   shape.linear = {.layers = 3, .layer_parameters = 100, .state_elements = 50};

@@ -9,7 +9,7 @@
 /// Profiles of devices whose every time follows from a known model.
 namespace foredraft::latency::tests {
 
-/// Of a device somewhat like an H200.
+/// A device similar to an H200.
 inline constexpr LatencyModel known_model{.launch_us = 3.0,
                                           .input_us = 2e-4,
                                           .bandwidth_bytes_per_s = 4e12,
@@ -26,10 +26,10 @@ inline constexpr LatencyModel known_model{.launch_us = 3.0,
 /// exp(noise z) with z standard normal of a fixed seed; medians are known to 0.4 % and a second run differs by 1 %.
 [[nodiscard]] Profile modelled_profile(const LatencyModel& model, const std::vector<std::string>& names, double noise);
 
-/// 2 us and what a straight line over the elements says. (batch (2 gamma + 1) vocabulary)
+/// 2 us plus a time proportional to the elements, batch (2 gamma + 1) vocabulary.
 [[nodiscard]] double modelled_sampling_us(std::int64_t batch, std::int64_t gamma, std::int64_t vocabulary);
 
-/// A row of fused_exact of this time, known as well as those of modelled_profile.
+/// A row of fused_exact with this time, as accurate as those of modelled_profile.
 [[nodiscard]] VerificationRow sampling_row(const VerificationCell& cell, double us);
 
 /// Draws and verifications of gamma 1, 4 and 8 at batch 1 and 8: fp16, hot, graph.

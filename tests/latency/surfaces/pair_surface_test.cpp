@@ -29,7 +29,7 @@ double modelled(const std::string& model, Role role, std::int64_t batch, std::in
       {.model = model, .role = role, .dtype = "fp16", .batch = batch, .tokens = tokens, .context = context});
 }
 
-/// One sequence of no context.
+/// One sequence without context.
 void add_step(Profile& profile, const std::string& model, Role role, std::int64_t tokens, double us) {
   profile.steps.push_back(
       {{.model = model, .role = role, .dtype = "fp16", .tokens = tokens, .context = 0},
@@ -48,7 +48,7 @@ Profile made_up_sheet() {
 
 }  // namespace
 
-TEST_CASE("drafts one by one take what was measured of them, else as many passes of the drafter") {
+TEST_CASE("sequential drafts use their measurement, else as many passes of the drafter") {
   const Profile profile = tests::modelled_profile(tests::known_model, {"llama-2-7b", "qwen1.5-0.5b"}, 0.0);
   const PairSurface pair(profile, model_registry(), "llama-2-7b", "qwen1.5-0.5b", Role::autoregressive_drafting);
   CHECK(pair.target_pass(4, 8, 128).time_us ==
@@ -63,7 +63,7 @@ TEST_CASE("drafts one by one take what was measured of them, else as many passes
   CHECK_THROWS_AS(pair.drafting(0, 1, 128), DomainError);
 }
 
-TEST_CASE("drafts that are made one by one are drawn one by one, those of a block or of heads from all rows at once") {
+TEST_CASE("sequential drafts are sampled one by one, those of a block or of heads from all rows at once") {
   constexpr std::int64_t vocabulary = 32'000;
   Profile profile = tests::modelled_profile(tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
   const auto pair_of = [&](const std::string& drafter, Role drafting) {
@@ -84,7 +84,7 @@ TEST_CASE("drafts that are made one by one are drawn one by one, those of a bloc
   CHECK_THROWS_AS(heads.sampling(0, 2), DomainError);
 }
 
-TEST_CASE("an iteration has the times of its passes, and nothing for what is not known") {
+TEST_CASE("an iteration has the times of its passes, and nothing for unknown ones") {
   Profile profile = tests::modelled_profile(tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
   const TimedPair models{.target = "llama-2-7b", .draft = "sheared-llama-1.3b", .models = model_registry()};
   const auto iteration = [&](Convention convention) {
@@ -131,7 +131,7 @@ TEST_CASE("unstated routing and vector units widen the growth of a data sheet's 
   const Interval vector_units = range("llama-3.1-8b", {.weights = weight_formats("q4_k_m").value()}, 5);
   CHECK(vector_units.low < 0.98);
   CHECK(vector_units.high > 1.02);
-  // As was measured, unless it is stated.
+  // As measured, unless stated.
   const auto verify = [&](std::optional<double> skew) {
     const SheetPair pair{.target = {.weights = NumberFormat::mxfp4, .expert_skew = skew},
                          .attainable = attainable_of(sheet)};
@@ -143,7 +143,7 @@ TEST_CASE("unstated routing and vector units widen the growth of a data sheet's 
   CHECK(verify({}) < verify(0.0));
 }
 
-TEST_CASE("memory holds the models as their passes ran") {
+TEST_CASE("memory holds the models in the formats of their passes") {
   Profile profile = tests::modelled_profile(tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
   profile.device.memory_bytes.value = 80e9;
   const TimedPair models{.target = "llama-2-7b",
@@ -155,11 +155,11 @@ TEST_CASE("memory holds the models as their passes ran") {
   CHECK(limit(Role::autoregressive_drafting)->capacity_bytes == 40e9);
   CHECK(limit(Role::autoregressive_drafting)->models.draft->name == "sheared-llama-1.3b");
   CHECK(limit(Role::autoregressive_drafting)->models.target_deployment == fp16);
-  CHECK_FALSE(limit(Role::head_drafting)->models.draft);  // heads whose weights are not known
+  CHECK_FALSE(limit(Role::head_drafting)->models.draft);  // heads with unknown weights
   profile.source = Source::datasheet;
   CHECK(limit(Role::autoregressive_drafting)->models.target_deployment == models.sheet.target);
   CHECK(limit(Role::autoregressive_drafting)->models.draft_deployment == models.sheet.draft);
-  profile.source = Source::engine;  // which does not say how its models ran
+  profile.source = Source::engine;  // which does not state how its models ran
   CHECK_FALSE(limit(Role::autoregressive_drafting));
   profile.deployments = {{.model = "llama-2-7b", .weights = "fp8", .kv_cache = "bf16", .tensor_parallel = 2},
                          {.model = "sheared-llama-1.3b", .weights = "bf16", .kv_cache = "bf16", .tensor_parallel = 1}};
@@ -170,7 +170,7 @@ TEST_CASE("memory holds the models as their passes ran") {
   CHECK(deployed_models(profile, models, Role::autoregressive_drafting));
 }
 
-TEST_CASE("sampling comes from where the worse known of its draws and its verification comes from") {
+TEST_CASE("the provenance of sampling is the weaker one of its draws and its verification") {
   constexpr std::int64_t vocabulary = 32'000;
   Profile profile = tests::modelled_profile(tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
   tests::add_sampling(profile, vocabulary);  // batches of 1 and 8; draws, and verifications of 1, 4 and 8 drafts
@@ -200,7 +200,7 @@ TEST_CASE("blocks and heads draft by their own passes") {
   CHECK(block.drafting(4, 1, 60).origin == Origin::roofline);
 }
 
-TEST_CASE("a head that fills a block takes one pass a draft, and prompts as keys and values alone") {
+TEST_CASE("a head that fills a block takes one pass a draft, and prompts as keys and values only") {
   const Profile sheet = made_up_sheet();
   ModelShape block = find_model(model_registry(), "eagle-llama-3.1-8b");
   block.name = "block";
@@ -219,7 +219,7 @@ TEST_CASE("a head that fills a block takes one pass a draft, and prompts as keys
   CHECK_THROWS_WITH(PairSurface(sheet, models, Role::autoregressive_drafting),
                     Catch::Contains("set the drafter to block"));
 
-  // A scenario that names no drafter is charged the same pass, but a server must say that drafts take one.
+  // A scenario without a drafter is charged the same pass, but a server must state that drafts take one.
   LookedUpTimes asked;
   const auto times = [&](const Drafter& drafter) { return surface_times(sheet, "sheet", models, drafter); };
   const DecodingCost charged = times(AutoregressiveDrafter{})->cost(asked, 4, Convention::bonus).value();
@@ -229,7 +229,7 @@ TEST_CASE("a head that fills a block takes one pass a draft, and prompts as keys
   CHECK_NOTHROW(times(AutoregressiveDrafter{})->drafter_us({.batch = 1, .tokens = 500, .context = 0, .prompt = true}));
 }
 
-TEST_CASE("drafts that the host looks up take its time, whatever their length, and no memory") {
+TEST_CASE("drafts looked up on the host take its time at any length, and no memory") {
   const TimedPair models{.target = "llama-3.1-8b",
                          .draft = "ngram",
                          .models = model_registry(),
@@ -244,7 +244,7 @@ TEST_CASE("drafts that the host looks up take its time, whatever their length, a
   CHECK_FALSE(memory_limit(sheet, models, Role::block_drafting, 0.9)->models.draft);
 }
 
-TEST_CASE("an engine's loop draws a token at every verified position, and catches up while weights still come") {
+TEST_CASE("an engine's loop samples every verified position, and its catch-up pass may read weights from memory") {
   Profile profile{.source = Source::engine, .identity = {}, .device = {}, .limits = {}};
   profile.engine_loop = EngineLoop{.draft_catch_up = CatchUp::verified, .draw_us = {.value = 50.0}};
   add_step(profile, "big", Role::decoder_pass, 1, 20.0);
@@ -259,7 +259,7 @@ TEST_CASE("an engine's loop draws a token at every verified position, and catche
         Approx(std::cbrt(216.0 + 512.0 - 64.0)).epsilon(foredraft::tests::second_route));
 }
 
-TEST_CASE("a user's pair needs its passes alone") {
+TEST_CASE("a user's pair needs only its passes") {
   Profile profile{.source = Source::user, .identity = {}, .device = {}, .limits = {}};
   profile.device.name = "steps.csv";
   add_step(profile, "big", Role::decoder_pass, 1, 20.0);
@@ -288,7 +288,7 @@ std::shared_ptr<const ForwardPassTimes> sheet_times(const std::string& target, c
 
 }  // namespace
 
-TEST_CASE("a pass that reads prompts as well is never shorter than either part alone, nor longer than both") {
+TEST_CASE("a pass that also reads prompts is never shorter than either part, nor longer than both") {
   for (const std::string target : {"llama-3.1-8b", "qwen3-30b-a3b", "qwen3.5-27b", "deepseek-v3"}) {
     INFO(target);
     const auto times = sheet_times(target, {.tensor_parallel = target == "deepseek-v3" ? 8 : 1});
@@ -314,19 +314,19 @@ TEST_CASE("a pass that reads prompts as well is never shorter than either part a
   }
 }
 
-TEST_CASE("a pass over prompts alone is prefill, and a chunk of one token is nearly another decoding sequence") {
+TEST_CASE("a pass over only prompts is prefill, and a chunk of one token is almost another decoding sequence") {
   const auto times = sheet_times("llama-3.1-8b");
   const auto us = [&](const StepShape& shape) { return times->target_us(shape, Convention::bonus); };
   CHECK(us({.batch = 0, .tokens = 1, .context = 0.0, .chunk = 2000, .chunk_context = 300.0}) ==
         us({.batch = 1, .tokens = 2000, .context = 300.0, .prompt = true}));
   const double mixed = us({.batch = 31, .tokens = 1, .context = 900.0, .chunk = 1, .chunk_context = 900.0});
   CHECK(mixed == Approx(us({.batch = 32, .tokens = 1, .context = 900.0})).epsilon(2e-3));
-  // What a chunk was not given is not looked at.
+  // Members that a chunk does not use are ignored.
   CHECK(us({.batch = 8, .tokens = 1, .context = 100.0, .chunk = 0, .chunk_context = 5000.0}) ==
         us({.batch = 8, .tokens = 1, .context = 100.0}));
 }
 
-TEST_CASE("once computing decides, a chunk adds what its tokens take by themselves") {
+TEST_CASE("if compute bound, a chunk adds only the time of its tokens") {
   const auto times = sheet_times("llama-3.1-8b");
   const auto us = [&](std::int64_t chunk) {
     return times->target_us({.batch = 64, .tokens = 1, .context = 1000.0, .chunk = chunk}, Convention::bonus);
@@ -354,7 +354,7 @@ TEST_CASE("prefill has the logits and the last state of one token of each sequen
         named(operators_of("qwen3.5-27b", false), "linear attention").bytes);
 }
 
-TEST_CASE("steps of a profile take from the prompts' data sheet by how much a chunk makes them longer") {
+TEST_CASE("steps of a profile take the growth by a chunk from the prompts' data sheet") {
   Profile steps{.source = Source::engine, .identity = {}, .device = {}, .limits = {}};
   steps.steps.push_back(
       {{.model = "llama-3.1-8b", .role = Role::decoder_pass, .dtype = "fp16", .tokens = 1, .context = 500},

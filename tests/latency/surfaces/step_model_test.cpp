@@ -34,7 +34,7 @@ std::vector<StepOperator> decoder_operators(const ModelShape& shape, const Deplo
   return ForwardPassOperations(shape, Role::decoder_pass, deployment).operators(point);
 }
 
-/// Of one pass: the sum that pass_us() is to be, operator by operator.
+/// The expected pass_us() of one pass, summed operator by operator.
 double step_us(const std::vector<StepOperator>& operators, std::int64_t devices, const DevicePeaks& peaks,
                const Attained& attained) {
   double sum = attained.step_us;
@@ -59,7 +59,7 @@ TEST_CASE("the time of a pass is its fixed time and the sum over its operators")
   CHECK(step_us({product}, 1, made_up_peaks(), data_sheet_limits()) == Approx(7 * 15.0).epsilon(few_ulp));
 }
 
-TEST_CASE("a product on vector units takes the fp32 peak, and queries that read the cache again move its bytes again") {
+TEST_CASE("a product on vector units takes the fp32 peak, and queries that reread the KV cache move its bytes again") {
   DevicePeaks peaks = made_up_peaks();
   peaks.matrix_peak_flop_per_s[NumberFormat::fp32] = 2e13;
   const StepOperator product{.name = "qkv", .kind = OperatorKind::product, .flop = 1e9, .vector_flop = 1e9};
@@ -67,7 +67,7 @@ TEST_CASE("a product on vector units takes the fp32 peak, and queries that read 
   CHECK(operator_us(product, 1, peaks, attained) == Approx(20.0).epsilon(few_ulp));  // as on matrix units
   attained.vector_efficiency = 0.25;
   CHECK(operator_us(product, 1, peaks, attained) == Approx(200.0).epsilon(few_ulp));
-  StepOperator many = product;  // tokens: at least as long as over those that vector units take
+  StepOperator many = product;  // more tokens: at least as long as the maximum on vector units
   many.flop = 5e9;
   CHECK(operator_us(many, 1, peaks, attained) == Approx(200.0).epsilon(few_ulp));
   many.flop = 50e9;
@@ -142,7 +142,7 @@ TEST_CASE("drafting one by one takes the fixed time of a pass for each draft, in
   }
 }
 
-TEST_CASE("what engines reach is read with a range and a source each, and rejected all at once") {
+TEST_CASE("attainable shares are read with a range and a source each, and all errors are reported at once") {
   const Attainable shipped = attainable_of(made_up_peaks());
   CHECK(shipped.step.high / shipped.step.low <= 1.8);
   CHECK(shipped.verification.high / shipped.verification.low <= 1.8);
@@ -186,7 +186,7 @@ TEST_CASE("products in a format without a peak are computed in the next wider on
   CHECK(computed({}, fp8) == std::nullopt);
 }
 
-TEST_CASE("a format that a device can compute in no other is named, weight-only formats need none") {
+TEST_CASE("a format without any compute format on a device is named, weight-only formats need none") {
   const ModelShape& shape = shape_of("llama-3.1-8b");
   const auto time = [&](NumberFormat weights, std::int64_t batch = 1) {
     return step_us(decoder_operators(shape, {.weights = weights}, {.batch = batch}), 1, made_up_peaks(),
@@ -196,7 +196,7 @@ TEST_CASE("a format that a device can compute in no other is named, weight-only 
   CHECK(time(NumberFormat::fp8) < time(NumberFormat::bf16));
   CHECK(time(NumberFormat::mxfp4) < time(NumberFormat::fp8));
   CHECK(time(NumberFormat::int8) == time(NumberFormat::fp8));
-  CHECK(time(NumberFormat::int8, 1024) > time(NumberFormat::fp8, 1024));  // made up are no units for int8
+  CHECK(time(NumberFormat::int8, 1024) > time(NumberFormat::fp8, 1024));  // the test device has no int8 units
   CHECK_THROWS_WITH(time(NumberFormat::fp32),
                     Catch::StartsWith("made up: no matrix peak of fp32 or a wider format is known"));
   DevicePeaks alone = made_up_peaks();

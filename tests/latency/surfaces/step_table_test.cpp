@@ -10,7 +10,7 @@
 namespace foredraft::latency {
 namespace {
 
-/// Flat, then bent, with a step downwards of 10 % such as a change of tiles makes.
+/// Flat, then rising, with a drop of 10 % as from a change of tile size.
 std::vector<StepTable::Row> rows_with_knee() {
   std::vector<StepTable::Row> rows;
   for (const std::int64_t context : {128, 1024}) {
@@ -40,7 +40,7 @@ TEST_CASE("every measured point is answered exactly, with its own spread") {
   }
 }
 
-TEST_CASE("between two points a time lies between theirs and moves one way") {
+TEST_CASE("between two points a time lies between theirs and is monotonic") {
   const StepTable table(rows_with_knee());
   const auto check_between = [&](const ForwardPassPoint& from, const ForwardPassPoint& to, auto&& at) {
     const double start = table.at(from)->time_us;
@@ -69,7 +69,7 @@ TEST_CASE("log time is straight over log counts, time over context") {
   const double near = table.at({64, 4, 128})->time_us;
   const double far = table.at({64, 4, 1024})->time_us;
   CHECK(table.at({64, 4, 576})->time_us == Approx(0.5 * (near + far)).epsilon(foredraft::tests::few_ulp));
-  // A power law stays one: batches of a table that is nothing else.
+  // A table that is a power law in the batch is interpolated as a power law.
   std::vector<StepTable::Row> power;
   for (const std::int64_t batch : {1, 4, 64}) {
     for (const std::int64_t tokens : {1, 16}) {
@@ -80,7 +80,7 @@ TEST_CASE("log time is straight over log counts, time over context") {
         Approx(3.0 * std::pow(150.0, 0.7)).epsilon(foredraft::tests::second_route));
 }
 
-TEST_CASE("nothing is answered outside of what was measured") {
+TEST_CASE("nothing is answered outside of the measured range") {
   const StepTable table(rows_with_knee());
   for (const ForwardPassPoint& outside :
        {ForwardPassPoint{1, 33, 128}, ForwardPassPoint{65, 1, 128}, ForwardPassPoint{1, 1, 127},
@@ -89,7 +89,7 @@ TEST_CASE("nothing is answered outside of what was measured") {
   }
 }
 
-TEST_CASE("a curve that does not reach the tokens asked for is passed over") {
+TEST_CASE("a curve that does not reach the requested tokens is skipped") {
   std::vector<StepTable::Row> rows;
   for (const std::int64_t batch : {1, 16}) {
     for (const std::int64_t tokens : {1, 8}) rows.push_back({{batch, tokens, 0}, static_cast<double>(batch), 0.0});
@@ -100,24 +100,24 @@ TEST_CASE("a curve that does not reach the tokens asked for is passed over") {
   CHECK(table.at({4, 1, 0})->time_us == Approx(12.0).epsilon(foredraft::tests::few_ulp));
   CHECK(table.at({4, 2, 0})->time_us == Approx(4.0).epsilon(foredraft::tests::few_ulp));  // between batches 1 and 16
   CHECK(table.at({1, 1, 500})->time_us == Approx(1.5).epsilon(foredraft::tests::few_ulp));
-  CHECK_FALSE(table.at({1, 8, 500}));  // context 1,000 knows no 8 tokens
+  CHECK_FALSE(table.at({1, 8, 500}));  // context 1,000 has no 8 tokens
 }
 
-TEST_CASE("a time between points is as uncertain as its neighbors and as leaving out a point makes") {
-  // A power law is interpolated without an error: only the neighbors' spread is left.
+TEST_CASE("an interpolated time is as uncertain as its neighbors and as leaving out a point") {
+  // A power law is interpolated without an error: only the neighbors' spread remains.
   std::vector<StepTable::Row> rows;
   for (const std::int64_t tokens : {1, 2, 4, 8}) {
     rows.push_back({{1, tokens, 0}, static_cast<double>(tokens), tokens == 8 ? 0.03 : 0.01});
   }
   CHECK(StepTable(rows).at({1, 6, 0})->spread ==
         Approx(0.01 + 0.02 * std::log(1.5) / std::log(2.0)).epsilon(foredraft::tests::second_route));
-  // One point 20 % above: leaving it out, or a neighbor of it, shows by how much.
+  // One point 20 % above: leaving out it or a neighbor gives the error.
   rows[2].time_us *= 1.2;
   CHECK(StepTable(rows).at({1, 6, 0})->spread > 0.09);
   CHECK(StepTable(rows).at({1, 4, 0})->spread == 0.01);
 }
 
-TEST_CASE("times that fall where there is more to do are rejected, beyond what a change of tiles makes") {
+TEST_CASE("times that fall with more work are rejected, beyond the effect of tile sizes") {
   const auto rejected = [](const ForwardPassPoint& point, double factor, double spread = 0.01) {
     std::vector<StepTable::Row> rows = rows_with_knee();
     for (StepTable::Row& row : rows) {

@@ -39,7 +39,7 @@ double us_at(const VerificationSurface& surface, std::int64_t batch, std::int64_
 
 }  // namespace
 
-TEST_CASE("draws and verifications have their measured times, and straight lines of their own between them") {
+TEST_CASE("draws and verifications have their measured times, and separate straight lines between them") {
   const VerificationSurface surface(measured_profile(), fp32_eager, vocabulary);
   const Latency exact = surface.at(4, 0).value();
   CHECK(exact.time_us == 34.0);
@@ -50,19 +50,19 @@ TEST_CASE("draws and verifications have their measured times, and straight lines
   CHECK(us_at(surface, 2, 0) == Approx(18.0).epsilon(foredraft::tests::few_ulp));
   CHECK(surface.at(2, 0)->origin == Origin::interpolated);
   CHECK(surface.at(2, 0)->inside);
-  // Beyond the largest the line goes on, and says so.
+  // The line continues beyond the largest, and the result says so.
   CHECK(us_at(surface, 8, 0) == Approx(66.0).epsilon(foredraft::tests::few_ulp));
   CHECK_FALSE(surface.at(8, 0)->inside);
 }
 
-TEST_CASE("what A/A leaves is a verification's spread where it is wider than its own") {
+TEST_CASE("the A/A difference is a verification's spread where it is wider than its own") {
   Profile profile = measured_profile();
   profile.aa_test = AgainstItself{.pairs = 10, .median_difference = 0.004, .p95_difference = 0.03};
   CHECK(VerificationSurface(profile, fp32_eager, vocabulary).at(1, 4)->spread.value() ==
         Approx(0.03 / std::sqrt(2.0)).epsilon(foredraft::tests::second_route));
 }
 
-TEST_CASE("a vocabulary that was not measured follows the line of all rows, never below 0") {
+TEST_CASE("an unmeasured vocabulary follows the line of all rows, never below 0") {
   Profile profile = measured_profile();
   const VerificationSurface surface(profile, fp32_eager, 2000);
   CHECK(us_at(surface, 1, 0) == Approx(30.0).epsilon(foredraft::tests::few_ulp));  // of 1,000 and 3,000 elements
@@ -80,7 +80,7 @@ TEST_CASE("without draws of two sizes they follow the line of all rows, as profi
         Approx(30.0).epsilon(foredraft::tests::few_ulp));
 }
 
-TEST_CASE("rows of another verifier, type, launch, cache or kind of logits say nothing, nor does a single size") {
+TEST_CASE("rows of another verifier, type, launch, cache or kind of logits give no time, nor does a single size") {
   const Profile profile = measured_profile();
   const auto says_nothing = [&](auto&& change) {
     Profile other = profile;

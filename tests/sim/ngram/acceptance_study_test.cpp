@@ -14,7 +14,7 @@
 namespace foredraft::ngram {
 namespace {
 
-/// A bigram target and a drafter of `draft_order`, which ExactChain can do without simulation.
+/// A bigram target and a drafter of `draft_order`, which ExactChain can compute exactly.
 AcceptanceStudy small_study(int draft_order, double temperature, std::uint64_t tokens) {
   return {.target = Model::train(tests::generated_documents(tests::generated_vocabulary, 100, 1),
                                  tests::generated_vocabulary, 2),
@@ -37,7 +37,7 @@ Estimate accepted_share(const StudyTally& tally) {
 }  // namespace
 
 TEST_CASE("alpha of a study at temperature 1 is that of the exact sum over contexts") {
-  // 400,000 tokens: alpha off by 0.004 is seen.
+  // 400,000 tokens detect an error of 0.004 in alpha.
   for (const int order : {1, 2}) {
     const AcceptanceStudy study = small_study(order, 1.0, 400'000);
     const StudyTally tally = run_acceptance_study(study, {.seed = 1, .point = 0}, 2);
@@ -50,7 +50,7 @@ TEST_CASE("alpha of a study at temperature 1 is that of the exact sum over conte
 }
 
 TEST_CASE("the chain fitted by a study is that of the exact sum over contexts") {
-  // Acceptances in clusters: 0.65 after an acceptance, 0.25 after a rejection. Either off by 0.03 is seen.
+  // Acceptances in clusters: 0.65 after an acceptance, 0.25 after a rejection. An error of 0.03 in either is detected.
   const AcceptanceStudy study{
       .target = Model::train(tests::two_regime_documents(20, 1), tests::generated_vocabulary, 2),
       .drafter = ngram_drafter(Model::train(tests::two_regime_documents(1, 2), tests::generated_vocabulary, 1)),
@@ -76,8 +76,8 @@ TEST_CASE("alpha of a study at temperature 0 is the exact share of equal choices
 }
 
 TEST_CASE("a study has one run per rejection, as long as the acceptances after it") {
-  // Runs of some 300 acceptances: leaving those out that texts of 2,048 tokens cut off would shorten their mean by a
-  // quarter, ten standard errors.
+  // Runs of about 300 acceptances: omitting those that are cut off by the end of a text of 2,048 tokens would shorten
+  // their mean by a quarter, ten standard errors.
   AcceptanceStudy study = small_study(2, 1.0, 400'000);
   study.drafter = ngram_drafter(
       Model::train(tests::generated_documents(tests::generated_vocabulary, 99, 1), tests::generated_vocabulary, 2));
@@ -98,9 +98,9 @@ TEST_CASE("a study has one run per rejection, as long as the acceptances after i
   CHECK(run_acceptance_study(small_study(2, 0.0, 3000), {.seed = 2, .point = 0}, 2).runs.empty());
 }
 
-TEST_CASE("the accuracy of a head or a stage along the target's text is that of the exact sum over contexts") {
-  // 400,000 tokens: an accuracy off by 0.004 is seen. The distribution of c, the last token seen, and y, the one before
-  // the draft, two places on, is stationary(c) (P P)(c, y).
+TEST_CASE("the accuracy of a head or a stage along the target's text equals the exact sum over contexts") {
+  // 400,000 tokens detect an error of 0.004 in an accuracy. The distribution of c, the last token seen, and y, the one
+  // before the draft, two places on, is stationary(c) (P P)(c, y).
   for (const bool sees_before : {false, true}) {
     AcceptanceStudy study = small_study(2, 1.0, 400'000);
     const auto documents = tests::generated_documents(tests::generated_vocabulary, 12, 2);
@@ -120,8 +120,8 @@ TEST_CASE("the accuracy of a head or a stage along the target's text is that of 
   }
 }
 
-TEST_CASE("a run of many times a text's length is read to its end") {
-  // Some 3,000 acceptances a run.
+TEST_CASE("a run many times as long as a text is read to its end") {
+  // About 3,000 acceptances per run.
   AcceptanceStudy study = small_study(2, 1.0, 200'000);
   study.target =
       Model::train(tests::generated_documents(tests::generated_vocabulary, 2000, 1), tests::generated_vocabulary, 2);
@@ -135,7 +135,7 @@ TEST_CASE("a run of many times a text's length is read to its end") {
   CHECK(tally.runs.size() > 2 * 2048 + 1);
 }
 
-TEST_CASE("positions of different texts are no neighbors") {
+TEST_CASE("positions of different texts are not neighbors") {
   const auto transitions = [](const StudyTally& tally) {
     return tally.units.sum(StudyTally::after_acceptance_accepted) +
            tally.units.sum(StudyTally::after_acceptance_rejected) +
@@ -159,7 +159,7 @@ TEST_CASE("a study counts every token once and is the same on any number of thre
   CHECK(one.units.sum(StudyTally::positions) == 10'001);
 }
 
-TEST_CASE("a study rejects models that do not belong together, other temperatures and nothing to do") {
+TEST_CASE("a study rejects models that do not belong together, other temperatures and an empty task") {
   AcceptanceStudy study = small_study(2, 1.0, 100);
   const auto problem = [](const AcceptanceStudy& bad) { (void)run_acceptance_study(bad, {.seed = 1, .point = 0}, 1); };
   study.temperature = 0.5;

@@ -33,7 +33,7 @@ Row stationary(const Matrix& matrix) {
   return row;
 }
 
-/// Distribution of draft i (from 0) after the emitted token c and, where i > 0, the accepted draft y.
+/// Distribution of draft i (from 0) after the emitted token c and, if i > 0, the accepted draft y.
 Row draft_distribution(const ngram::Drafter& drafter, std::size_t i, std::size_t c, std::size_t y) {
   const auto emitted = static_cast<Token>(c);
   const auto before = static_cast<Token>(y);

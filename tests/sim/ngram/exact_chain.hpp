@@ -11,15 +11,15 @@
 
 namespace foredraft::tests {
 
-/// What speculative decoding does with a target and a drafter of order 1 or 2, without simulation: the state is the
-/// last token, so every long-run mean is a sum over the stationary distribution of a finite chain.
+/// Exact results of speculative decoding with a target and a drafter of order 1 or 2: the state is the last token, so
+/// every long-run mean is a sum over the stationary distribution of a finite chain.
 class ExactChain {
  public:
   ExactChain(const ngram::Model& target, const ngram::Model& draft);
 
   /// Temperature 1.
   [[nodiscard]] double alpha() const;  ///< token average of sum min(p, q)
-  /// The same for a draft that sees the token `places` places in front of the one before it, and that one: q(c, y).
+  /// The same for a draft that depends on the token before it, y, and on the token `places` before that, c: q(c, y).
   [[nodiscard]] double alpha_after(
       int places, const std::function<std::vector<double>(ngram::Token c, ngram::Token y)>& draft_distribution) const;
   [[nodiscard]] double accept_after_acceptance() const;
@@ -49,8 +49,8 @@ struct ExactIterations {
   std::vector<double> conditional;  ///< [i]: draft i accepted given that all before it were
 };
 
-/// By enumeration of what each draft can see: the last emitted token and the draft before. `drafter` has models of
-/// order 1 or 2, or stages that see one emitted token at most.
+/// By enumeration of what each draft depends on: the last emitted token and the draft before. `drafter` has models of
+/// order 1 or 2, or stages that depend on at most one emitted token.
 [[nodiscard]] ExactIterations exact_iterations(const ngram::Model& target, const ngram::Drafter& drafter,
                                                std::int64_t gamma, Convention convention);
 

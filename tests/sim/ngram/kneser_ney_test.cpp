@@ -23,8 +23,8 @@ std::vector<double> distribution(const Model& model, const std::vector<Token>& c
   return p;
 }
 
-/// All contexts seen in training, and as many made at random, most of them unseen: longer than any model looks, with
-/// documents that end inside.
+/// All contexts of the training text, and as many random ones, most of them unseen: longer than the context of any
+/// model, with ends of documents inside.
 std::vector<std::vector<Token>> seen_and_random_contexts(const ReferenceModel& reference) {
   std::vector<std::vector<Token>> contexts(reference.contexts().begin(), reference.contexts().end());
   RandomStream random(5, {Purpose::test, 0, 0});
@@ -38,7 +38,7 @@ std::vector<std::vector<Token>> seen_and_random_contexts(const ReferenceModel& r
 
 }  // namespace
 
-TEST_CASE("probabilities are those of the definition, positive and of sum one, in seen and unseen contexts", "[long]") {
+TEST_CASE("probabilities follow the definition, are positive and sum to one, in seen and unseen contexts", "[long]") {
   std::vector<Window> windows{head_window(2, 2),  head_window(3, 5),  head_window(5, 3),  head_window(2, max_heads),
                               stage_window(1, 3), stage_window(2, 2), stage_window(3, 4), stage_window(4, 2)};
   for (int order = 1; order <= max_order; ++order) windows.push_back(adjacent_window(order));
@@ -66,7 +66,7 @@ TEST_CASE("probabilities are those of the definition, positive and of sum one, i
   }
 }
 
-TEST_CASE("the window of a head leaves out the tokens between, that of a stage all but the nearest") {
+TEST_CASE("the window of a head skips the tokens between, that of a stage all but the nearest") {
   using Distances = std::vector<int>;
   CHECK(adjacent_window(4).distances == Distances{1, 2, 3});
   CHECK(head_window(4, 3).distances == Distances{3, 4, 5});
@@ -75,13 +75,13 @@ TEST_CASE("the window of a head leaves out the tokens between, that of a stage a
   for (int order = 1; order < max_order; ++order) {
     CHECK(head_window(order, 1).distances == adjacent_window(order).distances);
     CHECK(stage_window(order, 1).distances == adjacent_window(order).distances);
-    // At the second position a stage sees all of the last tokens.
+    // At the second position a stage depends on all of the last tokens.
     CHECK(stage_window(order, 2).distances == adjacent_window(order + 1).distances);
   }
 }
 
 TEST_CASE("a head learns the token two positions back, across the end of a document, too") {
-  // Text <end> 2 3 <end> 2 4 <end>: two places after 2 is the end each time, after the end 3 and 4.
+  // Text <end> 2 3 <end> 2 4 <end>: two places after 2 there is always <end>; two places after <end> there are 3 and 4.
   const auto model = Model::train(Documents{{2, 3}, {2, 4}}, 5, head_window(2, 2));
   CHECK(model->argmax(std::vector<Token>{2}) == end_of_document);
   CHECK(model->probability(std::vector<Token>{3}, 2) > model->probability(std::vector<Token>{3}, 4));
@@ -90,7 +90,8 @@ TEST_CASE("a head learns the token two positions back, across the end of a docum
 }
 
 TEST_CASE("a worked example: shorter contexts count predecessors, not occurrences") {
-  // Text <end> 2 3 <end> 2 3 <end> 2 3 <end> 4 <end>; discounts 1/2, 1, 3/2 since no count of counts allows others.
+  // Text <end> 2 3 <end> 2 3 <end> 2 3 <end> 4 <end>; discounts 1/2, 1, 3/2 because the counts of counts do not allow
+  // estimates.
   const Documents documents{{2, 3}, {2, 3}, {}, {2, 3}, {4}};
   const auto model = Model::train(documents, 5, 2);
   const std::vector<Token> nothing;
@@ -147,8 +148,8 @@ TEST_CASE("argmax is the first of the most probable tokens in seen and unseen co
 }
 
 TEST_CASE("argmax can be a token that never followed the context") {
-  // 3 follows `x 2` for 37 tokens x, 5 follows `47 2` once: so little that the shorter context `2` decides. Frequencies
-  // of 1, 2, 3 and 4 let the discounts be estimated.
+  // 3 follows `x 2` for 37 tokens x, 5 follows `47 2` once: so rarely that the shorter context `2` decides. Because of
+  // frequencies 1, 2, 3 and 4, the discounts can be estimated.
   Documents documents{{47, 2, 5}};
   for (Token x = 10; x < 47; ++x) {
     const int times = x < 40 ? 1 : (x < 44 ? 2 : (x < 46 ? 3 : 4));
@@ -163,7 +164,7 @@ TEST_CASE("argmax can be a token that never followed the context") {
   }
 }
 
-TEST_CASE("argmax takes the lower token of two that the text treats alike, whichever came first") {
+TEST_CASE("argmax takes the lower token of two with equal counts, whichever came first") {
   for (const Documents& documents : {Documents{{2}, {3}}, Documents{{3}, {2}}}) {
     const auto model = Model::train(documents, 4, 3);
     const std::vector<Token> begin{end_of_document};
@@ -173,7 +174,7 @@ TEST_CASE("argmax takes the lower token of two that the text treats alike, which
 }
 
 TEST_CASE("sampled tokens follow the distribution in seen and unseen contexts") {
-  // 30,000 draws a context: a probability of 0.25 off by 0.02 is seen, some 50 units of chi-squared.
+  // 30,000 draws per context detect an error of 0.02 in a probability of 0.25: about 50 units of chi-squared.
   const std::vector<std::vector<Token>> contexts{{}, {1}, {7}, {3, 4}, {1, 9, 9}, {0, 0, 0, 0}, {5, 1}};
   constexpr std::int64_t draws = 30'000;
   std::uint64_t stream = 0;
@@ -206,7 +207,7 @@ TEST_CASE("discounts follow the counts of counts, and are fixed where these do n
   CHECK(estimate_discounts({}).of == fixed);
 }
 
-TEST_CASE("training rejects what it cannot learn from, and says which") {
+TEST_CASE("training rejects what it cannot learn from, and names it") {
   const Documents good{{2, 3}};
   CHECK_THROWS_WITH(Model::train(good, 4, 0), Catch::Contains("order=0"));
   CHECK_THROWS_WITH(Model::train(good, 4, 6), Catch::Contains("order=6"));

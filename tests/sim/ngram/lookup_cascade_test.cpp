@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies in front of a model that drafts: the emitted distribution against the target's, yields against those of the
-// model alone, and the passes that copies save.
+// Prompt lookup before a draft model: the emitted distribution against the target's, yields against those of the model
+// alone, and the passes that copies save.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <vector>
@@ -24,7 +24,7 @@ std::shared_ptr<const Model> model_of(std::int64_t vocabulary, int documents, st
   return Model::train(tests::generated_documents(vocabulary, documents, seed), vocabulary, order);
 }
 
-/// A target and a drafter of little and other text, so that they differ everywhere.
+/// A target and a drafter trained on little and other text, so that they differ everywhere.
 Speculation small_pair(double temperature, std::int64_t gamma) {
   return make_speculation(model_of(small_vocabulary, 40, 1, 3), ngram_drafter(model_of(small_vocabulary, 3, 2, 2)),
                           temperature, gamma);
@@ -63,7 +63,7 @@ constexpr std::size_t index_of(Token x, Token y, Token z) {
   return static_cast<std::size_t>((x * small_vocabulary + y) * small_vocabulary + z);
 }
 
-/// Expected number of each triple of tokens after the prompt in `trials` texts of the model alone.
+/// Expected number of each triple of tokens after the prompt in `trials` texts of the model by itself.
 std::vector<double> triples_of(const Model& model, const std::vector<Token>& prompt, double trials) {
   std::vector<double> expected(small_vocabulary * small_vocabulary * small_vocabulary);
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -105,9 +105,9 @@ TEST_CASE("a copy needs a long enough suffix of the text") {
   CHECK(look_up(std::vector<Token>{3, 2, 5, 1, 2}, 3, 2, 1) == std::vector<Token>{5, 1});
 }
 
-TEST_CASE("text of copies in front of a model has the target's own joint distribution of three tokens", "[long]") {
-  // 30,000 texts each after a prompt whose copies are likely and unlikely ones. Smallest defect seen: 3 % of the mass
-  // of the second token moved to one of probability 0.2.
+TEST_CASE("copies before a model keep the target's joint distribution of three tokens", "[long]") {
+  // 30,000 texts for each prompt, with likely and unlikely copies. The smallest detected defect moves 3 % of the mass
+  // of the second token to one of probability 0.2.
   constexpr std::int64_t trials = 30'000;
   const std::vector<std::vector<Token>> prompts{{2, 3, 4, 2, 5, 3, 2, 3, 5, 4, 2, 3}, {2, 4, 5, 3, 2, 5}};
   std::uint64_t block = 0;
@@ -131,7 +131,7 @@ TEST_CASE("text of copies in front of a model has the target's own joint distrib
   }
 }
 
-TEST_CASE("greedy text of copies in front of a model is the target's greedy text") {
+TEST_CASE("greedy text of copies before a model is the target's greedy text") {
   for (const CascadeCase& tried : cases()) {
     const Speculation models = small_pair(0.0, tried.gamma);
     SpeculationStreams streams(3, 0, 0);
@@ -152,7 +152,7 @@ TEST_CASE("greedy text of copies in front of a model is the target's greedy text
   }
 }
 
-TEST_CASE("a model whose tokens are copied in front of it yields what it yields alone, in fewer passes") {
+TEST_CASE("copying a model's tokens before it yields its own tokens, in fewer passes") {
   // 100,000 iterations: a standard error of about 0.004 tokens.
   const tests::Simulation staged = cascade_run(StagedLookup{.copies = 3, .match = 3, .window = 64}, 1.0, 5, 100'000);
   const auto& models = std::get<NgramModels>(std::get<TokenFidelity>(staged.scenario.fidelity).models).trained;
@@ -167,7 +167,7 @@ TEST_CASE("a model whose tokens are copied in front of it yields what it yields 
   CHECK(tally.units.sum(sim::drafted) == 5 * tally.units.sum(sim::iterations));
 }
 
-TEST_CASE("a run with copies in front of a model is conserved, and pays for the passes of the model alone") {
+TEST_CASE("a run with copies before a model is conserved, and is charged only the model's passes") {
   for (const double temperature : {1.0, 0.0}) {
     for (const foredraft::Drafter& drafter :
          {foredraft::Drafter(LookupFirst{.match = 3, .least = 2, .window = 64}),
@@ -187,7 +187,7 @@ TEST_CASE("a run with copies in front of a model is conserved, and pays for the 
   }
 }
 
-TEST_CASE("without a long enough suffix to copy the model drafts alone") {
+TEST_CASE("without a long enough suffix to copy only the model drafts") {
   // 64 equal tokens in a row do not occur.
   const LookupFirst never{.match = 64, .least = 64, .window = 64};
   const sim::Tally copied = tally_of(cascade_run(never, 1.0, 4, 3'000));

@@ -58,7 +58,7 @@ tests::ExactIterations exactly(const Simulation& simulation) {
                                  simulation.scenario.convention);
 }
 
-/// Heads or stages that see one emitted token, trained on little and other text than the target.
+/// Heads or stages that depend on one emitted token, trained on less and other text than the target.
 ngram::Drafter small_drafter(ngram::Sight sight, int count) {
   const auto documents = tests::generated_documents(tests::generated_vocabulary, 12, 2);
   std::vector<std::shared_ptr<const ngram::Model>> models;
@@ -90,7 +90,7 @@ Tally run_all(const Simulation& simulation, std::uint64_t seed = 1, unsigned thr
 }  // namespace
 
 TEST_CASE("tokens per iteration of an n-gram pair are those of the exact chain at temperature 1") {
-  // 100,000 iterations: a standard error of about 0.004 tokens, so a defect of 0.02 is seen.
+  // 100,000 iterations: a standard error of about 0.004 tokens, so an error of 0.02 is detected.
   using Case = std::pair<std::int64_t, Convention>;
   for (const auto& [gamma, convention] : {Case{1, Convention::bonus}, Case{3, Convention::bonus},
                                           Case{7, Convention::bonus}, Case{4, Convention::no_bonus}}) {
@@ -104,7 +104,7 @@ TEST_CASE("tokens per iteration of an n-gram pair are those of the exact chain a
   for (const Rule& rule : {Rule(RejectionSampling{}), Rule(GreedyMatch{})}) {
     Simulation simulation = small_simulation(0.0, 3, 300'000);
     simulation.token().rule = rule;
-    // 300,000 iterations: a standard error of about 0.006 tokens, so a defect of 0.03 is seen.
+    // 300,000 iterations: a standard error of about 0.006 tokens, so an error of 0.03 is detected.
     const double exact = exact_chain(simulation).greedy_tokens_per_iteration(3, ngram::Prompts::passage_tokens);
     REQUIRE(exact > 1.1);
     REQUIRE(exact < 3.9);
@@ -112,9 +112,9 @@ TEST_CASE("tokens per iteration of an n-gram pair are those of the exact chain a
   }
 }
 
-TEST_CASE("heads and stages accept at each position as often as the enumeration of what they see says", "[long]") {
-  // 200,000 iterations: standard errors of 0.0008 at the first position to 0.0024 at the last, so acceptances off by
-  // 0.004 and 0.012 are seen.
+TEST_CASE("heads and stages accept at each position as often as the enumeration of their contexts predicts", "[long]") {
+  // 200,000 iterations: standard errors of 0.0008 at the first position to 0.0024 at the last, so errors of 0.004 and
+  // 0.012 are detected.
   for (const auto sight : {ngram::Sight::none, ngram::Sight::previous}) {
     for (const auto convention : {Convention::bonus, Convention::no_bonus}) {
       Simulation simulation = small_simulation(1.0, 4, 200'000);
@@ -146,7 +146,7 @@ TEST_CASE("one draft is the same draft of heads, stages and the n-gram model of 
     CHECK(run_all(simulation) == heads);
     draft_by(simulation, ngram::ngram_drafter(trained(simulation).drafter->models.front()));
     CHECK(run_all(simulation) == heads);
-    // With more drafts they part.
+    // With more drafts they differ.
     simulation.scenario.gamma = 3;
     const Tally longer = run_all(simulation);
     draft_by(simulation, small_drafter(ngram::Sight::previous, 3));
@@ -154,9 +154,9 @@ TEST_CASE("one draft is the same draft of heads, stages and the n-gram model of 
   }
 }
 
-TEST_CASE("a higher-order pair yields what the runs of its acceptance study say") {
+TEST_CASE("a higher-order pair yields the tokens of its acceptance study's runs") {
   // Tokens per iteration of a stationary 0/1 process: (1 + E R) / (1 + E floor(R / (gamma + 1))), R a run of ones. It
-  // knows the process alone, so drafts and bonus token must leave the distribution of text and acceptance untouched.
+  // depends only on the process, so drafts and bonus token must not change the distribution of text and acceptance.
   Simulation simulation = small_simulation(1.0, 3, 150'000);
   const auto target = ngram::Model::train(tests::generated_documents(tests::generated_vocabulary, 200, 1),
                                           tests::generated_vocabulary, 4);
@@ -177,14 +177,14 @@ TEST_CASE("a higher-order pair yields what the runs of its acceptance study say"
   }
   const double predicted = (runs + accepted_drafts) / (runs + full_iterations);
   INFO(as_run.mean << " +- " << as_run.standard_error << ", predicted " << predicted);
-  // Text as long on both sides: their errors are about equal.
+  // Equally long texts on both sides: their errors are about equal.
   CHECK(std::abs(as_run.mean - predicted) < tests::standard_errors * std::sqrt(2.0) * as_run.standard_error);
 }
 
-TEST_CASE("the standard error covers iterations that depend on each other for long", "[long]") {
-  // Text that is predictable for some 200 tokens, then not. Sum of squared deviations in standard errors over 40 seeds:
-  // chi-squared with 40 degrees. Iterations taken as independent give a standard error 5.6 times too small and a sum of
-  // 1,272; 1.6 times too small or 2 times too large is seen.
+TEST_CASE("the standard error covers iterations with long dependence", "[long]") {
+  // Text that is predictable for about 200 tokens, then not. Sum of squared deviations in standard errors over 40
+  // seeds: chi-squared with 40 degrees. Treating iterations as independent gives a standard error 5.6 times too small
+  // and a sum of 1,272; errors of 1.6 times too small or 2 times too large are detected.
   Simulation simulation = small_simulation(1.0, 3, 1024 * 40);
   train(simulation, ngram::Model::train(tests::two_regime_documents(20, 1), tests::generated_vocabulary, 2),
         ngram::ngram_drafter(ngram::Model::train(tests::two_regime_documents(1, 2), tests::generated_vocabulary, 1)));
@@ -221,7 +221,7 @@ TEST_CASE("a greedy run finishes its texts and so has more iterations than asked
   CHECK(tally.units.sum(iterations) < 2'048 + 2 * 64);
 }
 
-TEST_CASE("an n-gram run is the same on any number of threads and another for another key") {
+TEST_CASE("an n-gram run is the same for any number of threads and different for another key") {
   for (const double temperature : {0.0, 1.0}) {
     const Simulation simulation = small_simulation(temperature, 4, 3'000);
     CHECK(run_all(simulation, 5, 1) == run_all(simulation, 5, 7));
@@ -232,14 +232,14 @@ TEST_CASE("an n-gram run is the same on any number of threads and another for an
   }
 }
 
-TEST_CASE("autoregressive decoding and a drafter that is the target have their exact yields") {
+TEST_CASE("autoregressive decoding and a drafter equal to the target have their exact yields") {
   CHECK(tokens_per_iteration(run_all(small_simulation(1.0, 0, 2'000))).mean == 1.0);
   Simulation itself = small_simulation(1.0, 5, 2'000);
   draft_by(itself, ngram::ngram_drafter(trained(itself).target));
   CHECK(tokens_per_iteration(run_all(itself)).mean == 6.0);
 }
 
-TEST_CASE("an n-gram run rejects a plan without iterations or with too many, and models that do not go together") {
+TEST_CASE("an n-gram run rejects plans without iterations or with too many, and models that do not fit") {
   CHECK_THROWS_WITH(simulator_of(small_simulation(1.0, 3, 0)), Catch::Contains("iterations=0"));
   CHECK_THROWS_WITH(simulator_of(small_simulation(1.0, 3, (std::uint64_t{1} << 63U) + 5)),
                     Catch::Contains("iterations=9223372036854775813 (must lie in 1 to 2199023255552)"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drafts copied from the text: the search against all places, the emitted distribution against the target's, and the
-// cost.
+// Drafts copied from the text: the search against a search of all places, the emitted distribution against the
+// target's, and the cost.
 #include "sim/ngram/speculation.hpp"
 
 #include <catch2/catch.hpp>
@@ -70,8 +70,8 @@ TEST_CASE("a copy continues the last earlier occurrence of the longest suffix of
   }
 }
 
-TEST_CASE("a copy is looked for in the last tokens that the window holds, and in no token before") {
-  // The last token of the text is its first one too, and no other.
+TEST_CASE("a copy is searched only in the last tokens of the window") {
+  // The last token of the text is also its first one, and no other.
   const auto target = writer();
   for (std::int64_t size = 3; size <= 6; ++size) {
     for (std::int64_t window = 2; window <= size; ++window) {
@@ -88,8 +88,8 @@ TEST_CASE("a copy is looked for in the last tokens that the window holds, and in
 }
 
 TEST_CASE("text of copied drafts has the target's own joint distribution of three tokens") {
-  // 30,000 texts each after a prompt whose copies are likely and unlikely ones. Smallest defect seen: 3 % of the mass
-  // of the second token moved to one of probability 0.2.
+  // 30,000 texts for each prompt, with likely and unlikely copies. The smallest detected defect moves 3 % of the mass
+  // of the second token to one of probability 0.2.
   constexpr std::int64_t trials = 30'000;
   const auto target = writer();
   const std::vector<Token> prompt{2, 3, 4, 2, 5, 3, 2, 3, 5, 4, 2, 3};
@@ -147,7 +147,7 @@ TEST_CASE("greedy text of copied drafts is the text of plain greedy decoding") {
   }
 }
 
-TEST_CASE("a run of copied drafts is conserved, costs no pass and depends on its key alone") {
+TEST_CASE("a run of copied drafts is conserved, costs no pass and depends only on its key") {
   for (const double temperature : {1.0, 0.0}) {
     for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
       const auto simulator = tests::simulator_of(lookup_run(temperature, 6, convention, 5'000));
@@ -166,7 +166,7 @@ TEST_CASE("a run of copied drafts is conserved, costs no pass and depends on its
 }
 
 TEST_CASE("acceptance of the first copied token is the target's probability of it, averaged over the text") {
-  // The same texts read along: at each iteration the chance p of the first copy, no verification drawn.
+  // The same texts without random verification: at each iteration the probability p of the first copy.
   const auto target = writer(tests::generated_vocabulary);
   const sim::Tally tally = sim::run(*tests::simulator_of(lookup_run(1.0, 1, Convention::bonus, 60'000)), {8, 0}, 2);
   std::vector<Token> text{end_of_document};
@@ -187,7 +187,7 @@ TEST_CASE("acceptance of the first copied token is the target's probability of i
     iterate_copied(*target, Choice::sample, 3, 64, 1, Convention::bonus, text, streams);
   }
   const double mean = chance / looked_up;
-  // Successive iterations share their text: four times the variance of independent ones covers it.
+  // Successive iterations share their text, so the variance is allowed to be four times that of independent ones.
   const double error = 2.0 * std::sqrt((squares / looked_up - mean * mean) / looked_up);
   const Estimate seen = sim::acceptance(tally).per_token;
   INFO("seen " << seen.mean << " +- " << seen.standard_error << ", expected " << mean << " +- " << error);

@@ -23,7 +23,9 @@ class ReferenceModel {
                  const ngram::Window& window);
 
   [[nodiscard]] double probability(Ngram context, ngram::Token token) const;
-  [[nodiscard]] const std::set<Ngram>& contexts() const { return contexts_; }  ///< those seen, every length
+  [[nodiscard]] const std::set<Ngram>& contexts() const {
+    return contexts_;
+  }  ///< of the training text, of every length
   [[nodiscard]] bool estimated_discounts(std::size_t length) const { return estimated_.at(length); }
 
  private:

@@ -18,7 +18,7 @@ std::shared_ptr<const Model> target_of(int order) {
   return Model::train(tests::generated_documents(enumerated_vocabulary, 40, 1), enumerated_vocabulary, order);
 }
 
-/// Of little and other text, so that it differs from the target everywhere.
+/// Trained on little and other text, so that it differs from the target everywhere.
 std::shared_ptr<const Model> drafter_of(int order) {
   return Model::train(tests::generated_documents(enumerated_vocabulary, 3, 2), enumerated_vocabulary, order);
 }
@@ -48,7 +48,7 @@ std::vector<Token> speculated(const Speculation& models, std::int64_t gamma, Con
           text.begin() + static_cast<std::ptrdiff_t>(context.size() + count)};
 }
 
-/// Expected number of each triple of tokens after `context` in `trials` texts of the model alone.
+/// Expected number of each triple of tokens after `context` in `trials` texts of the model by itself.
 std::vector<double> expected_triples(const Model& model, const std::vector<Token>& context, double trials) {
   std::vector<double> expected;
   for (Token x = 0; x < enumerated_vocabulary; ++x) {
@@ -70,8 +70,8 @@ std::vector<double> expected_triples(const Model& model, const std::vector<Token
 }  // namespace
 
 TEST_CASE("speculative decoding emits triples of tokens with the target's own joint distribution", "[long]") {
-  // 30,000 texts each. Smallest defect seen: 3 % of the mass of the second token moved to one of probability 0.2, some
-  // 130 units of chi-squared.
+  // 30,000 texts each. The smallest detected defect moves 3 % of the mass of the second token to one of probability
+  // 0.2: about 130 units of chi-squared.
   constexpr std::int64_t trials = 30'000;
   const auto target = target_of(3);
   const std::vector<std::vector<Token>> contexts{{end_of_document}, {2, 4}, {5, 3}};
@@ -105,7 +105,7 @@ TEST_CASE("speculative decoding emits triples of tokens with the target's own jo
   }
 }
 
-TEST_CASE("an iteration accepts as many drafts as it keeps and adds one token of the target") {
+TEST_CASE("an iteration accepts the drafts that it keeps and adds one token of the target") {
   const auto target = target_of(3);
   const auto draft = drafter_of(2);
   SpeculationStreams streams(3, 1, 0);
@@ -127,7 +127,7 @@ TEST_CASE("an iteration accepts as many drafts as it keeps and adds one token of
   CHECK(without_bonus.size() == 5);
 }
 
-TEST_CASE("drafts, verifications, corrections and bonus tokens of every text read random numbers of their own") {
+TEST_CASE("drafts, verifications, corrections and bonus tokens of every text read separate random numbers") {
   std::set<std::uint64_t> first_words;
   for (const std::uint64_t point : {0U, 1U}) {
     for (const std::uint64_t block : {0U, 1U}) {
@@ -166,7 +166,7 @@ TEST_CASE("at temperature 0 the emitted text is the target's greedy text, token 
   }
 }
 
-TEST_CASE("a drafter that is the target is always accepted") {
+TEST_CASE("a drafter equal to the target is always accepted") {
   const auto target = target_of(4);
   for (const double temperature : {0.0, 1.0}) {
     const Speculation models = make_speculation(target, ngram_drafter(target), temperature, 4);

@@ -17,7 +17,7 @@ std::vector<std::string> words_of(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("letters and digits make words, every other visible character stands alone") {
+TEST_CASE("letters and digits form words, every other visible character is a word") {
   CHECK(words_of("is_same<T, 42>::value;") ==
         std::vector<std::string>{"is", "_", "same", "<", "T", ",", "42", ">", ":", ":", "value", ";"});
   CHECK(words_of("x2y don't") == std::vector<std::string>{"x2y", "don", "'", "t"});

@@ -14,14 +14,14 @@
 namespace foredraft::sim {
 namespace {
 
-/// Poles at both ends, at one, at none; lopsided; narrow.
+/// Poles at 0 and 1, at one of them, at none; asymmetric; narrow.
 const std::vector<std::pair<double, double>> shapes{{0.5, 0.5}, {0.01, 0.02},  {1.0, 1.0}, {2.4, 0.6},   {0.3, 7.0},
                                                     {3.0, 4.0}, {1.5, 1000.0}, {8e4, 2e4}, {0.02, 500.0}};
 
 RandomStream stream() { return {7, {.purpose = Purpose::latent_alpha, .point = 3, .block = 1}}; }
 
-/// p-value of variates against the lower half of their range: cells of equal probability up to 1/2, one cell for the
-/// rest, which the complement resolves.
+/// p-value of variates in the lower half of their range: cells of equal probability up to 1/2, and one cell for the
+/// rest, which is tested by the complement.
 template <class Part>
 double p_value_below_half(double a, double b, std::uint64_t draws, const BetaDistribution& distribution, Part part) {
   constexpr int cells = 40;
@@ -45,9 +45,9 @@ double p_value_below_half(double a, double b, std::uint64_t draws, const BetaDis
 
 }  // namespace
 
-// 100,000 draws in 40 cells of equal probability: a relative deviation of 3 % (root mean square over the cells) shows.
-// The cells come from inverting the incomplete Beta function, which the sampler does not know.
-TEST_CASE("Beta variates and their complements follow their distribution, from poles at both ends to narrow peaks") {
+// 100,000 draws in 40 cells of equal probability detect a relative deviation of 3 % (root mean square over the cells).
+// The cells are computed from the inverse incomplete Beta function, which the sampler does not use.
+TEST_CASE("Beta variates and their complements follow their distribution, from poles at both limits to narrow peaks") {
   constexpr std::uint64_t draws = 100'000;
   const double level = tests::level_of_one(2 * shapes.size());
   for (const auto& [a, b] : shapes) {
@@ -58,7 +58,7 @@ TEST_CASE("Beta variates and their complements follow their distribution, from p
   }
 }
 
-TEST_CASE("a Beta variate is a function of its place, whatever was drawn before") {
+TEST_CASE("a Beta variate is a function of its index, not of earlier draws") {
   const BetaDistribution distribution(0.7, 2.0);
   RandomStream forwards = stream();
   std::vector<double> there;
@@ -68,7 +68,7 @@ TEST_CASE("a Beta variate is a function of its place, whatever was drawn before"
   CHECK(std::adjacent_find(there.begin(), there.end()) == there.end());
 }
 
-TEST_CASE("Beta variates of extreme shapes are numbers that add up to one, at the place where the distribution is") {
+TEST_CASE("Beta variates of extreme shapes are numbers that add up to one, near the mass of the distribution") {
   constexpr std::uint64_t draws = 2'000;
   const auto mean_of = [](double a, double b) {
     RandomStream random = stream();
@@ -88,7 +88,7 @@ TEST_CASE("Beta variates of extreme shapes are numbers that add up to one, at th
   CHECK(std::abs(mean_of(1e20, 3e20) - 0.25) < tests::standard_errors * narrow);
   CHECK(mean_of(1e-300, 1e300) == 0.0);
   CHECK(mean_of(1e300, 1e-300) == 1.0);
-  // One end or the other.
+  // Either 0 or 1.
   const double error = std::sqrt(0.25 / draws);  // of the mean of fair coins
   CHECK(std::abs(mean_of(1e-300, 1e-300) - 0.5) < tests::standard_errors * error);
   CHECK(std::abs(mean_of(1e-5, 1e-5) - 0.5) < tests::standard_errors * error);

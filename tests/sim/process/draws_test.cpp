@@ -12,7 +12,7 @@ namespace {
 
 using namespace tests;
 
-/// The 16-bit lanes of a stream in their order, from the generator itself.
+/// The 16-bit lanes of a stream in order, directly from the generator.
 std::vector<std::uint32_t> lanes_of(Purpose purpose, std::uint64_t block, std::uint64_t draws) {
   std::vector<std::uint32_t> lanes;
   for (std::uint64_t index = 0; index < draws; ++index) {
@@ -29,7 +29,7 @@ std::vector<std::uint32_t> lanes_of(Purpose purpose, std::uint64_t block, std::u
 
 }  // namespace
 
-TEST_CASE("every drafted token reads a 16-bit lane of its own and none is left over") {
+TEST_CASE("every drafted token reads a separate 16-bit lane and none is left over") {
   const std::uint64_t positions = GENERATE(1U, 5U, 70U);
   constexpr std::uint64_t block = 3;
   constexpr std::uint64_t iterations = 40;  // five draws of eight lanes for each position
@@ -95,8 +95,8 @@ TEST_CASE("a survival row finds the same number of thresholds as counting them d
 }
 
 TEST_CASE("a survival row settles a tie by the trailing bits of every threshold that shares the leading ones") {
-  // Sixteen thresholds in a row share their leading bits. A draw just below threshold k is below the k + 1 first ones,
-  // a draw equal to it below the k before it.
+  // Sixteen consecutive thresholds share their leading bits. A draw just below threshold k is below the first k + 1
+  // thresholds, a draw equal to it below the first k.
   const Thresholds thresholds = survival_thresholds(Iid{1.0 - 0x1p-20}, 40, false);
   REQUIRE(thresholds.high[0] == thresholds.high[15]);
   const SurvivalRow row(thresholds);

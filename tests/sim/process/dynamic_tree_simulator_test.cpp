@@ -39,7 +39,7 @@ void check_tokens(const Tally& tally, const std::vector<double>& distribution) {
 
 }  // namespace
 
-// 200,000 iterations see a cell off by 0.6 % of all iterations.
+// 200,000 iterations detect an error of a cell of 0.6 % of all iterations.
 TEST_CASE("a dynamic tree keeps the nodes of the largest values of each iteration") {
   const Tally tally = run(*make_dynamic_tree_simulator(growing({pure_contexts(), pure_contexts()}, 3, 200'000)),
                           {.seed = 4, .point = 0}, 1);
@@ -49,8 +49,7 @@ TEST_CASE("a dynamic tree keeps the nodes of the largest values of each iteratio
   CHECK(tally.units.sum(draft_passes) == static_cast<Int128>(2 * 200'000));
 }
 
-TEST_CASE(
-    "a drafter whose confidences ignore the context grows a static tree, whose acceptance is the mean of contexts") {
+TEST_CASE("confidences that ignore the context grow a static tree, whose acceptance is the mean of contexts") {
   std::vector<DraftContext> blind = pure_contexts();
   for (DraftContext& context : blind) context.confidences = {0.5, 0.25};
   // Paths {0}, {1}, {0,0}: .75 of depth 1, .5 * .5 of depth 2.
@@ -92,7 +91,7 @@ TEST_CASE("blocks of a dynamic tree add up to the iterations for any threads") {
   CHECK_FALSE(simulator->run_block({.seed = 3, .point = 0}, 0) == simulator->run_block({.seed = 3, .point = 0}, 1));
 }
 
-TEST_CASE("contexts that are no probabilities are rejected by the simulator") {
+TEST_CASE("the simulator rejects contexts that are not probabilities") {
   const auto refused = [](std::vector<DraftContext> contexts) {
     CHECK_THROWS_AS(make_dynamic_tree_simulator(growing({std::move(contexts)}, 3, 10)), DomainError);
   };

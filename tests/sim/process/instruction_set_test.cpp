@@ -35,7 +35,7 @@ class IsaVariable {
 
 }  // namespace
 
-TEST_CASE("the plain loops are always there, last and different from the vector versions") {
+TEST_CASE("the plain loops are always available, last and different from the vector versions") {
   const std::vector<std::string> names = instruction_sets();
   REQUIRE_FALSE(names.empty());
   CHECK(names.back() == "scalar");
@@ -47,7 +47,7 @@ TEST_CASE("the plain loops are always there, last and different from the vector 
   select_instruction_set(names.front());
 }
 
-TEST_CASE("FOREDRAFT_ISA selects the loops, and empty leaves the choice alone") {
+TEST_CASE("FOREDRAFT_ISA selects the loops, and an empty value uses the default") {
   {
     const IsaVariable scalar("scalar");
     select_instruction_set_from_environment();
@@ -59,7 +59,7 @@ TEST_CASE("FOREDRAFT_ISA selects the loops, and empty leaves the choice alone") 
   CHECK(instruction_set() == instruction_sets().front());
 }
 
-TEST_CASE("an unknown instruction set is rejected with the list of those that can be had") {
+TEST_CASE("an unknown instruction set is rejected with the list of available ones") {
   const IsaVariable unknown("avx9");
   CHECK_THROWS_WITH(select_instruction_set_from_environment(),
                     Catch::StartsWith("invalid FOREDRAFT_ISA=avx9 (must be one of ") && Catch::EndsWith("scalar)"));

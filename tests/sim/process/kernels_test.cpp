@@ -45,7 +45,7 @@ std::vector<std::uint64_t> count(CountingLoop loop, const Thresholds& row, std::
   return owned.survivors;
 }
 
-/// Every vector version of this build that this machine runs.
+/// Every vector version of this build that this machine can run.
 template <class Check>
 void for_each_version(Check check) {
   const std::vector<std::string> names = instruction_sets();
@@ -96,7 +96,7 @@ TEST_CASE("every instruction set gives the integers of the plain loops") {
 }
 
 TEST_CASE("every instruction set settles hundreds of ties as the plain loops do") {
-  // 256 thresholds with leading bits of their own: one draw in 256 ties, 390 in all. Then some 100 ties in 64 rows.
+  // 256 thresholds with different leading bits: one draw in 256 ties, 390 in all. Then about 100 ties in 64 rows.
   Thresholds survival;
   for (std::uint32_t k = 0; k < 256; ++k)
     survival.push_back({.high = 65535 - 256 * k, .low = ~std::uint64_t{0} / (k + 2)});
@@ -132,7 +132,7 @@ TEST_CASE("every instruction set draws the words of the generator, beyond 2^32 d
 }
 
 TEST_CASE("whole runs are the same under every instruction set") {
-  // Lengths that are no multiple of anything; two blocks; every kind of run.
+  // Lengths that are no multiple of a vector; two blocks; every kind of run.
   const std::vector<Simulation> runs{
       iterations_of(Iid{0.8}, 5, many + 3, Path::fast),
       iterations_of(Iid{0.8}, 5, many + 3, Path::reference),

@@ -17,7 +17,7 @@ namespace {
 using namespace tests;
 using foredraft::tests::standard_errors;
 
-/// What one iteration does from each state of the token before it, by going through all outcomes of its positions.
+/// The outcome of one iteration for each state of the token before it, by enumeration of its positions.
 struct IterationByState {
   std::vector<double> tokens[2];  ///< [state][k-1]: P(X = k)
   double accepted_after[2];       ///< [state]: P(the last position passed is accepted)
@@ -50,7 +50,7 @@ IterationByState enumerate(const Markov& chain, std::int64_t gamma, Convention c
   return result;
 }
 
-/// The distribution of X in the long run, the start states weighed by power iteration.
+/// The long-run distribution of X; the start states are weighted by power iteration.
 std::vector<double> long_run_distribution(const Markov& chain, std::int64_t gamma, Convention convention) {
   const IterationByState iteration = enumerate(chain, gamma, convention);
   double accepted = 0.5;
@@ -67,7 +67,7 @@ const std::vector<Markov> chains{{0.9, 0.4}, {0.3, 0.8}, {0.97, 0.05}, {0.5, 0.5
 
 }  // namespace
 
-// 200,001 iterations: an acceptance off by about 0.5 % of its value is seen for all but the strongly bound chain.
+// 200,001 iterations detect a relative error of about 0.5 % in an acceptance, except for the strongly correlated chain.
 TEST_CASE("tokens per iteration of a chain agree with the enumerated long run on both paths") {
   for (const Markov& chain : chains) {
     for (const Path path : {Path::reference, Path::fast}) {
@@ -79,7 +79,7 @@ TEST_CASE("tokens per iteration of a chain agree with the enumerated long run on
         const Estimate seen = tokens_per_iteration(tally);
         const double expected = mean_of(long_run_distribution(chain, gamma, convention));
         if (chain.b == 0.0 || chain.a == 1.0) {
-          CHECK(seen.mean == Approx(expected).epsilon(1e-15));  // one state holds for ever
+          CHECK(seen.mean == Approx(expected).epsilon(1e-15));  // it never leaves its first state
         } else {
           tests::check_estimate(seen, expected);
           CHECK(seen.standard_error < 0.02);
@@ -89,10 +89,10 @@ TEST_CASE("tokens per iteration of a chain agree with the enumerated long run on
   }
 }
 
-TEST_CASE("the hidden outcome of a bonus token moves the chain") {
-  // After gamma = 1 accepted drafts the next iteration starts with b or a as the bonus position says. Were the bonus
-  // token skipped, P(accept first) after an acceptance would be a; were it taken as accepted, the mean would be
-  // higher.
+TEST_CASE("the hidden outcome of a bonus token changes the chain's state") {
+  // After gamma = 1 accepted drafts the bonus position decides whether the next iteration starts with b or a. If the
+  // bonus token were skipped, P(accept first) after an acceptance would be a; if it counted as accepted, the mean would
+  // be higher.
   const Markov chain{.a = 0.2, .b = 0.9};
   const Tally tally = run_once(iterations_of(chain, 1, 400'000, Path::reference));
   // Start state s: accept w.p. p_s, then the bonus position is accepted w.p. a: stationary s solves s = p a.
@@ -109,7 +109,7 @@ TEST_CASE("with equal probabilities the chain is the i.i.d. process in distribut
         foredraft::tests::level_of_one(1));
 }
 
-TEST_CASE("a block that never rejects is one unit, and all of its iterations are in it") {
+TEST_CASE("a block without a rejection is one unit with all of its iterations") {
   const Tally tally = run_once(iterations_of(Markov{1.0, 0.5}, 3, 100, Path::reference));
   CHECK(tally.units.count() == 1);
   CHECK(tally.units.sum(iterations) == 100);
@@ -123,9 +123,10 @@ TEST_CASE("a chain that is always rejected again makes every iteration a unit") 
   CHECK(tally.tokens_count == std::vector<std::uint64_t>{100, 0, 0, 0});
 }
 
-// Many short runs in place of a long one, of chains that tell apart what an iteration starts in: 100,000 runs of one
-// iteration see a start after an acceptance that is too likely by 0.02. Taken one position too early or too late, of
-// positions in place of iterations or for another number of positions, it is off by 0.08 and more in one of them.
+// Many short runs instead of a long one, with chains that depend on the start state: 100,000 runs of one iteration
+// detect an error of 0.02 in the probability of a start after an acceptance. A start state taken one position too early
+// or too late, over positions instead of iterations, or for another number of positions, is off by 0.08 or more in one
+// of them.
 TEST_CASE("the first iteration of a run already has the long-run mean") {
   struct Case {
     Markov chain;
@@ -144,9 +145,9 @@ TEST_CASE("the first iteration of a run already has the long-run mean") {
   }
 }
 
-// A standard error too small by a fifth would put 11.7 % of the runs outside; 300 runs see that (bounds of 5 standard
-// errors for a share of 5 %: 0 to 34 runs; a factor of 1.4, as from units that ignore dependence, gives 50).
-TEST_CASE("95 % intervals hold the long-run mean in 95 % of the runs, for weak and strong dependence", "[long]") {
+// A standard error too small by a fifth would put 11.7 % of the runs outside; 300 runs detect that (bounds of 5
+// standard errors for a share of 5 %: 0 to 34 runs; a factor of 1.4, as from units that ignore dependence, gives 50).
+TEST_CASE("95 % intervals cover the long-run mean in 95 % of the runs, for weak and strong dependence", "[long]") {
   struct Case {
     AcceptanceProcess process;
     double mean;

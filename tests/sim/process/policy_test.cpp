@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gamma policies in process fidelity: what a policy does iteration by iteration, and standard errors that hold.
+// Gamma policies in process fidelity: draft lengths iteration by iteration, and correct standard errors.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -29,7 +29,7 @@ Simulation policy_run(AcceptanceProcess process, Policy policy, std::int64_t gam
   return simulation;
 }
 
-/// The same where a draft has a price.
+/// The same with a cost per draft.
 Simulation paid_run(const AcceptanceProcess& process, const Policy& policy, std::int64_t gamma, std::uint64_t count,
                     double c = 0.05) {
   Simulation simulation = policy_run(process, policy, gamma, count);
@@ -37,7 +37,7 @@ Simulation paid_run(const AcceptanceProcess& process, const Policy& policy, std:
   return simulation;
 }
 
-/// Texts of so many tokens, for policies that learn from them.
+/// Texts of this many tokens, for policies that learn from them.
 Simulation learning_run(double alpha, const Policy& policy, std::int64_t gamma, double tokens, std::uint64_t count) {
   Simulation simulation = sequences_of(Iid{alpha}, gamma, {.tokens = tokens, .geometric = false}, count, Path::fast);
   simulation.process().policy = policy;
@@ -62,7 +62,7 @@ std::vector<std::uint64_t> lengths_of(const Tally& tally) {
 }  // namespace
 
 TEST_CASE("the heuristic goes up by two after full acceptance, down by one otherwise, and stays at one") {
-  // Sequences of one iteration each time: nothing accepted, start 5, so 5 + 4 + 3 + 2 + 1 + 1 + 1 drafts of 7 tokens.
+  // Nothing accepted, start 5: 5 + 4 + 3 + 2 + 1 + 1 + 1 drafts for 7 tokens.
   Simulation down = sequences_of(Iid{0.0}, 9, {.tokens = 7.0, .geometric = false}, 3, Path::fast);
   down.process().policy = Plus2Minus1{.start = 5};
   const Tally fell = run_once(down);
@@ -85,7 +85,7 @@ TEST_CASE("a start above the longest draft is the longest draft") {
   CHECK(lengths_of(run_once(short_drafts)) == std::vector<std::uint64_t>{2, 1});
 }
 
-TEST_CASE("a run under a policy is a function of its key, and paths differ in their draws alone") {
+TEST_CASE("a run under a policy is a function of its key, and paths differ only in their draws") {
   constexpr std::uint64_t many = 200'000;
   // Each token of a confidence draws from a Beta distribution, which takes a hundred times as long as an acceptance.
   for (const Simulation& simulation : {policy_run(Iid{0.8}, Plus2Minus1{5}, 12, many),
@@ -105,7 +105,7 @@ TEST_CASE("a run under a policy is a function of its key, and paths differ in th
   }
 }
 
-// 100,000 iterations on either path, of standard errors below 0.05: lengths off by 0.3 would be seen at the worst.
+// 100,000 iterations on either path, with standard errors below 0.05: at worst an error of 0.3 in a length is detected.
 TEST_CASE("the distribution of lengths is the same on both paths and for a mixture drawn or integrated out") {
   for (const AcceptanceProcess& process :
        {AcceptanceProcess{Iid{0.8}}, AcceptanceProcess{BetaMixture{4.0, 1.0}}, AcceptanceProcess{Markov{0.9, 0.5}},
@@ -126,7 +126,7 @@ TEST_CASE("the distribution of lengths is the same on both paths and for a mixtu
   }
 }
 
-TEST_CASE("at the ends of acceptance the heuristic drafts one token or all it may") {
+TEST_CASE("at acceptance 0 and 1 the heuristic drafts one token or its maximum") {
   for (const Path path : {Path::fast, Path::reference}) {
     const Tally none = run_once(policy_run(Iid{0.0}, Plus2Minus1{5}, 30, 1000, path));
     CHECK(none.units.sum(drafted) == none.units.sum(iterations));
@@ -136,14 +136,14 @@ TEST_CASE("at the ends of acceptance the heuristic drafts one token or all it ma
   }
 }
 
-// As for the chain: a factor of 1.2 in the standard errors is seen by 300 runs.
-TEST_CASE("95 % intervals hold the long-run mean under the heuristic in 95 % of the runs") {
+// As for the chain: 300 runs detect a factor of 1.2 in the standard errors.
+TEST_CASE("95 % intervals cover the long-run mean under the heuristic in 95 % of the runs") {
   struct Case {
     AcceptanceProcess process;
     std::int64_t gamma;
   };
   for (const Case& c : {Case{Iid{0.8}, 40}, Case{Iid{0.97}, 200}, Case{Markov{0.95, 0.2}, 30}}) {
-    // The mean itself from a run of another seed, 100 times as long as one of the 300.
+    // The mean from a run of another seed, 100 times as long as each of the 300.
     const Estimate truth = tokens_per_iteration(
         run_once(policy_run(c.process, Plus2Minus1{5}, c.gamma, 1'000'000), {.seed = 77, .point = 2}));
     constexpr int runs = 300;
@@ -163,7 +163,7 @@ TEST_CASE("95 % intervals hold the long-run mean under the heuristic in 95 % of 
   }
 }
 
-TEST_CASE("a threshold of 0 drafts all, one of 1 drafts one, and sure tokens need no distribution") {
+TEST_CASE("a threshold of 0 drafts all, one of 1 drafts one, and certain tokens need no distribution") {
   const auto lengths = [](double alpha, double threshold) {
     return lengths_of(run_once(policy_run(Iid{alpha}, ConfidenceThreshold{threshold, 4.0, 1.0}, 4, 500)));
   };
@@ -173,17 +173,17 @@ TEST_CASE("a threshold of 0 drafts all, one of 1 drafts one, and sure tokens nee
   CHECK(lengths(0.0, 0.5) == std::vector<std::uint64_t>{500, 0, 0, 0});
 }
 
-TEST_CASE("the drafter of least confidence drafts on after a token that will be rejected") {
-  // Confidence is always above the threshold: rejection must not stop the draft, the drafter does not see it.
+TEST_CASE("the drafter of least confidence continues after a token that will be rejected") {
+  // Confidence is always above the threshold: a rejection must not stop drafting, because the drafter does not know it.
   const Tally tally = run_once(policy_run(Iid{0.5}, ConfidenceThreshold{0.01, 1e6, 1.0}, 6, 400));
   CHECK(tally.units.sum(drafted) == 6 * 400);
   CHECK(tally.units.sum(accepted) < 600);
 }
 
-constexpr double alike = 1e9;     // a concentration of tokens that are all alike
-constexpr double certain = 1e-6;  // and of tokens that are certain to be accepted or rejected
+constexpr double alike = 1e9;     // concentration of equal tokens
+constexpr double certain = 1e-6;  // of tokens that are certainly accepted or rejected
 
-TEST_CASE("a draft ends once any rejection is likelier than the threshold, whatever was rejected") {
+TEST_CASE("a draft ends once the probability of any rejection exceeds the threshold, rejected or not") {
   const auto lengths = [](double alpha, double threshold, double bias) {
     return lengths_of(run_once(policy_run(Iid{alpha}, RejectionProbability{threshold, alike, bias}, 6, 500)));
   };
@@ -196,7 +196,7 @@ TEST_CASE("a draft ends once any rejection is likelier than the threshold, whate
   CHECK(lengths(0.0, 0.5, 1.0) == std::vector<std::uint64_t>{500, 0, 0, 0, 0, 0});
 }
 
-TEST_CASE("a row of a confidence has the entropy of its two levels, at most that of an even row") {
+TEST_CASE("the row of a confidence has the entropy of its two levels, at most that of a uniform row") {
   CHECK(row_entropy(1.0, 10) == 0.0);
   CHECK(row_entropy(0.5, 1) == Approx(std::log(2.0)));
   // -0.8 log 0.8 - 0.2 log 0.02
@@ -215,8 +215,8 @@ TEST_CASE("a row of a confidence has the entropy of its two levels, at most that
 
 TEST_CASE(
     "the adaptive entropy threshold rises by 0.001 after poor drafts and falls after good ones that ended early") {
-  // Nothing accepted: an even row over 11 tokens, whose bound is 1 - sqrt(0.2 log 11) = 0.30748. Thresholds 0.305,
-  // 0.306, 0.307, 0.308: four drafts three times, then one. The next text begins anew.
+  // Nothing accepted: a uniform row over 11 tokens, whose bound is 1 - sqrt(0.2 log 11) = 0.30748. Thresholds 0.305,
+  // 0.306, 0.307, 0.308: four drafts three times, then one. The next text starts again.
   const Tally tally = run_once(learning_run(0.0, AdaptiveEntropy{0.305, 10, 4.0, 1.0}, 4, 6.0, 2));
   CHECK(lengths_of(tally) == std::vector<std::uint64_t>{6, 0, 0, 6});
   CHECK(tally.units.count() == 2);
@@ -247,7 +247,7 @@ TEST_CASE("the dynamic threshold is the best of the confidences seen, counting a
       stop.begin();
       std::vector<double> confidences;
       for (int i = 0; i < 4; ++i) {
-        confidences.push_back(static_cast<double>(random.next_u32() % 20) / 20.0);  // ties too
+        confidences.push_back(static_cast<double>(random.next_u32() % 20) / 20.0);  // with ties
         static_cast<void>(stop.goes_on(confidences.back()));
       }
       const auto accepted = static_cast<std::int64_t>(random.next_u32() % 5);
@@ -255,7 +255,7 @@ TEST_CASE("the dynamic threshold is the best of the confidences seen, counting a
       stop.learn({4, {.tokens = accepted + 1, .accepted = accepted, .tested = tested}});
       for (std::int64_t i = 0; i < tested; ++i)
         seen.emplace_back(confidences[static_cast<std::size_t>(i)], i < accepted);
-      // Of the confidences seen, from the largest, as the library's curve goes; without both outcomes the first one.
+      // Of the confidences so far, from the largest, as in the library's curve; without both outcomes the first one.
       double best = 0.4;
       std::int64_t least = 1'000'000;
       const auto accepted_seen = std::ranges::count(seen, true, &std::pair<double, bool>::second);
@@ -288,9 +288,9 @@ TEST_CASE("the dynamic threshold is the best of the confidences seen, counting a
   }
 }
 
-TEST_CASE("a text under the dynamic threshold begins with the first one and stops on what it learned") {
-  // Tokens that are certain: a rejected one has a confidence of 0, so the first threshold and all later ones stop right
-  // after it, and drafts that all are accepted teach nothing.
+TEST_CASE("a text under the dynamic threshold begins with the first one and later uses the learned one") {
+  // Certain tokens: a rejected one has a confidence of 0, so every threshold stops right after it, and nothing is
+  // learned from drafts that are all accepted.
   const Tally tally = run_once(learning_run(0.7, DynamicThreshold{0.4, certain, 1.0}, 30, 400.0, 20));
   check_conservation(tally);
   CHECK(tally.units.count() == 20);
@@ -312,7 +312,7 @@ TEST_CASE("texts from which a policy learns are the same for any number of threa
 }
 
 TEST_CASE(
-    "a drafter that knows its tokens drafts the best constant gamma of alike ones, of certain ones the accepted") {
+    "a drafter that knows its tokens drafts the best constant gamma of equal ones, of certain ones the accepted") {
   // [Leviathan2023, Fig. 3]: 8 drafts at an acceptance of 0.8 and c = 0.05.
   const Tally same = run_once(paid_run(Iid{0.8}, OptimalTokenStopping{alike}, 40, 500));
   CHECK(same.units.sum(drafted) == 8 * 500);
@@ -357,7 +357,7 @@ TEST_CASE("after an edit a copying drafter drafts nothing while it realigns") {
   CHECK(bonus.units.sum(tokens) == 900);
   CHECK(bonus.units.count() == 300);
   check_conservation(bonus);
-  // Without a bonus token a plain iteration drafts a token in vain, which nobody tests.
+  // Without a bonus token a plain iteration drafts a token that is never tested.
   const Tally no_bonus =
       run_once(copying_run({.edit_rate = 1.0, .realign = 2}, 5, 900, Path::reference, Convention::no_bonus));
   CHECK(lengths_of(no_bonus) == std::vector<std::uint64_t>{600, 0, 0, 0, 300});
@@ -373,7 +373,7 @@ TEST_CASE("an edit at the place of a bonus token needs realigning too") {
   CHECK(share == Approx(0.75 / 1.75).epsilon(0.01));
 }
 
-TEST_CASE("drafters put their acceptance and their cost into the simulation") {
+TEST_CASE("drafters set their acceptance and their cost in the simulation") {
   const auto drafted = [](const Drafter& drafter, AcceptanceProcess process = Iid{0.8}) {
     Simulation simulation = iterations_of(std::move(process), 3, 1000, Path::fast);
     simulation.scenario.drafter = drafter;

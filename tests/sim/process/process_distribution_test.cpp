@@ -52,7 +52,8 @@ std::vector<DistributionCase> distribution_cases() {
 
 }  // namespace
 
-// 300,003 iterations: a probability of one half off by 1 % (the acceptance of the first position by 0.7 %) is seen.
+// 300,003 iterations detect a relative error of 1 % in a probability of one half (0.7 % in the acceptance of the first
+// position).
 TEST_CASE("tokens per iteration follow the enumerated distribution on both paths and under both conventions") {
   constexpr std::uint64_t iterations = 300'003;
   const std::vector<DistributionCase> cases = distribution_cases();
@@ -76,9 +77,9 @@ TEST_CASE("tokens per iteration follow the enumerated distribution on both paths
   }
 }
 
-// Neighbouring positions that shared random bits would bind them: 4 x 10^5 iterations see a correlation of 1.1 %
-// between the first two, whose conditional has 2 x 10^5 trials.
-TEST_CASE("acceptance at one position says nothing about the next, whatever lane, draw or block it lies in") {
+// Neighboring positions would be correlated if they shared random bits: 4 x 10^5 iterations detect a correlation of 1.1
+// % between the first two, whose conditional has 2 x 10^5 trials.
+TEST_CASE("acceptance at one position is independent of the next, in any lane, draw or block") {
   constexpr std::uint64_t iterations = 400'000;
   for (const Path path : {Path::reference, Path::fast}) {
     const Tally tally = run_once(iterations_of(Iid{0.5}, 7, iterations, path));
@@ -107,8 +108,8 @@ TEST_CASE("alpha 0 and alpha 1 are exact on both paths") {
   }
 }
 
-// Sixteen bits alone would reject 2^-16 of the drafts, or none: 128 or 0 in 2^23 where 16 are expected.
-TEST_CASE("rejections rarer than sixteen bits can say come at their rate") {
+// Sixteen bits alone would reject 2^-16 of the drafts, or none: 128 or 0 of 2^23; 16 are expected.
+TEST_CASE("rejections rarer than 2^-16 have the right frequency") {
   constexpr std::uint64_t drafts = std::uint64_t{1} << 23U;
   constexpr double reject = 0x1p-19;
   for (const Path path : {Path::reference, Path::fast}) {
@@ -121,8 +122,8 @@ TEST_CASE("rejections rarer than sixteen bits can say come at their rate") {
   }
 }
 
-// Rejections of 1e-9 a draft: 65 in 65,536 iterations of a million drafts. The position of each is uniform.
-TEST_CASE("a million drafts with alpha within 1e-9 of one lose the iterations they should, anywhere in the draft") {
+// Rejections of 1e-9 per draft: 65 in 65,536 iterations of a million drafts. The position of each is uniform.
+TEST_CASE("a million drafts with alpha within 1e-9 of one lose the expected iterations, anywhere in the draft") {
   constexpr std::uint64_t iterations = 65'536;
   constexpr std::int64_t gamma = 1'000'000;
   const Tally tally = run_once(iterations_of(Iid{1.0 - 1e-9}, gamma, iterations, Path::fast));
@@ -138,7 +139,7 @@ TEST_CASE("a million drafts with alpha within 1e-9 of one lose the iterations th
   CHECK(std::abs(positions - rejected * static_cast<double>(gamma) / 2.0) < standard_errors * spread);
 }
 
-TEST_CASE("a million drafts run on the reference path, and alpha within 1e-15 of one rejects next to nothing") {
+TEST_CASE("a million drafts run on the reference path, and alpha within 1e-15 of one rejects almost nothing") {
   const Tally common = run_once(iterations_of(Iid{0.9}, 1'000'000, 200, Path::reference));
   tests::check_estimate(tokens_per_iteration(common), 10.0);
   CHECK(common.units.sum(drafted) == 200'000'000);
@@ -147,7 +148,7 @@ TEST_CASE("a million drafts run on the reference path, and alpha within 1e-15 of
   CHECK(rare.tokens_count.back() == 10);
 }
 
-TEST_CASE("the Beta mixture survives shapes whose gamma variates underflow") {
+TEST_CASE("the Beta mixture works for shapes whose gamma variates underflow") {
   // Beta(1e-3, 1e-3): alpha is next to 0 or 1, half the time each; E[alpha^2] = (a + 1) / (2 (2 a + 1)).
   const BetaMixture mixture{.a = 1e-3, .b = 1e-3};
   constexpr std::uint64_t iterations = 40'000;

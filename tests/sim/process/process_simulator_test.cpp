@@ -12,7 +12,7 @@ namespace {
 
 using namespace tests;
 
-/// One of each kind of run, three blocks or more where runs have blocks.
+/// One run of each kind, with three blocks or more if it has blocks.
 std::vector<Simulation> one_of_each() {
   Recording trace;
   for (std::size_t i = 0; i < 40; ++i) {
@@ -57,8 +57,8 @@ TEST_CASE("the tally is the same for any number of threads and any order of bloc
   }
 }
 
-// Probabilities of sixteen bits: no tie is ever settled by a stream of its own, which would hide that the main one
-// repeats.
+// Probabilities of sixteen bits, so that no tie is resolved by a separate stream, which would hide repeats of the main
+// one.
 TEST_CASE("seeds, points, blocks and paths draw different numbers") {
   const std::vector<AcceptanceProcess> processes{Iid{0.5}, Markov{0.75, 0.5}, BetaMixture{2.0, 1.0}};
   for (const AcceptanceProcess& process : processes) {
@@ -69,7 +69,7 @@ TEST_CASE("seeds, points, blocks and paths draw different numbers") {
       CHECK_FALSE(simulator->run_block({test_key.seed, test_key.point + 1}, 0) == tally);
       CHECK_FALSE(simulator->run_block(test_key, 1) == tally);
     }
-    // With one position the two paths lay out their draws alike: only the purpose keeps them apart.
+    // With one position the two paths use draws in the same order: their streams differ only in the purpose.
     const std::int64_t gamma = std::holds_alternative<Markov>(process) ? 0 : 1;
     const auto fast = simulator_of(iterations_of(process, gamma, 60'000, Path::fast));
     const auto reference = simulator_of(iterations_of(process, gamma, 60'000, Path::reference));
@@ -81,7 +81,7 @@ TEST_CASE("seeds, points, blocks and paths draw different numbers") {
 }
 
 TEST_CASE("a shorter run is the beginning of a longer one") {
-  // Draws depend on the iteration alone, so 70,000 iterations share their first block of 65,536 with 200,000.
+  // Draws depend only on the iteration, so the first block of 65,536 is equal for 70,000 and 200,000 iterations.
   for (const Path path : {Path::reference, Path::fast}) {
     const auto shorter = simulator_of(iterations_of(Iid{0.8}, 5, 70'000, path));
     const auto longer = simulator_of(iterations_of(Iid{0.8}, 5, 200'000, path));
@@ -91,7 +91,7 @@ TEST_CASE("a shorter run is the beginning of a longer one") {
   }
 }
 
-TEST_CASE("drafting decides the draft passes and nothing else") {
+TEST_CASE("the drafting sets the draft passes and nothing else") {
   const std::vector<Simulation> runs{iterations_of(Iid{0.8}, 5, 1000, Path::reference),
                                      iterations_of(Markov{0.8, 0.5}, 5, 1000, Path::reference),
                                      sequences_of(Iid{0.8}, 5, {10.0, true}, 100, Path::fast)};
@@ -107,7 +107,7 @@ TEST_CASE("drafting decides the draft passes and nothing else") {
   }
 }
 
-TEST_CASE("a plan that counts nothing or too much is rejected, and a draft that no tally can count") {
+TEST_CASE("plans that count nothing or too much are rejected, and so is a draft too long for the tally") {
   CHECK_THROWS_WITH(simulator_of(iterations_of(Iid{0.5}, 2, 0, Path::fast)),
                     Catch::Equals("invalid iterations=0 (must lie in 1 to 281474976710656)"));
   CHECK_THROWS_AS(simulator_of(iterations_of(Iid{0.5}, 2, ~std::uint64_t{0}, Path::fast)), DomainError);

@@ -11,7 +11,7 @@
 #include "sim/simulator.hpp"
 #include "tests/support/simulation.hpp"
 
-/// What the tests of the process fidelity share: short ways to state a run, and distributions by enumeration.
+/// Shared by the tests of process fidelity: short ways to state a run, and distributions by enumeration.
 namespace foredraft::tests {
 
 /// A trace of these outcomes.

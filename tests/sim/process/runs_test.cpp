@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Acceptance in runs: the simulation against the long run of its definition, by power iteration over what an iteration
-// starts after.
+// Acceptance in runs: the simulation against the long run of its definition, by power iteration over the start states
+// of iterations.
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -22,7 +22,7 @@ double going_on(const Runs& runs, double shift, double odds_ratio) {
   return odds / (1.0 + odds);
 }
 
-/// Mean tokens of an iteration of the long run, weighed over a rejection, an easy and a hard run before it.
+/// Long-run mean tokens of an iteration, weighted over the state before it: a rejection, an easy or a hard run.
 double long_run_tokens(const Runs& runs, std::int64_t gamma) {
   const std::array shifts{runs.spread, -runs.spread};
   std::array<double, 3> before{1.0, 0.0, 0.0};
@@ -50,8 +50,9 @@ const std::vector<Runs> examples{
 
 }  // namespace
 
-// 400,001 iterations: one kind of run alone, the bonus token without its odds, or odds taken once of twice are seen.
-TEST_CASE("tokens per iteration in runs agree with the long run of their definition") {
+// 400,001 iterations detect a missing kind of run, a bonus token without its odds, and odds applied once instead of
+// twice.
+TEST_CASE("tokens per iteration in runs agree with the long-run value of their definition") {
   for (const Runs& runs : examples) {
     for (const std::int64_t gamma : {1, 2, 5}) {
       const Tally tally = run_once(iterations_of(runs, gamma, 400'001, Path::fast));
@@ -63,7 +64,7 @@ TEST_CASE("tokens per iteration in runs agree with the long run of their definit
   }
 }
 
-// 100,000 runs of one iteration each see a start that is too likely after an accepted token by 0.02.
+// 100,000 runs of one iteration each detect an error of 0.02 in the probability of a start after an accepted token.
 TEST_CASE("the first iteration of a run under acceptance in runs already has the long-run mean") {
   for (const Runs& runs : {Runs{0.9, 0.3, 1.5, 1.4}, Runs{0.5, 0.9, 1.0, 3.3}}) {
     IntegerMoments<1> first;

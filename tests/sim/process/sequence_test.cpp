@@ -38,9 +38,9 @@ Estimate iterations_per_sequence(const Tally& tally) {
 
 }  // namespace
 
-// 20,000 sequences see the mean number of iterations to 0.6 % at length 40 and 2 % at length 3 (a last iteration left
-// out or counted twice: 5 % or more).
-TEST_CASE("iterations per sequence follow the recursion over what is left of the text") {
+// 20,000 sequences detect errors in the mean number of iterations of 0.6 % at length 40 and 2 % at length 3 (a last
+// iteration omitted or counted twice: 5 % or more).
+TEST_CASE("iterations per sequence follow the recursion over the rest of the text") {
   for (const Path path : {Path::reference, Path::fast}) {
     for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
       for (const std::int64_t length : {1, 3, 7, 40}) {
@@ -59,7 +59,7 @@ TEST_CASE("iterations per sequence follow the recursion over what is left of the
 }
 
 TEST_CASE("acceptance stays unbiased although the last iteration is cut short") {
-  // Short sequences: a third of all iterations meet the end. Tokens per iteration fall, acceptance does not.
+  // Short sequences: a third of all iterations are cut off by the end. Tokens per iteration fall, acceptance does not.
   const Positional process{.conditional = {0.9, 0.6, 0.8, 0.3, 0.7}};
   const Tally tally = run_once(sequences_of(process, 5, {6.0, false}, 60'000, Path::reference));
   const Acceptance seen = acceptance(tally);
@@ -73,15 +73,16 @@ TEST_CASE("acceptance stays unbiased although the last iteration is cut short") 
 
 TEST_CASE("drafts after the end of the text are drafted and never tested") {
   const Tally tally = run_once(sequences_of(Iid{1.0}, 5, {8.0, false}, 10, Path::fast));
-  // Six tokens, then two of which no draft after the second is tested and no bonus token is emitted.
+  // Six tokens, then two: no draft after the second is tested and no bonus token is emitted.
   CHECK(tally.tokens_count == std::vector<std::uint64_t>{0, 10, 0, 0, 0, 10});
   CHECK(tally.drafted_at == std::vector<std::uint64_t>(5, 20));
   CHECK(tally.tested_at == std::vector<std::uint64_t>{20, 20, 10, 10, 10});
   CHECK(tally.accepted_at == std::vector<std::uint64_t>{20, 20, 10, 10, 10});
 }
 
-// Mean length to 2.5 %, its standard deviation to 3.5 %: a hazard off by one token (L + 1 for L, 5 %) is seen.
-TEST_CASE("geometric lengths have the hazard they should at every token") {
+// Mean length within 2.5 %, its standard deviation within 3.5 %: a hazard off by one token (L + 1 for L, 5 %) is
+// detected.
+TEST_CASE("geometric lengths have the right hazard at every token") {
   constexpr double mean = 20.0;
   constexpr std::int64_t sequences = 40'000;
   const Tally tally = run_once(sequences_of(Iid{0.6}, 0, {mean, true}, sequences, Path::fast));
@@ -91,7 +92,7 @@ TEST_CASE("geometric lengths have the hazard they should at every token") {
   const double variance = tally.units.covariance(tokens, tokens);
   CHECK(std::abs(variance / (deviation * deviation) - 1.0) < standard_errors * std::sqrt(8.0 / sequences));
 
-  // gamma 0: an iteration a token, so the iterations of a sequence are its length.
+  // gamma 0: one token per iteration, so a sequence has as many iterations as tokens.
   CHECK(tally.units.sum(iterations) == tally.units.sum(tokens));
 }
 
@@ -108,7 +109,7 @@ TEST_CASE("geometric lengths give the mean iterations of their mixture of fixed 
                         expected);
 }
 
-TEST_CASE("a mean length of one token is one token always") {
+TEST_CASE("a mean length of one token is always one token") {
   const Tally tally = run_once(sequences_of(Iid{0.9}, 3, {1.0, true}, 500, Path::reference));
   CHECK(tally.tokens_count == std::vector<std::uint64_t>{500, 0, 0, 0});
 }
@@ -120,14 +121,13 @@ TEST_CASE("a Beta mixture keeps its acceptance in sequences, on both paths") {
   }
 }
 
-// The first token of a sequence is accepted with the long-run share b / (1 - a + b) = 2/3, the next ones with a after
-// it.
+// The first token of a sequence is accepted with the long-run probability b / (1 - a + b) = 2/3, the next ones with a.
 TEST_CASE("a chain starts every sequence with its long-run acceptance") {
   const Markov chain{.a = 0.9, .b = 0.2};
   for (const Path path : {Path::reference, Path::fast}) {
     const Tally tally = run_once(sequences_of(chain, 1, {1.0, false}, 40'000, path));
     tests::check_estimate(acceptance(tally).conditional[0], 2.0 / 3.0);
-    // Long sequences come near the endless chain: gamma 1, state before an iteration accepted with b a / (1 - a^2 + b
+    // Long sequences approach the endless chain: gamma 1, state before an iteration accepted with b a / (1 - a^2 + b
     // a).
     const double before = 0.2 * 0.9 / (1.0 - 0.81 + 0.18);
     tests::check_estimate(tokens_per_iteration(run_once(sequences_of(chain, 1, {20'000.0, false}, 40, path))),

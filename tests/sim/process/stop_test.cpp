@@ -11,7 +11,7 @@
 namespace foredraft::tests {
 namespace {
 
-/// Asks for an end once the work is on its way.
+/// Requests a stop once the work has begun.
 class Later {
  public:
   Later()
@@ -33,7 +33,7 @@ Simulation unsure(std::int64_t gamma, std::uint64_t iterations) {
   return simulation;
 }
 
-/// Requests that come so fast that the clock is all about them.
+/// Requests that arrive so fast that nearly all events are arrivals.
 Simulation crowd(double rate_per_s) {
   return {.scenario = {.fidelity = Server{.acceptance = Iid{0.5},
                                           .max_batch = 1,
@@ -47,7 +47,7 @@ Simulation crowd(double rate_per_s) {
 
 }  // namespace
 
-TEST_CASE("a stop token stops once its flag is set, and a meter checks it once in a while") {
+TEST_CASE("a stop token stops once its flag is set, and a meter checks it periodically") {
   CHECK_FALSE(StopToken().asked());
   CHECK_NOTHROW(StopToken().check());
   std::atomic<bool> asked{false};
@@ -68,9 +68,9 @@ TEST_CASE("a stop token stops once its flag is set, and a meter checks it once i
       Interrupted);
 }
 
-// Each of these blocks takes seconds, far longer than the flag takes to be set: one that did not look would
-// come to its end without a throw. How fast it looks is not asserted here.
-TEST_CASE("a stop that is asked for inside a block ends it") {
+// Each of these blocks takes seconds, far longer than setting the flag: one that did not check it would finish without
+// a throw. How soon it stops is not tested here.
+TEST_CASE("a stop requested inside a block ends it") {
   const auto stops = [](const Simulation& simulation) {
     const auto simulator = simulator_of(simulation);
     const Later later;
@@ -86,7 +86,7 @@ TEST_CASE("a stop that is asked for inside a block ends it") {
   CHECK_THROWS_AS(server->run_block(later.key(), 0), Interrupted);
 }
 
-TEST_CASE("a run that could be stopped and is not gives the same counts") {
+TEST_CASE("a stop token that is never set does not change the counts") {
   const std::atomic<bool> asked{false};
   sim::RunKey watched = test_key;
   watched.stop = &asked;

@@ -7,7 +7,7 @@
 namespace foredraft::sim {
 namespace {
 
-/// In units of 2^-80; 2^80 - units for what is missing to 1.
+/// In units of 2^-80; missing(): the difference to 1.
 Uint128 units(const Threshold& threshold) { return Uint128{threshold.high} << 64U | threshold.low; }
 Uint128 missing(const Threshold& threshold) { return (Uint128{1} << 80U) - units(threshold); }
 
@@ -24,11 +24,11 @@ TEST_CASE("a threshold is the probability itself in units of 2^-80") {
   CHECK(threshold_of(1.0 - 0x1p-53, 0x1p-53) == Threshold{65535, 0xfffffffff8000000});
 }
 
-TEST_CASE("a probability within 1e-15 of one keeps all digits of what is missing") {
+TEST_CASE("a probability within 1e-15 of one keeps all digits of its complement") {
   const double complement = 1.0 - (1.0 - 1e-15);  // exact: 9 * 2^-53
   CHECK(complement == 9 * 0x1p-53);
   CHECK(missing(threshold_of(1.0 - 1e-15, complement)) == Uint128{9} << 27U);
-  // Given outright, even what no double near one can hold.
+  // Given directly, even if no double near one can represent it.
   CHECK(missing(threshold_of(1.0, 1e-20)) == 12089);  // 1e-20 * 2^80 = 12089.26
 }
 
@@ -40,7 +40,8 @@ TEST_CASE("a tiny probability is rounded, not lost, and one below half a unit is
 }
 
 TEST_CASE("survival over a million positions within 1e-15 of one loses exactly its share each") {
-  // (1 - d)^k with d = 9 * 2^-53: what is missing is k d - k (k - 1) / 2 d^2 + ..., the second term below 2^-80 k^2.
+  // (1 - d)^k with d = 9 * 2^-53: the difference to 1 is k d - k (k - 1) / 2 d^2 + ..., the second term below 2^-80
+  // k^2.
   const Thresholds survival = survival_thresholds(Iid{1.0 - 1e-15}, 1'000'000, false);
   const double d = 9 * 0x1p-53;
   for (const std::size_t k : {std::size_t{1}, std::size_t{2}, std::size_t{1000}, std::size_t{1'000'000}}) {

@@ -24,8 +24,8 @@ Tally replay(Recording recording, std::int64_t gamma, Convention convention = Co
 }  // namespace
 
 TEST_CASE("a small trace is counted by hand in every definition of acceptance") {
-  // gamma 3 with bonus: [1 1 0] rejected at the third; [1 1 1] accepted, 0 hidden under the bonus token; [0]; [1] the
-  // end.
+  // gamma 3 with bonus: [1 1 0] rejected at the third; [1 1 1] accepted, 0 hidden by the bonus token; [0]; [1] cut off
+  // by the end.
   const Tally tally = replay({{{1, 1, 0, 1, 1, 1, 0, 0, 1}}}, 3);
   CHECK(tally.tokens_count == std::vector<std::uint64_t>{2, 0, 1, 1});
   CHECK(tally.drafted_at == std::vector<std::uint64_t>{4, 4, 4});
@@ -43,13 +43,13 @@ TEST_CASE("a small trace is counted by hand in every definition of acceptance") 
 }
 
 TEST_CASE("without a bonus token the position after a full draft is drafted next") {
-  // gamma 3: [1 1 0]; [1 1 1]; [0]; [0]; [1] the end.
+  // gamma 3: [1 1 0]; [1 1 1]; [0]; [0]; [1] cut off by the end.
   const Tally tally = replay({{{1, 1, 0, 1, 1, 1, 0, 0, 1}}}, 3, Convention::no_bonus);
   CHECK(tally.tokens_count == std::vector<std::uint64_t>{3, 0, 2});
   CHECK(tally.accepted_at == std::vector<std::uint64_t>{3, 2, 1});
 }
 
-TEST_CASE("accepted counts of a recorded run come back when their trace is replayed at the same gamma") {
+TEST_CASE("accepted counts of a recorded run are reproduced by replaying their trace at the same gamma") {
   const std::vector<std::int64_t> accepted{0, 3, 2, 3, 3, 1, 0, 2};
   for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
     const Recording trace{{trace_from_accepted_counts(accepted, 3, convention)}};
@@ -66,7 +66,7 @@ TEST_CASE("accepted counts become outcomes, unobserved only under a bonus token"
   CHECK(trace_from_accepted_counts({0, 0}, 0, Convention::bonus) == std::vector<std::int8_t>{-1, -1});
 }
 
-TEST_CASE("unobserved outcomes are drawn with the trace's own frequency, each once and for all") {
+TEST_CASE("unobserved outcomes are drawn with the trace's own frequency, each once") {
   // Three of four observed outcomes accepted; gamma 1 without bonus tests every position once.
   Recording trace;
   trace.sequences.push_back({1, 0, 1, 1});
@@ -81,7 +81,7 @@ TEST_CASE("unobserved outcomes are drawn with the trace's own frequency, each on
 }
 
 TEST_CASE("accepted drafts by text position are replayed at any draft length, up to the end of the text") {
-  // Not those of outcomes: from position 0 three would be accepted, from position 1 none.
+  // Starts are positions of the trace: from position 0 three would be accepted, from position 1 none.
   const Recording trace{.sequences = {}, .accepted_from = {{3, 0, 1, 0, 2, 1, 0, 0}}};
   const Tally three = replay(trace, 3);  // from 0, 4 and 7
   CHECK(three.tokens_count == std::vector<std::uint64_t>{1, 0, 1, 1});
@@ -93,7 +93,7 @@ TEST_CASE("accepted drafts by text position are replayed at any draft length, up
   CHECK(replay(many, 2).units.count() == 30);
 }
 
-TEST_CASE("many sequences are a unit each, few are cut into about thirty batches") {
+TEST_CASE("many sequences are a unit each, a few are split into about thirty batches") {
   Recording many;
   for (std::size_t i = 0; i < 30; ++i) many.sequences.emplace_back(10 + i, std::int8_t{1});
   CHECK(replay(many, 2).units.count() == 30);
@@ -107,14 +107,14 @@ TEST_CASE("many sequences are a unit each, few are cut into about thirty batches
   CHECK(replay(tiny, 1).units.sum(tokens) == 3);
 }
 
-// The trace of a strongly bound chain: batches of 2,000 tokens, far beyond its runs of 20, see the dependence that
-// single iterations would miss (a factor of 3.5 in the standard error: correlation 0.85 a token). 200 traces; the
-// bounds are 5 standard errors of the mean square.
-TEST_CASE("batch means of one long trace give honest standard errors under dependence") {
+// The trace of a strongly correlated chain: batches of 2,000 tokens, far longer than its runs of 20, include the
+// dependence that single iterations would miss (a factor of 3.5 in the standard error: correlation 0.85 per token). 200
+// traces; the bounds are 5 standard errors of the mean square.
+TEST_CASE("batch means of one long trace give correct standard errors under dependence") {
   constexpr int runs = 200;
   constexpr std::size_t length = 60'000;
   const Markov chain{.a = 0.95, .b = 0.1};
-  // gamma 1 without bonus token: an iteration a position, so the mean of accepted drafts is the share of ones.
+  // gamma 1 without bonus token: one iteration per position, so the mean of accepted drafts is the share of ones.
   const double share = chain.b / (1.0 - chain.a + chain.b);
   double squares = 0.0;
   for (std::uint64_t seed = 0; seed < runs; ++seed) {

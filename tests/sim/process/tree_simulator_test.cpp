@@ -23,8 +23,9 @@ TreeSimulation simulation_of(std::vector<std::vector<double>> accuracies, std::u
 
 }  // namespace
 
-// 300,000 iterations see a cell off by 0.5 % of all iterations, which is any accuracy off by 0.02.
-TEST_CASE("an iteration goes down the tree along the candidates that the target agrees with") {
+// 300,000 iterations detect an error of a cell of 0.5 % of all iterations, which any error of 0.02 in an accuracy
+// causes.
+TEST_CASE("an iteration descends the tree along the candidates that the target agrees with") {
   constexpr std::uint64_t iterations = 300'000;
   const Tally tally = run(*make_tree_simulator(simulation_of({{0.4, 0.3, 0.2}, {0.5, 0.25}, {0.6}}, iterations)),
                           {.seed = 3, .point = 0}, 1);
@@ -45,7 +46,7 @@ TEST_CASE("certain and impossible candidates of a tree are exact") {
   };
   CHECK(tokens({{1.0}, {0.0, 1.0}, {1.0}}).mean == 4.0);
   CHECK(tokens({{0.0, 0.0, 1.0}, {1.0}, {1.0}}).mean == 3.0);
-  CHECK(tokens({{0.0, 1.0}, {1.0}, {1.0}}).mean == 1.0);  // the candidate that the tree left out
+  CHECK(tokens({{0.0, 1.0}, {1.0}, {1.0}}).mean == 1.0);  // the candidate that the tree omits
   TreeSimulation alone = simulation_of({}, 10);
   alone.nodes.resize(1);
   CHECK(tokens_per_iteration(run(*make_tree_simulator(alone), {.seed = 1, .point = 0}, 1)).mean == 1.0);
@@ -60,7 +61,7 @@ TEST_CASE("blocks of a tree simulation read different numbers and add up to the 
   CHECK(one.units.sum(iterations) == 150'000);
 }
 
-TEST_CASE("trees and accuracies that do not fit each other are rejected by the simulator") {
+TEST_CASE("the simulator rejects trees and accuracies that do not fit each other") {
   CHECK_THROWS_WITH(make_tree_simulator(simulation_of({{0.5}, {0.5}}, 1)),
                     "invalid rows of accuracies=2 (must be at least 3)");
   CHECK_THROWS_WITH(make_tree_simulator(simulation_of({{0.5}, {0.7, 0.4}, {0.5}}, 1)),

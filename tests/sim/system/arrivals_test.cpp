@@ -16,7 +16,8 @@ constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
-// 40,000 intervals see a mean off by 2.5 % and a second moment (2 for the exponential distribution) off by 6 %.
+// 40,000 intervals detect errors of 2.5 % in the mean and 6 % in the second moment (2 for the exponential
+// distribution).
 TEST_CASE("intervals of a Poisson process have the mean and the second moment of the exponential distribution") {
   ArrivalStream stream({.kind = ArrivalKind::poisson, .rate_per_s = 50.0}, arrivals_key, 0);
   constexpr int count = 40'000;
@@ -35,7 +36,7 @@ TEST_CASE("intervals of a Poisson process have the mean and the second moment of
   CHECK(std::abs(squares / count - 2.0) <= tests::standard_errors * std::sqrt((24.0 - 4.0) / count));
 }
 
-TEST_CASE("a copied stream gives the same times, another block gives others") {
+TEST_CASE("a copied stream gives the same times, another block different ones") {
   const Arrivals distribution{.kind = ArrivalKind::poisson, .rate_per_s = 1.0};
   ArrivalStream stream(distribution, arrivals_key, 0);
   ArrivalStream copy = stream;

@@ -11,8 +11,8 @@
 #include "sim/system/serving_simulator.hpp"
 #include "tests/support/simulation.hpp"
 
-// What an engine adds to forward passes, in runs whose every event is written down: constant lengths, acceptance 0 or
-// 1, whole microseconds. A pass of the target takes 100 us and 1 us for each of its tokens.
+// The times that an engine adds to forward passes, in runs simple enough to list every event: constant lengths,
+// acceptance 0 or 1, whole microseconds. A pass of the target takes 100 us and 1 us for each of its tokens.
 namespace foredraft::sim {
 namespace {
 
@@ -44,7 +44,7 @@ struct SeenPass {
   bool operator==(const SeenPass&) const = default;
 };
 
-/// The same times, which write down the passes of the target; the drafter takes 10 us over prompts.
+/// The same times, recording the passes of the target; the drafter takes 10 us for prompts.
 Cost seen_by(std::vector<SeenPass>& passes) {
   return tests::timed(
       [&passes](const StepShape& shape) {
@@ -71,7 +71,7 @@ Simulation chunked_server(std::int64_t clients, std::int64_t gamma) {
 //   to 639      the last 3 of the 3rd, and 5 of the 4th: the 3rd answer begins
 //   to 745      1 decodes, 5 of the 4th
 //   to 847      2 decode: the 3rd answer ends
-TEST_CASE("iterations read prompts in the room that verifications leave, first come, first served") {
+TEST_CASE("iterations read prompts in the token budget left by verifications, first come, first served") {
   std::vector<SeenPass> seen;
   Simulation simulation = chunked_server(3, 0);
   simulation.server().max_batch = 2;
@@ -93,8 +93,8 @@ TEST_CASE("iterations read prompts in the room that verifications leave, first c
   CHECK(values[passes] == 5);
 }
 
-// Prompts of 5 tokens, answers of 7: one of the prompt, then 3 an iteration. The drafter reads a chunk in 10 us.
-TEST_CASE("verified drafts take their tokens of a pass first, and the drafter reads the chunk in a pass of its own") {
+// Prompts of 5 tokens, answers of 7: one from the prompt, then 3 per iteration. The drafter reads a chunk in 10 us.
+TEST_CASE("verified drafts get the tokens of a pass first, and the drafter reads the chunk in its own pass") {
   std::vector<SeenPass> seen;
   Simulation simulation = chunked_server(2, 2);
   simulation.server().prompt.tokens = 5;
@@ -110,14 +110,14 @@ TEST_CASE("verified drafts take their tokens of a pass first, and the drafter re
   CHECK(values[latency_ns] == (third + third + 108 + 14 + 10) * one_us);
 }
 
-TEST_CASE("where verifications fill a pass no prompt is read before one of them ends") {
+TEST_CASE("if verifications fill a pass no prompt is read before one of them ends") {
   std::vector<SeenPass> seen;
   Simulation simulation = chunked_server(3, 0);
   simulation.server().engine.pass_tokens = 2;
   simulation.server().prompt.tokens = 1;
   simulation.scenario.cost = seen_by(seen);
   const ServingValues values = values_with(simulation);
-  // Two prompts share the first pass, and five steps of both follow; only then the third prompt is read.
+  // Two prompts share the first pass, and five steps of both follow; only then is the third prompt read.
   CHECK(std::count_if(seen.begin(), seen.begin() + 6, [](const SeenPass& pass) { return pass.chunk > 0; }) == 1);
   CHECK(values[wait_ns] == 6 * 102 * one_us);
 }
@@ -129,7 +129,7 @@ TEST_CASE("requests without a prompt join the next iteration of an engine that r
   CHECK(tally_of(simulation) == alone);
 }
 
-TEST_CASE("a prefix in the cache is not read again, but for the last token of a prompt") {
+TEST_CASE("a cached prefix is not read again, except for the last token of a prompt") {
   std::vector<SeenPass> seen;
   Simulation simulation = server_of(1, 0);
   simulation.server().prompt.tokens = 10;
@@ -145,7 +145,7 @@ TEST_CASE("a prefix in the cache is not read again, but for the last token of a 
   CHECK(seen == std::vector<SeenPass>{{0, 0, 0.0, 1, 9.0}, {1, 1, 11.0, 0, 0.0}});
 }
 
-TEST_CASE("slots that are served one by one take the passes of one request each, but plain steps are batched") {
+TEST_CASE("slots served one by one take one pass a request, but decode steps are batched") {
   Simulation simulation = server_of(3, 2);
   simulation.server().overhead_us = 30.0;
   simulation.server().engine.slot_by_slot = true;
@@ -162,7 +162,7 @@ TEST_CASE("a pass beyond the largest captured one takes at least its launches, a
   CHECK(values_with(simulation)[latency_ns] == 3 * 2 * (109 + 2 * 7) * one_us);
   simulation.server().prompt.tokens = 2;
   CHECK(values_with(simulation)[first_token_ns] == 3 * (500 + 7) * one_us);
-  // Slots are passed one by one: three tokens each.
+  // Slots have separate passes of three tokens each.
   simulation.server().prompt.tokens = 0;
   simulation.server().engine = {.graph_tokens = 3, .eager_us = 500.0, .slot_by_slot = true};
   CHECK(values_with(simulation)[latency_ns] == 3 * 2 * 3 * (103 + 2 * 7) * one_us);
@@ -193,10 +193,10 @@ TEST_CASE("host time is added to the passes of an iteration, or hidden by them")
   CHECK(latency() == 2 * (109 + 2 * 7 + 215 + 23));
 }
 
-// A request every 300 us, answers of 4 tokens, no draft accepted, 100 us a step, one request alone drafts:
-//   300 alone, 600 two of them (a change), 750 alone (a change), 900 two (a change), 1050, 1150 alone (a change),
-//   1300 two (a change), 1450.
-TEST_CASE("a change of the draft length takes its time, and a margin keeps from changing") {
+// A request every 300 us, answers of 4 tokens, no draft accepted, 100 us per step; only a single request drafts: 300
+// alone, 600 two of them (a change), 750 alone (a change), 900 two (a change), 1050, 1150 alone (a change), 1300 two (a
+// change), 1450.
+TEST_CASE("a change of the draft length takes its time, and a margin prevents small changes") {
   Simulation simulation = server_of(1, 0);
   simulation.server().acceptance = Iid{0.0};
   simulation.server().max_batch = 4;
@@ -212,7 +212,7 @@ TEST_CASE("a change of the draft length takes its time, and a margin keeps from 
   CHECK(values_with(simulation)[latency_ns] == 3 * 400 * one_us);
 }
 
-TEST_CASE("recorded requests come with their times and lengths, over and over") {
+TEST_CASE("recorded requests arrive at their times with their lengths, repeatedly") {
   Simulation simulation = server_of(1, 0);
   auto recording = std::make_shared<RequestRecording>();
   recording->requests = {{.arrival_s = 0.0, .prompt_tokens = 10, .output_tokens = 3},
@@ -226,8 +226,8 @@ TEST_CASE("recorded requests come with their times and lengths, over and over") 
   CHECK(values[window_ns] == 6000 * one_us + (110 + 2 * 101) * one_us);
 }
 
-// All clients send at once, and all answers are of one length: without a phase their prompts come together for ever.
-TEST_CASE("clients with answers of one length are out of step once they are warm, and measured answers are whole") {
+// All clients send at once, and all answers have one length: without a phase their prompts always arrive together.
+TEST_CASE("clients with answers of one length are out of step once warm, and measured answers are complete") {
   std::vector<SeenPass> seen;
   Simulation simulation = server_of(8, 0);
   simulation.server().prompt.tokens = 3;
@@ -240,7 +240,7 @@ TEST_CASE("clients with answers of one length are out of step once they are warm
   for (const SeenPass& pass : seen)
     together = std::max(together, pass.tokens == 3 && &pass != &seen[0] ? pass.batch : 0);
   CHECK(together <= 3);
-  // The phase is of the replica: others have other phases, and so other sums.
+  // Each replica has its own phase, and so its own sums.
   simulation.plan.replicas = 2;
   const std::vector<Replica> replicas = tally_of(simulation).serving.replicas;
   CHECK(replicas.at(0).values[window_ns] != replicas.at(1).values[window_ns]);

@@ -15,8 +15,8 @@ RandomStream length_stream() { return {8, {.purpose = Purpose::test, .point = 0,
 
 }  // namespace
 
-// 70,000 draws see a length that is 12 % too frequent.
-TEST_CASE("lengths with a spread are uniform on both sides of the middle, ends included") {
+// 70,000 draws detect a length that is 12 % too frequent.
+TEST_CASE("lengths with a spread are uniform on both sides of the middle, limits included") {
   RandomStream random = length_stream();
   std::vector<std::int64_t> observed(7, 0);
   for (int i = 0; i < 70'000; ++i) {
@@ -38,7 +38,7 @@ TEST_CASE("a length without spread is constant, a geometric one has its mean") {
   CHECK(std::abs(sum / count - 2.5) <= tests::standard_errors * deviation / std::sqrt(count));
 }
 
-// 40,000 draws see a mean off by 3 % and a share of 5 % off by 0.5 %.
+// 40,000 draws detect errors of 3 % in the mean and of 0.5 % in a share of 5 %.
 TEST_CASE("lognormal lengths have their mean, and one in twenty is longer than the 95th percentile") {
   for (const double p95 : {600.0, 1300.0, 1900.0}) {
     RandomStream random = length_stream();

@@ -34,7 +34,7 @@ Trace trace_of(const Recording& recording) { return {.recording = std::make_shar
 
 }  // namespace
 
-TEST_CASE("an answer replays its recorded sequence as a trace does, whatever else runs") {
+TEST_CASE("an answer replays its recorded sequence like a trace, whatever else runs") {
   const Recording recording{.sequences = {{1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 1, 1, 1}}};
   const Trace trace = trace_of(recording);
   const Simulation replay{.scenario = {.fidelity = ProcessFidelity{.acceptance = trace}, .gamma = 3}, .plan = {}};
@@ -44,30 +44,30 @@ TEST_CASE("an answer replays its recorded sequence as a trace does, whatever els
   }
 }
 
-TEST_CASE("a longer answer begins its recording again") {
+TEST_CASE("an answer longer than its recording restarts it") {
   // 1 1 0 repeated: from the start, drafts 1 1 0 yield three tokens, every time.
   const Trace trace = trace_of({.sequences = {{1, 1, 0, 1, 1, 0}}});
   CHECK(tokens_of(serving(trace, 1, 30.0)) == Approx(3.0).epsilon(1e-12));
-  // A step that begins at the last position goes on at the first one.
+  // A step that begins at the last position continues at the first one.
   const Trace counts = trace_of({.sequences = {}, .accepted_from = {{1, 3, 1}}});
   // Positions 0 (1 accepted: 2 tokens), 2 (1, and 1 at the start: 3 tokens), 2 again.
   CHECK(tokens_of(serving(counts, 1, 32.0)) == Approx(32.0 / 11.0).epsilon(1e-12));
 }
 
-TEST_CASE("every recorded sequence is replayed, each by as many answers within noise") {
+TEST_CASE("every recorded sequence is replayed equally often, within noise") {
   const Trace trace = trace_of({.sequences = {}, .accepted_from = {{0}, {3}}});
   Simulation simulation = serving(trace, 4, 4.0);
   simulation.plan.requests = 4000;
-  // An answer of four tokens takes four iterations or one: 8 tokens in 5 where both are as frequent. A share of one
+  // An answer of four tokens takes four iterations or one: 8 tokens in 5 if both are equally frequent. A share of one
   // half of 4,000 answers is known to 0.8 % (one standard error), five of which move the mean by 3 %.
   CHECK(tokens_of(simulation) == Approx(8.0 / 5.0).epsilon(0.03));
 }
 
-TEST_CASE("runs go on within an answer and never into another one") {
+TEST_CASE("runs continue within an answer and never into another one") {
   const Runs never_ends{.a = 1.0 - 1e-12, .b = 0.0};
-  // Nothing begins a run, so that no answer accepts anything.
+  // No run begins, so no draft is accepted.
   CHECK(tokens_of(serving(never_ends, 4, 12.0)) == 1.0);
-  // Behind a rejection all is accepted with 1/2, and then for ever.
+  // After a rejection a draft is accepted with probability 1/2, and then all later ones.
   const Runs half{.a = 1.0 - 1e-12, .b = 0.5};
   Simulation simulation = serving(half, 8, 400.0);
   simulation.plan.requests = 400;

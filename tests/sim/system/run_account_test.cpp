@@ -6,7 +6,7 @@
 
 namespace foredraft::sim {
 
-TEST_CASE("an account that adds up passes, and each sum that does not is noticed") {
+TEST_CASE("a consistent account passes, and each inconsistent sum is detected") {
   const RunAccount sound{.arrived = 10,
                          .departed = 6,
                          .in_service = 3,

@@ -13,7 +13,7 @@
 #include "tests/support/simulation.hpp"
 #include "tests/support/tolerances.hpp"
 
-// Runs whose every event can be written down: constant lengths, acceptance 0 or 1, whole microseconds.
+// Runs simple enough to list every event: constant lengths, acceptance 0 or 1, whole microseconds.
 namespace foredraft::sim {
 namespace {
 
@@ -23,7 +23,7 @@ using tests::simulator_of;
 
 constexpr RunKey serving_key{.seed = 21, .point = 0};
 
-/// One client, plain decoding of 5 tokens at 100 us a step, without prompt.
+/// One client, plain decoding of 5 tokens at 100 us per step, without prompt.
 Simulation one_client() {
   return {.scenario = {.fidelity = Server{.acceptance = Iid{1.0},
                                           .max_batch = 1,
@@ -43,7 +43,7 @@ const ServingValues& values_of(const Tally& tally) { return tally.serving.replic
 
 using ForwardPass = std::tuple<std::int64_t, std::int64_t, double>;
 
-/// A model of constant step time that writes down its passes.
+/// A model of constant step time that records its passes.
 tests::StepTime recording(std::vector<ForwardPass>& passes_seen, double us) {
   return [&passes_seen, us](const StepShape& shape) {
     passes_seen.emplace_back(shape.batch, shape.tokens, shape.context);
@@ -71,7 +71,7 @@ TEST_CASE("autoregressive decoding takes one step per token, and nothing else ta
   CHECK_NOTHROW(check_conservation(tally));
 }
 
-TEST_CASE("the passes of a request: its prompt, then drafts and verifications over a growing cache") {
+TEST_CASE("the passes of a request: its prompt, then drafts and verifications over a growing KV cache") {
   std::vector<ForwardPass> target;
   std::vector<ForwardPass> drafter;
   Simulation simulation = one_client();
@@ -81,7 +81,7 @@ TEST_CASE("the passes of a request: its prompt, then drafts and verifications ov
   simulation.plan.requests = 2;
   simulation.scenario.cost = tests::timed(recording(target, 100.0), recording(drafter, 7.0));
   const Tally tally = serve(simulation);
-  // The prompt yields one token; 5 are left: 3, then 2 of the 3 that were verified. The next request starts anew.
+  // The prompt yields one token; 5 are left: 3, then 2 of the 3 that were verified. The next request starts again.
   CHECK(target ==
         std::vector<ForwardPass>{{1, 10, 0.0}, {1, 3, 11.0}, {1, 3, 14.0}, {1, 10, 0.0}, {1, 3, 11.0}, {1, 3, 14.0}});
   CHECK(drafter ==
@@ -109,7 +109,7 @@ TEST_CASE("a block drafter is charged one pass of gamma tokens, and no_bonus ver
   CHECK(target == std::vector<ForwardPass>{{1, 4, 0.0}, {1, 4, 4.0}});
 }
 
-TEST_CASE("a static batch is computed in full until its slowest row is done, a continuous one is filled up") {
+TEST_CASE("a static batch is computed in full until its slowest sequence is done, a continuous one is refilled") {
   std::vector<ForwardPass> target;
   Simulation simulation = one_client();
   simulation.server().max_batch = 3;
@@ -122,7 +122,7 @@ TEST_CASE("a static batch is computed in full until its slowest row is done, a c
     simulation.server().batching = batching;
     const Tally tally = serve(simulation);
     CHECK(std::all_of(target.begin(), target.end(), [](const ForwardPass& pass) { return std::get<0>(pass) == 3; }));
-    // Plain decoding: what rows do not emit is padding.
+    // Plain decoding: rows without a token are padding.
     const std::int64_t padding = values_of(tally)[rows] - values_of(tally)[window_tokens];
     CHECK(values_of(tally)[rows] == 3 * values_of(tally)[passes]);
     CHECK((batching == Batching::continuous ? padding == 0 : padding > 0));
@@ -130,7 +130,7 @@ TEST_CASE("a static batch is computed in full until its slowest row is done, a c
   }
 }
 
-TEST_CASE("no request joins a running static batch, and the next one takes all that wait, as far as there is room") {
+TEST_CASE("no request joins a running static batch, and the next one takes all that wait, up to its capacity") {
   std::vector<ForwardPass> target;
   Simulation simulation = one_client();
   simulation.server().batching = Batching::ragged;
@@ -139,11 +139,11 @@ TEST_CASE("no request joins a running static batch, and the next one takes all t
   simulation.plan.requests = 8;
   simulation.scenario.cost = tests::timed(recording(target, 100.0));
   CHECK(values_of(serve(simulation))[passes] == 3 * 5);
-  // One is there at 0.1 ms; five wait at 0.6 ms and six at 1.1 ms.
+  // One is present at 0.1 ms; five wait at 0.6 ms and six at 1.1 ms.
   for (std::size_t i = 0; i < target.size(); ++i) CHECK(std::get<0>(target[i]) == (i < 5 ? 1 : 4));
 }
 
-TEST_CASE("finished sequences in lockstep hold no others back") {
+TEST_CASE("finished sequences in lockstep do not hold back others") {
   Simulation simulation = one_client();
   simulation.scenario.gamma = 3;
   simulation.server().max_batch = 4;
@@ -153,7 +153,7 @@ TEST_CASE("finished sequences in lockstep hold no others back") {
   simulation.server().batching = Batching::lockstep;
   const Tally lockstep = serve(simulation);
   simulation.server().batching = Batching::ragged;
-  CHECK(serve(simulation) == lockstep);  // every draft is accepted: rows only end at different times
+  CHECK(serve(simulation) == lockstep);  // every draft is accepted: rows differ only in when they end
 }
 
 TEST_CASE("unfinished sequences in lockstep advance by their minimum of accepted drafts, others by their own") {
@@ -166,17 +166,17 @@ TEST_CASE("unfinished sequences in lockstep advance by their minimum of accepted
   simulation.plan.requests = 80;
   simulation.server().batching = Batching::lockstep;
   const Tally lockstep = serve(simulation);
-  // All rows of a batch have one length: they advance and finish together, and no place is padding.
+  // All rows of a batch have one length: they advance and finish together, without padding.
   CHECK(lockstep.units.sum(iterations) == 8 * values_of(lockstep)[passes]);
   simulation.server().batching = Batching::ragged;
   const Tally ragged = serve(simulation);
   CHECK(ragged.units.sum(iterations) < 8 * values_of(ragged)[passes]);
   CHECK(tokens_per_iteration(lockstep).mean < 0.7 * tokens_per_iteration(ragged).mean);
-  // What a row's own drafts would have yielded is still counted: acceptance is the distribution's in both.
+  // The yield of each row's own drafts is still counted: acceptance is that of the distribution in both.
   CHECK(std::abs(acceptance(lockstep).per_token.mean - 0.6) < 0.05);
 }
 
-TEST_CASE("the batch decides gamma") {
+TEST_CASE("the batch size sets gamma") {
   std::vector<ForwardPass> target;
   Simulation simulation = one_client();
   simulation.server().gamma_schedule = {{1, 2, 3}, {3, 4, 1}, {5, 8, 0}};
@@ -195,7 +195,7 @@ TEST_CASE("the batch decides gamma") {
   CHECK(seen == verified);
 }
 
-TEST_CASE("regular arrivals below the rate of service never wait, above it each waits longer than the one before") {
+TEST_CASE("regular arrivals below the service rate never wait, above it each waits longer than the one before") {
   Simulation simulation = one_client();
   simulation.server().arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 1000.0};
   simulation.plan.warmup_requests = 4;
@@ -223,7 +223,7 @@ TEST_CASE("goodput counts the tokens of requests that were answered in time, the
   CHECK(good_share(1900.0) == 1.0);
   CHECK(good_share(1899.0) < 1.0);
   CHECK(good_share(99.0) == 0.0);
-  // Requests of up to 10 of 19 tokens hold 55 of 190 tokens; 200 requests see it to 0.2.
+  // Requests with up to 10 of 19 tokens have 55 of 190 tokens; 200 requests detect an error of 0.2.
   CHECK(std::abs(good_share(1000.0) - 55.0 / 190.0) < 0.1);
 }
 
@@ -252,7 +252,7 @@ TEST_CASE("prompts that join are read together, padded to the longest, while the
 // Prompts and steps of 100 us, requests at 50, 100, 150, ... us, room for three. In us:
 //   one   50 prompt of the 1st, 150 its step, 250 prompts of the 2nd and 3rd, 350 a step of all, 450
 //   all   50 prompt of the 1st, 150 prompts of the 2nd and 3rd, 250 a step of all, 350 another, 450
-TEST_CASE("one prompt pass between two steps, or as many as it takes until no request waits") {
+TEST_CASE("one prompt pass between two steps, or as many as needed until no request waits") {
   std::vector<ForwardPass> target;
   Simulation simulation = one_client();
   simulation.server().max_batch = 3;
@@ -274,7 +274,7 @@ TEST_CASE("one prompt pass between two steps, or as many as it takes until no re
   CHECK(values_of(all)[latency_ns] == (400 + 350 + 300) * 1000);
 }
 
-TEST_CASE("a static batch is closed once it was taken, whatever the admission") {
+TEST_CASE("a static batch is closed once it was taken, under any admission") {
   Simulation simulation = one_client();
   simulation.server().batching = Batching::ragged;
   simulation.server().max_batch = 3;
@@ -285,13 +285,13 @@ TEST_CASE("a static batch is closed once it was taken, whatever the admission") 
   CHECK(serve(simulation) == one);
 }
 
-TEST_CASE("an iteration that drafts is charged its overhead once, a decode step and a prompt none") {
+TEST_CASE("a drafting iteration is charged its overhead once, a decode step and a prompt none") {
   Simulation simulation = one_client();
   simulation.server().prompt.tokens = 10;
   simulation.server().overhead_us = 30.0;
   CHECK(values_of(serve(simulation))[latency_ns] == 10 * 500'000);
   simulation.scenario.gamma = 2;
-  simulation.server().output.tokens = 6;  // of the prompt, then 3 and 2
+  simulation.server().output.tokens = 6;  // one from the prompt, then 3 and 2
   CHECK(values_of(serve(simulation))[latency_ns] == 10 * (107'000 + 2 * (114'000 + 30'000)));
 }
 
@@ -301,7 +301,8 @@ TEST_CASE("acceptance may depend on the position, or vary from iteration to iter
   simulation.server().output.tokens = 8;
   simulation.server().acceptance = Positional{.conditional = {1.0, 1.0, 0.0}};
   CHECK(serve(simulation).tokens_count == std::vector<std::uint64_t>{0, 10, 20, 0});
-  // Beta(1, 1): 1 + 1/2 + 1/3 + 1/4 tokens. 20,000 answers of 200 tokens see a mean to 0.001; their ends are cut.
+  // Beta(1, 1): 1 + 1/2 + 1/3 + 1/4 tokens. 20,000 answers of 200 tokens detect an error of 0.001 in the mean; their
+  // last iterations are cut off.
   simulation.server().acceptance = BetaMixture{.a = 1.0, .b = 1.0};
   simulation.server().output.tokens = 200;
   simulation.plan.requests = 20'000;
@@ -333,7 +334,7 @@ TEST_CASE("the time per output token averages the requests that have one") {
   simulation.plan.requests = 200;
   const Tally tally = serve(simulation);
   const Estimates estimates = serving_estimates(tally.serving);
-  // Plain steps of 100 us, whatever the length; requests of one token, a third, have none.
+  // Plain steps of 100 us for any length; requests of one token, a third of all, have none.
   CHECK(estimates.tpot_ms.mean == Approx(0.1).epsilon(few_ulp));
   CHECK(estimates.tpot_p99_ms.mean == Approx(0.1).epsilon(DurationHistogram::resolution));
   CHECK(values_of(tally)[tpot_requests] > 100);
@@ -357,7 +358,7 @@ TEST_CASE("replicas differ, and the same seed gives the same counts for any numb
   CHECK(serve(simulation, 7) == one);
 }
 
-TEST_CASE("a step time that is no time is rejected where it is met") {
+TEST_CASE("an impossible step time is rejected when it is used") {
   Simulation simulation = one_client();
   for (const double broken : {-1.0, std::nan(""), HUGE_VAL}) {
     simulation.scenario.cost = tests::timed([broken](const StepShape& /*shape*/) { return broken; });

@@ -19,7 +19,7 @@ using tests::Simulation;
 constexpr SimulationPlan by_load{
     .seed = 5, .requests = as_load_needs, .replicas = as_load_needs, .warmup_requests = as_load_needs};
 
-/// Answers of 100 tokens, a step of 1 ms.
+/// Answers of 100 tokens, steps of 1 ms.
 Simulation server_with(const Arrivals& arrivals, std::int64_t max_batch) {
   return {.scenario = {.fidelity = Server{.acceptance = Iid{0.7},
                                           .max_batch = max_batch,
@@ -47,7 +47,7 @@ Simulated simulated(const Simulation& simulation, const SimulationPlan& plan = b
 
 }  // namespace
 
-TEST_CASE("requests, replicas and warm-up follow from those that are served at once, unless they are stated") {
+TEST_CASE("requests, replicas and warm-up follow from the concurrency, unless they are stated") {
   const Simulation forty = server_with(clients(40), 64);
   CHECK(plan_of(forty) == "5120 32 176");
   CHECK(plan_of(server_with(clients(40), 2)) == "2000 32 24");
@@ -66,8 +66,8 @@ TEST_CASE("requests, replicas and warm-up follow from those that are served at o
 }
 
 // 32 replicas of 31 requests for 40 clients once reported a standard error of 0 and the wrong sign of the gain: the
-// requests of all clients were in step from the first one on.
-TEST_CASE("clients with answers of one length have an error, and drafts pay if prompts delay no decode step") {
+// requests of all clients were synchronized from the start.
+TEST_CASE("clients with answers of one length have an error, and drafts gain if prompts delay no decode step") {
   Simulation simulation = server_with(clients(40), 64);
   simulation.server().prompt.tokens = 300;
   simulation.server().target_step = {.weights_us = 5000.0, .token_us = 20.0};
@@ -91,13 +91,13 @@ TEST_CASE("batches of a single replica give an error where replicas cannot") {
   plan.replicas = 1;
   const Simulated one = simulated(server_with(at_rate(50.0), 8), plan);
   CHECK(one.estimates.tokens_per_s.standard_error > 0.0);
-  // Close to that of the independent replicas of the same length in all.
+  // Close to that of independent replicas of the same total length.
   const Simulated many = simulated(server_with(at_rate(50.0), 8));
   CHECK(one.estimates.latency_ms.standard_error > 0.3 * many.estimates.latency_ms.standard_error);
   CHECK(one.estimates.latency_ms.standard_error < 3.0 * many.estimates.latency_ms.standard_error);
 }
 
-TEST_CASE("a queue that grows is no steady state, one that the server keeps up with is") {
+TEST_CASE("a growing queue is no steady state, one within capacity is") {
   // 8 at once, 0.1 s each: 80 requests a second.
   CHECK_THAT(simulated(server_with(at_rate(120.0), 8)).unsteady,
              Catch::Contains("are there in the first half") && Catch::Contains("the rate"));

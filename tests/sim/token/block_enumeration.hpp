@@ -9,7 +9,7 @@
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 
-/// What iterations under block verification emit, by enumeration of every sequence of drafts.
+/// The tokens emitted under block verification, by enumeration of every sequence of drafts.
 namespace foredraft::tests {
 
 /// A token and the context in which it was drawn.
@@ -39,7 +39,7 @@ class BlockEnumeration {
   void run() { position(1.0, 1.0); }
 
  private:
-  /// A prefix that is the longest accepted one so far with this probability, and what would follow it.
+  /// A prefix, the probability that it is the longest accepted one so far, and the distribution of the next token.
   struct Kept {
     double probability;
     PossibleContext next;
@@ -106,7 +106,7 @@ void enumerate_block(std::size_t gamma, const Contexts& contexts, const Visit& v
   BlockEnumeration<Contexts, Visit>(gamma, contexts, visit).run();
 }
 
-/// The contexts of given distributions, each with the same probability whatever came before.
+/// The contexts of given distributions, each with the same probability after any tokens.
 inline std::vector<PossibleContext> pool_of(const GivenDistributions& given) {
   std::vector<PossibleContext> pool;
   for (std::size_t k = 0; k < given.target.size(); ++k) {

@@ -63,11 +63,11 @@ TEST_CASE("truncation keeps the most probable tokens, first by rank, then by the
   CHECK(drawn_from(row, {.truncation = {.top_k = 3, .top_p = 0.75}}) == two);
   CHECK(drawn_from({0.25, 0.25, 0.25, 0.25}, {.truncation = {.top_k = 1, .top_p = 0.1}}) ==
         std::vector<double>(4, 0.25));
-  // Temperature 1/2 squares: 0.16 of 0.30 alone are more than half.
+  // Temperature 1/2 squares: 0.16 of 0.30 is more than half.
   CHECK(drawn_from(row, {.temperature = 0.5, .truncation = {.top_p = 0.5}}) == std::vector<double>{0.0, 1.0, 0.0, 0.0});
 }
 
-TEST_CASE("temperature and truncation of either model are those of its written rows, given or synthetic") {
+TEST_CASE("temperature and truncation of either model match its written rows, given or synthetic") {
   const std::vector<Models> all{tests::given(tests::three_contexts()), tests::small_pair()};
   for (const Models& models : all) {
     for (const TokenFidelity& token : samplings(models)) {
@@ -95,7 +95,7 @@ TEST_CASE("temperature and truncation of either model are those of its written r
   }
 }
 
-// The pool of 400 contexts has a standard error of its own, which hides a difference of 0.06 and less.
+// The pool of 400 contexts has a standard error of its own, which hides differences up to 0.06.
 TEST_CASE("fresh contexts have the temperature and truncation of a pool") {
   SyntheticModels pair = tests::small_pair();
   pair.pool = 400;
@@ -123,7 +123,7 @@ TEST_CASE("an argmax draft is accepted with the target's probability of it, and 
   CHECK(lossiness({.fidelity = token, .gamma = 1}).acceptance.mean == Approx(0.5).epsilon(tests::few_ulp));
 }
 
-TEST_CASE("temperatures and truncations are checked, and are not for rules worked out for rows or for text") {
+TEST_CASE("temperatures and truncations are checked, and rejected for rules given as rows and for text") {
   using Change = std::function<void(TokenFidelity&)>;
   const auto message = [](const Change& change) {
     TokenFidelity token{.models = tests::given(tests::three_contexts())};

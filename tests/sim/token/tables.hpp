@@ -10,12 +10,12 @@
 #include "sim/token/token_simulator.hpp"
 #include "tests/support/simulation.hpp"
 
-/// Small model pairs that differ everywhere they could be confused, and simulations of them.
+/// Small model pairs without symmetries that could hide an error, and simulations of them.
 namespace foredraft::tests {
 
-/// Three contexts over five tokens. Every row of p and of q is another one and no row is a permutation of another; each
-/// context has a token that only p knows and one that only q knows; p ties at its largest entry in context 1, and the
-/// most probable tokens of the contexts differ.
+/// Three contexts over five tokens. All rows of p and q differ, and none is a permutation of another; each context has
+/// a token with mass only in p and one with mass only in q; p ties at its largest entry in context 1, and the most
+/// probable tokens of the contexts differ.
 inline GivenDistributions three_contexts() {
   return {.target = {{0.50, 0.20, 0.00, 0.25, 0.05}, {0.10, 0.35, 0.35, 0.20, 0.00}, {0.03, 0.12, 0.15, 0.00, 0.70}},
           .draft = {{0.30, 0.00, 0.10, 0.15, 0.45}, {0.28, 0.12, 0.00, 0.40, 0.20}, {0.00, 0.52, 0.08, 0.07, 0.33}}};

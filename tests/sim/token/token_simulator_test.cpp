@@ -52,7 +52,7 @@ TEST_CASE("simulated acceptance is sum min(p, q), and tokens follow the geometri
   }
 }
 
-TEST_CASE("a synthetic pair reports the alpha asked for, and the simulation meets it") {
+TEST_CASE("a synthetic pair reports the requested alpha, and the simulation meets it") {
   const auto target =
       GENERATE(TargetDistribution::zipf, TargetDistribution::gaussian_logits, TargetDistribution::dirichlet);
   const auto draft = GENERATE(DraftDistribution::noise, DraftDistribution::temperature, DraftDistribution::mixing);
@@ -97,14 +97,14 @@ TEST_CASE("at temperature 0 drafts are accepted where the argmaxes agree, ties g
 }
 
 TEST_CASE("temperature sharpens p and q before the rule: alpha by hand") {
-  // Temperature 1/2 squares and normalises: p = (1, 4) / 5, q = (4, 1) / 5, sum min = 2/5.
+  // Temperature 1/2 squares and normalizes: p = (1, 4) / 5, q = (4, 1) / 5, sum min = 2/5.
   tests::Simulation simulation =
       tests::simulation_of(tests::given(one_context({1.0 / 3, 2.0 / 3}, {2.0 / 3, 1.0 / 3})), 2, 1000);
   simulation.token().temperature = 0.5;
   CHECK(expected_acceptance(*tests::simulator_of(simulation, 5)) == Approx(0.4).epsilon(tests::few_ulp));
 }
 
-TEST_CASE("both conventions count what they say, down to the smallest gamma") {
+TEST_CASE("both conventions count what they state, down to the smallest gamma") {
   const GivenDistributions always = one_context({0.5, 0.5}, {0.5, 0.5});
   tests::Simulation simulation = tests::simulation_of(tests::given(always), 3, 100);
   CHECK(run_once(simulation).units.sum(tokens) == 400);
@@ -133,7 +133,7 @@ TEST_CASE("without a bonus token an iteration emits at most gamma tokens, with t
   CHECK(no_bonus.tokens_count[2] == bonus.tokens_count[2] + bonus.tokens_count[3]);
 }
 
-TEST_CASE("threads, and the order of blocks, change nothing, but seeds and points do") {
+TEST_CASE("threads and the order of blocks change nothing, but seeds and points do") {
   const auto contexts = GENERATE(Contexts::pooled, Contexts::fresh);
   tests::Simulation simulation =
       tests::simulation_of(tests::small_pair(), 4, contexts == Contexts::pooled ? 50'001 : 1001);
@@ -151,7 +151,7 @@ TEST_CASE("threads, and the order of blocks, change nothing, but seeds and point
   CHECK_FALSE(simulator->run_block(token_key, 0) == simulator->run_block(token_key, 1));
 }
 
-TEST_CASE("what is emitted is what is counted") {
+TEST_CASE("emitted tokens equal counted tokens") {
   const auto contexts = GENERATE(Contexts::pooled, Contexts::fresh);
   tests::Simulation simulation = tests::simulation_of(tests::small_pair(), 4, 100);
   tests::contexts_of(simulation) = contexts;
@@ -169,13 +169,13 @@ TEST_CASE("what is emitted is what is counted") {
   }
 }
 
-TEST_CASE("expected acceptance is not a number where there is no finite pool") {
+TEST_CASE("expected acceptance is NaN where there is no finite pool") {
   tests::Simulation simulation = tests::simulation_of(tests::small_pair(), 4, 100);
   tests::contexts_of(simulation) = Contexts::fresh;
   CHECK(std::isnan(expected_acceptance(*tests::simulator_of(simulation, 5))));
 }
 
-TEST_CASE("256,000 tokens are simulated as 2 are") {
+TEST_CASE("256,000 tokens are simulated like 2") {
   SyntheticModels pair = tests::small_pair();
   pair.vocabulary = GENERATE(2, 256'000);
   pair.pool = 1;
@@ -194,7 +194,7 @@ TEST_CASE("a plan that counts nothing or too much is rejected in any contexts") 
   }
 }
 
-TEST_CASE("the model registry is sorted and explains itself") {
+TEST_CASE("the model registry is sorted and documented") {
   const std::vector<ModelEntry>& entries = model_registry();
   CHECK(std::is_sorted(entries.begin(), entries.end(),
                        [](const ModelEntry& a, const ModelEntry& b) { return a.name < b.name; }));

@@ -27,7 +27,7 @@ TEST_CASE("the T5 table yields nine fitted costs and three speedups that no i.i.
         }) == 2);
 }
 
-TEST_CASE("acceptances under lenience begin where the table without it ends, and rise as a concave sum must") {
+TEST_CASE("lenient acceptance starts where the table without lenience ends, and rises like a concave sum") {
   const ExperimentResult result = tests::reproduced("leviathan-table5");
   CHECK(result.rows.size() == 32);
   CHECK(tests::rows_with(result, Kind::exact, Verdict::pass) == 4);

@@ -15,7 +15,7 @@ namespace {
 using tests::few_ulp;
 using tests::second_route;
 
-/// Whether some y lies in all strips at x: the definition, one x at a time.
+/// True if some y lies in all strips at x: the definition, one x at a time.
 bool feasible_at(const std::vector<Strip>& strips, double x, double slack) {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -39,7 +39,7 @@ TEST_CASE("two crossing strips leave the x between their crossings") {
   CHECK_FALSE(feasible_x(strips, {2.5, 10.0}));
 }
 
-TEST_CASE("parallel strips that do not meet leave nothing, one strip everything") {
+TEST_CASE("parallel strips that do not meet leave nothing, one strip leaves everything") {
   const Strip lower{{0.0, 1.0}, {1.0, 1.0}};
   const Strip upper{{2.0, 1.0}, {3.0, 1.0}};
   CHECK_FALSE(feasible_x(std::vector<Strip>{lower, upper}, {-1.0, 1.0}));
@@ -74,7 +74,7 @@ TEST_CASE("the feasible x are those of a scan of random strips") {
   CHECK(some < 300);
 }
 
-TEST_CASE("feasibility rejects no strips and coefficients that are not finite") {
+TEST_CASE("feasibility rejects an empty set of strips and coefficients that are not finite") {
   CHECK_THROWS_AS(feasible_x({}, {0.0, 1.0}), DomainError);
   const std::vector<Strip> bad{{{0.0, std::numeric_limits<double>::quiet_NaN()}, {1.0, 0.0}}};
   CHECK_THROWS_AS(feasible_x(bad, {0.0, 1.0}), DomainError);

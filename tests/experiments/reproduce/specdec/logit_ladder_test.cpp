@@ -18,8 +18,8 @@ constexpr std::int64_t contexts = 200'000;
 }  // namespace
 
 // Two tokens, spread = noise: u = exp(-E) is uniform and the second token is drafted with u / (1 + u). The standard
-// deviation of one context is below 0.2, so 200,000 contexts see a probability off by 0.0022.
-TEST_CASE("two tokens on a ladder are accepted as the integrals over their gap say") {
+// deviation of one context is below 0.2, so 200,000 contexts detect a probability off by 0.0022.
+TEST_CASE("the acceptance of two tokens on a ladder is the integral over their gap") {
   const LadderContexts sample(contexts, 2, 1);
   const LogitLadder ladder{.spread = 1.7, .noise = 1.7, .unlike = 0.0};
   const double margin = standard_errors * 0.2 / std::sqrt(static_cast<double>(contexts));
@@ -34,7 +34,7 @@ TEST_CASE("two tokens on a ladder are accepted as the integrals over their gap s
 }
 
 // The gap from rank r to the next has mean spread / r: with very little noise a draft beyond the first is rare, with
-// very much every rank is drafted alike and the share within a tolerance is that of the gaps.
+// very much every rank is drafted equally often and the share within a tolerance is that of the gaps.
 TEST_CASE("with unlimited noise the accepted share is that of the ranks within the tolerance") {
   const LadderContexts sample(contexts, 3, 2);
   const LogitLadder ladder{.spread = 2.0, .noise = 1e9, .unlike = 0.0};
@@ -47,7 +47,7 @@ TEST_CASE("with unlimited noise the accepted share is that of the ranks within t
         Approx(0.75));
 }
 
-TEST_CASE("acceptance on a ladder never falls as a rule is relaxed and repeats for a seed") {
+TEST_CASE("acceptance on a ladder never falls as a rule is relaxed, and is reproducible for a seed") {
   const LadderContexts sample(500, 16, 3);
   const LogitLadder ladder{.spread = 3.0, .noise = 1.0, .unlike = 0.02};
   double before = 0.0;

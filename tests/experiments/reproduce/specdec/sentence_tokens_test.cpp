@@ -13,7 +13,8 @@ namespace {
 
 using tests::second_route;
 
-/// Expected iterations by the probability that an iteration starts at each position, not by expected rests.
+/// Expected iterations by the probability that an iteration starts at each position, not by the expected remaining
+/// length.
 double iterations_by_starts(double alpha, std::int64_t maximum, std::int64_t length) {
   std::vector<double> starts(static_cast<std::size_t>(length), 0.0);
   starts[0] = 1.0;
@@ -53,14 +54,14 @@ TEST_CASE("tokens per iteration of short sentences are length over the expected 
   CHECK(sentence_tokens_per_iteration({.alpha = 1.0, .gamma = 5, .convention = Convention::bonus}, 12.0) == 6.0);
 }
 
-TEST_CASE("a long text has the tokens of an endless one, and a short one fewer") {
+TEST_CASE("a long text has the tokens of infinite text, and a short one fewer") {
   const analytic::IidIteration iteration{.alpha = 0.9, .gamma = 25, .convention = Convention::no_bonus};
   const double endless = analytic::tokens_per_iteration(iteration);
   CHECK(sentence_tokens_per_iteration(iteration, 30'000.0) == Approx(endless).epsilon(1e-3));
   CHECK(sentence_tokens_per_iteration(iteration, 27.0) < 0.85 * endless);
 }
 
-TEST_CASE("alpha comes back from the tokens of sentences") {
+TEST_CASE("alpha is recovered from the tokens of sentences") {
   for (const double alpha : {0.0, 0.2, 0.877, 0.99}) {
     const analytic::IidIteration iteration{.alpha = alpha, .gamma = 25, .convention = Convention::no_bonus};
     const double tokens = sentence_tokens_per_iteration(iteration, 27.65);

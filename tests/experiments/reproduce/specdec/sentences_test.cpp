@@ -27,7 +27,7 @@ constexpr double always = 800.0;  // a logit whose probability is 1
 
 }  // namespace
 
-TEST_CASE("sure acceptance fills every iteration, and none yields a token each") {
+TEST_CASE("certain acceptance fills every iteration, and zero acceptance yields one token each") {
   for (const Sentence& sentence : simulate_sentences(population(always, 0.0), 1)) {
     CHECK(sentence.iterations == (sentence.tokens + 5) / 6);
   }
@@ -41,7 +41,7 @@ TEST_CASE("sure acceptance fills every iteration, and none yields a token each")
   }
 }
 
-// Rounding up adds half a token on average; 5,000 lengths with a deviation of 58 % see a mean off by 0.82 tokens.
+// Rounding up adds half a token on average; 5,000 lengths with a deviation of 58 % detect a mean off by 0.82 tokens.
 TEST_CASE("lengths have the mean and the spread of an Erlang distribution of three stages") {
   const auto sentences = simulate_sentences(population(0.0, 0.0), 2);
   double mean = 0.0;
@@ -56,7 +56,7 @@ TEST_CASE("lengths have the mean and the spread of an Erlang distribution of thr
   CHECK(variance == Approx(deviation * deviation).epsilon(standard_errors * std::sqrt(4.0 / 5000.0)));
 }
 
-TEST_CASE("better drafting never costs a sentence an iteration, and changes no length") {
+TEST_CASE("better drafting never adds an iteration to a sentence, and changes no length") {
   for (const double spread : {0.0, 1.0}) {
     const auto worse = simulate_sentences(population(0.5, spread), 3);
     const auto better = simulate_sentences(population(1.5, spread), 3);
@@ -68,8 +68,8 @@ TEST_CASE("better drafting never costs a sentence an iteration, and changes no l
   }
 }
 
-// Around 300 tokens a sentence: coin flips alone spread the ratio by about 0.03, a spread of 3 in the logit by more
-// than ten times that.
+// Around 300 tokens a sentence: the random draws alone spread the ratio by about 0.03, a spread of 3 in the logit by
+// more than ten times that.
 TEST_CASE("the spread lies between sentences, not within them") {
   const auto deviation_of = [](double spread) {
     SentencePopulation wide = population(0.0, spread);
@@ -107,7 +107,7 @@ TEST_CASE("sentences reject no sentences, lengths below one and missing numbers"
   CHECK_THROWS_AS(tokens_per_iteration(std::vector<Sentence>{}), DomainError);
 }
 
-// The closed form at each drawn length; about 3,000 sentences see the mean of all iterations off by 2 %.
+// The closed form at each drawn length; about 3,000 sentences detect a mean of all iterations off by 2 %.
 TEST_CASE("iterations of simulated sentences are those of the finite-length recursion at their lengths") {
   for (const auto convention : {Convention::no_bonus, Convention::bonus}) {
     for (const double alpha : {0.5, 0.9}) {

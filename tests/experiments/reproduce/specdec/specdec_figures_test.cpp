@@ -21,12 +21,12 @@ TEST_CASE("the shares of a speedup distribution add up for both populations, and
       CHECK(row.kind == Kind::simulated);
       CHECK(row.ours.value() > 0.5);
     }
-    // Sentences that differ spread further.
+    // Sentences with different acceptance have a wider spread.
     CHECK(result.rows[1].ours.value() < result.rows[0].ours.value());
   }
 }
 
-TEST_CASE("the quality figure has our speed for SpecDec and its drafter alone") {
+TEST_CASE("the quality figure has our speed for SpecDec and only its drafter") {
   int predicted = 0;
   const auto lines = tests::data_lines(tests::reproduced("iclr-figure2"));
   for (const auto& line : lines) predicted += line.at(4).empty() ? 0 : 1;

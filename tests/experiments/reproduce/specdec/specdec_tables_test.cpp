@@ -56,8 +56,8 @@ std::ptrdiff_t findings(std::string_view id, std::string_view part) {
   });
 }
 
-// Errors of the predictions as the tables show them, rounded up: a model that gets worse is noticed. No claim of
-// agreement hangs on them.
+// Errors of the predictions in the tables, rounded up, so that a worse model is detected. No claim of agreement depends
+// on them.
 constexpr double fit_error = 0.001;
 constexpr double ladder_error = 0.05;
 constexpr double block_size_error = 0.07;
@@ -143,7 +143,7 @@ TEST_CASE("every anomaly of the SpecDec tables is a finding with its arithmetic"
   CHECK(all == 24);
 }
 
-TEST_CASE("speeds from the module profile are those worked out by hand") {
+TEST_CASE("speeds from the module profile match those worked by hand") {
   // 14.69 ms of setup and 18.958 ms an iteration against 73.46 ms x 4.5.
   const double iteration = (31.44 + 27.33) / 3.1;
   const double setup = 5.65 + 5.73 + 3.31;
@@ -158,7 +158,7 @@ TEST_CASE("speeds from the module profile are those worked out by hand") {
             .ours.value() == Approx(german / (setup + 2.5 * iteration)));
 }
 
-TEST_CASE("energy, carbon and memory are those worked out by hand") {
+TEST_CASE("energy, carbon and memory match those worked by hand") {
   CHECK(cell_of("emnlp-table15", "AR (greedy) Nvidia P100", "total_energy_wh").ours.value() == Approx(25.542));
   CHECK(cell_of("emnlp-table15", "AR (greedy) Nvidia P100", "carbon_g_co2eq").ours.value() == Approx(0.385 * 25.54));
   // 243.2 at batch 1 and 494.6 at batch 32: 8.11 a sequence.

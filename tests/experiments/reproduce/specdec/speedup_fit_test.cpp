@@ -26,7 +26,7 @@ double squared_error_of(const std::vector<DrafterRow>& rows, double verify, doub
 
 }  // namespace
 
-TEST_CASE("a line through exact points comes back, and residuals are orthogonal otherwise") {
+TEST_CASE("a line through exact points is recovered, and residuals are orthogonal otherwise") {
   const std::array<double, 3> x{3.1, 4.0, 4.9};
   const std::array<double, 3> exact{0.04 + 0.06 * 3.1, 0.04 + 0.06 * 4.0, 0.04 + 0.06 * 4.9};
   const Line line = least_squares_line(x, exact);
@@ -45,7 +45,7 @@ TEST_CASE("a line through exact points comes back, and residuals are orthogonal 
   CHECK(moment == Approx(0.0).margin(second_route));
 }
 
-TEST_CASE("exact speedups give back the verification time and the step") {
+TEST_CASE("exact speedups return the verification time and the step") {
   std::vector<DrafterRow> rows;
   for (const double draft : {0.8, 2.3, 5.2, 10.9}) {
     const double tokens = 2.0 + draft;

@@ -12,7 +12,8 @@
 namespace foredraft::experiments {
 namespace {
 
-/// Closed forms take the mean context, simulations the one at hand: of 28 tokens neither matters beside the weights.
+/// Closed forms use the mean context, simulations the actual one: with 28 tokens neither matters compared with the
+/// weights.
 constexpr double context_error = 0.01;
 
 const ExperimentResult& batch_latencies() {
@@ -41,7 +42,7 @@ TEST_CASE("program times give the printed speedups back at batch 1") {
   CHECK(static_cast<double>(translation_tokens()) / own_pace_iterations(translation_alpha(8.23), 1) == Approx(8.23));
 }
 
-TEST_CASE("batches of sentences served one after the other take what the closed forms of both paces say") {
+TEST_CASE("batches of sentences served one after the other take the time of the closed forms of both paces") {
   int simulated = 0;
   for (const auto& line : tests::data_lines(batch_latencies())) {
     if (line.at(5).empty()) continue;
@@ -61,15 +62,16 @@ TEST_CASE("a step of the target on a P100 reads the decoder's weights and the vo
   const double reading_ms = 1e3 * 4.0 * weights / 720e9;
   const double step_ms = device.plain(1, 1, 0).step_ms;
   CHECK(step_ms > reading_ms);
-  CHECK(step_ms < 1.03 * reading_ms);  // biases, activations and the source's keys and values besides
-  // Five beams of 64 sentences compute: 2 operations a weight and row at 10.6 TFLOP/s.
+  CHECK(step_ms < 1.03 * reading_ms);  // plus biases, activations and the source's keys and values
+  // Five beams of 64 sentences are compute bound: 2 operations per weight and row at 10.6 TFLOP/s.
   const double computing_ms = 1e3 * 2.0 * weights * 320.0 / 10.6e12;
   CHECK(device.plain(64, 5, 0).step_ms > computing_ms);
   CHECK(device.plain(64, 5, 0).step_ms < 1.25 * computing_ms);  // every beam reads keys and values of the source
 }
 
 TEST_CASE(
-    "SpecDec's gain vanishes with the batch: soon on the device alone, later with the program, at once in lockstep") {
+    "SpecDec's gain vanishes with the batch: early on the device alone, later with the program, immediately in "
+    "lockstep") {
   const auto own = [](const std::string& clock, std::int64_t batch) {
     return row_value(batch_latencies(), clock + ", SpecDec, own pace", at_batch(batch));
   };

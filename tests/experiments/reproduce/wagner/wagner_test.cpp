@@ -98,8 +98,8 @@ TEST_CASE("the scales of the sigmoid are lost, and the excerpt agrees with the w
   CHECK(note_says(tests::row_of(excerpt, "Whisper Small.EN scale_4", "profiling_gain_percent"), "109.26 times"));
 }
 
-// 40,000 iterations: tokens are right to 0.5 % for the exact rule, so a rule whose simulated acceptance is off by 0.3 %
-// of the one that the distributions give is seen.
+// 40,000 iterations: tokens are accurate to 0.5 % for the exact rule, so an acceptance that differs from that of the
+// distributions by 0.3 % is detected.
 TEST_CASE("the sigmoid variant accepts nearly everything and gives up most of what makes the rule exact") {
   const std::vector<SigmoidLoss> losses = sigmoid_losses(wagner_settings);
   REQUIRE(losses.size() == 9);
@@ -109,7 +109,7 @@ TEST_CASE("the sigmoid variant accepts nearly everything and gives up most of wh
     CAPTURE(loss.bits, loss.scale.value_or(0.0));
     const analytic::IidIteration iteration{
         .alpha = std::min(loss.distribution.acceptance.mean, 1.0), .gamma = 5, .convention = Convention::bonus};
-    // The distribution's own deviation: a run without a rejection shows none.
+    // The standard deviation of the distribution, because a run without a rejection has none.
     const double error = std::sqrt(analytic::tokens_variance(iteration) / static_cast<double>(sigmoid_loss_iterations));
     CHECK(std::abs(loss.tokens.mean - analytic::tokens_per_iteration(iteration)) <= tests::standard_errors * error);
     if (!loss.scale) continue;
@@ -117,12 +117,12 @@ TEST_CASE("the sigmoid variant accepts nearly everything and gives up most of wh
     CHECK(loss.call_ratio < 0.8);
     CHECK(loss.distribution.total_variation.mean > 0.1);
   }
-  // Emitting whatever is drafted is off by 1 - alpha = 0.2: the widest scale has got there.
+  // Emitting every draft is off by 1 - alpha = 0.2, which the widest scale has reached.
   CHECK(losses[4].distribution.total_variation.mean == Approx(0.2).margin(0.01));
 }
 
-TEST_CASE("a verification call holds the most rows that a ledger of its tensors shows") {
-  // Statement by statement: rows allocated, less those that are given back.
+TEST_CASE("the peak rows of a verification call match a ledger of its tensors") {
+  // Statement by statement: rows allocated minus rows freed.
   const auto peak_of = [](std::int64_t given, std::initializer_list<std::int64_t> steps) {
     std::int64_t held = given;
     std::int64_t peak = given;
@@ -132,13 +132,13 @@ TEST_CASE("a verification call holds the most rows that a ledger of its tensors 
   for (const std::int64_t gamma : {1, 2, 5, 20}) {
     const std::int64_t logits = gamma + (gamma + 1);
     CHECK(verification_logit_rows(gamma) == logits);
-    // q and p by softmax; p - q at the rejected position; its positive part, p - q given back; exponential variates.
+    // q and p by softmax; p - q at the rejected position; its positive part, p - q freed; exponential variates.
     CHECK(verification_peak_rows(VerificationVariant::baseline, gamma) ==
           peak_of(logits, {gamma, gamma + 1, 1, 1, -1, 1}));
     // Residuals and ratios of all positions; p and q by softmax; one residual over its sum; exponential variates.
     CHECK(verification_peak_rows(VerificationVariant::exact, gamma) ==
           peak_of(logits, {gamma, gamma, gamma + 1, gamma, 1, 1}));
-    // No softmax; the residual over its sum is clamped, the unclamped one given back.
+    // No softmax; the residual over its sum is clamped, the unclamped one freed.
     CHECK(verification_peak_rows(VerificationVariant::sigmoid, gamma) == peak_of(logits, {gamma, gamma, 1, 1, -1, 1}));
   }
 }
@@ -219,7 +219,7 @@ TEST_CASE(
   CHECK(std::count(separated->content.begin(), separated->content.end(), '\n') == 1 + 2 * 16);
 }
 
-TEST_CASE("the table of the scales shows what they lose on a pair whose distributions are known") {
+TEST_CASE("the table of the scales shows their loss for a pair with known distributions") {
   const ExperimentResult result = tests::reproduced("wagner-table5");
   CHECK(result.rows.size() == 30 + 24);
   CHECK(result.artifacts.size() == 6);

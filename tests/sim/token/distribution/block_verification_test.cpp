@@ -77,7 +77,7 @@ class DependentModels {
   std::map<std::vector<std::size_t>, Rows> rows_;
 };
 
-/// The probability that the target alone gives to these tokens.
+/// The target's probability of these tokens.
 double target_probability(const DependentModels& models, const std::vector<std::size_t>& tokens) {
   double probability = 1.0;
   std::vector<std::size_t> prefix;
@@ -134,7 +134,7 @@ tests::Simulation block_of(Models models, std::int64_t gamma, std::uint64_t iter
 
 }  // namespace
 
-TEST_CASE("block verification emits the target's joint distribution of three tokens, whatever came before") {
+TEST_CASE("block verification emits the target's joint distribution of three tokens, for any prefix") {
   for (std::size_t vocabulary = 3; vocabulary <= 5; ++vocabulary) {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
       const DependentModels models(vocabulary, seed, seed % 2 == 0 ? 0.0 : 0.3);
@@ -153,7 +153,7 @@ TEST_CASE("block verification emits the target's joint distribution of three tok
   }
 }
 
-TEST_CASE("block verification emits as many tokens as rejection sampling or more, and the same with one draft") {
+TEST_CASE("block verification emits at least as many tokens as rejection sampling, and the same with one draft") {
   double largest = 0.0;
   for (std::size_t vocabulary = 2; vocabulary <= 5; ++vocabulary) {
     for (std::uint64_t seed = 0; seed < 15; ++seed) {
@@ -187,7 +187,7 @@ TEST_CASE("where p and q are point masses block verification accepts what reject
   CHECK(total == 1.0);
 }
 
-TEST_CASE("by hand: two drafts, the second of which makes up for the first") {
+TEST_CASE("by hand: two drafts, the second of which compensates for the first") {
   // p = (1/2, 1/2), q = (3/4, 1/4) everywhere. Drafts (0, 1): P_1 = 2/3, P_2 = min(1, 2/3 * 2) = 1: both are accepted,
   // where rejection sampling rejects the first with 1/3.
   const std::vector<double> p{0.5, 0.5};
@@ -212,7 +212,7 @@ TEST_CASE("by hand: two drafts, the second of which makes up for the first") {
 }
 
 // 300,000 iterations: a standard error of about 0.002.
-TEST_CASE("simulated blocks emit as many tokens as the enumeration says, down to temperature 0") {
+TEST_CASE("simulated blocks emit as many tokens as the enumeration, down to temperature 0") {
   const std::int64_t gamma = GENERATE(1, 2, 3);
   const double temperature = GENERATE(0.0, 1.0);
   const GivenDistributions table = tests::three_contexts();
@@ -234,7 +234,7 @@ TEST_CASE("simulated blocks emit as many tokens as the enumeration says, down to
 }
 
 // 400,000 iterations of three drafts: about 400,000 in 15^3 cells of three tokens, a relative deviation of 5 %.
-TEST_CASE("simulated blocks emit what the enumeration of an iteration emits, token for token", "[long]") {
+TEST_CASE("simulated blocks emit the same tokens as the enumeration of an iteration", "[long]") {
   constexpr std::size_t cells = 15;
   const GivenDistributions table = tests::three_contexts();
   const auto pool = [&](const tests::PlacedTokens& /*before*/) { return tests::pool_of(table); };
@@ -308,7 +308,7 @@ TEST_CASE("at 50 tokens the tokens of simulated blocks are independent draws of 
 }
 
 // 5,000 iterations and a pool of 2,400: the difference has a standard error of about 0.02.
-TEST_CASE("pooled and fresh contexts verify blocks alike") {
+TEST_CASE("block verification accepts equally in pooled and fresh contexts") {
   SyntheticModels pair = tests::small_pair();
   pair.vocabulary = 20;
   pair.pool = 2400;

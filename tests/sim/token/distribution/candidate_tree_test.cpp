@@ -26,7 +26,7 @@ struct BigramPair {
   }
 };
 
-/// Random rows, with tokens that only one of the models knows.
+/// Random rows, with tokens that have mass in only one of the models.
 BigramPair random_pair(std::size_t vocabulary, std::uint64_t seed) {
   RandomStream random(seed, {.purpose = Purpose::test, .point = 2, .block = vocabulary});
   const auto rows = [&] {
@@ -53,8 +53,8 @@ struct CandidateTree {
   CandidateDraws draws;
 };
 
-/// Adds the distribution of the first `length` tokens, [first * V * V + second * V + third] for three. Behind the end
-/// of an iteration another one begins.
+/// Adds the distribution of the first `length` tokens, [first * V * V + second * V + third] for three. After an
+/// iteration the next one begins.
 class JointTokens {
  public:
   JointTokens(const BigramPair& pair, const CandidateTree& tree, std::size_t length)
@@ -190,9 +190,8 @@ TEST_CASE(
   }
 }
 
-// 100,000 iterations over 50 tokens see a token off by a part in ten of its probability where that is 0.03.
-TEST_CASE(
-    "a tree that is drawn before it is verified emits the target's tokens, and reaches the depths of its closed form") {
+// 100,000 iterations over 50 tokens detect an error of a tenth in a probability of 0.03.
+TEST_CASE("a tree drawn before verification emits the target's tokens, and reaches the depths of its closed form") {
   constexpr std::size_t vocabulary = 50;
   constexpr int iterations = 100'000;
   const BigramPair pair = random_pair(vocabulary, 2);

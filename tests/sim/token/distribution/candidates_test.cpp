@@ -27,7 +27,7 @@ struct DistributionPair {
   [[nodiscard]] PositionDistributions distributions() const { return {.target = p, .draft = q}; }
 };
 
-/// Random rows of 2 to 5 tokens, some without mass, and the ends: equal, disjoint, point masses.
+/// Random rows of 2 to 5 tokens, some without mass, and extreme cases: equal, disjoint, point masses.
 std::vector<DistributionPair> small_distributions() {
   std::vector<DistributionPair> rows{
       {{0.2, 0.3, 0.5}, {0.2, 0.3, 0.5}},      {{0.5, 0.5, 0.0, 0.0}, {0.0, 0.0, 0.3, 0.7}},
@@ -71,7 +71,7 @@ TEST_CASE("recursive rejection emits p for every q, any number of candidates and
   }
 }
 
-TEST_CASE("candidate acceptance is the mass that the enumeration accepts, and one candidate accepts sum min(p, q)") {
+TEST_CASE("candidate acceptance equals the enumerated mass, and one candidate accepts sum min(p, q)") {
   for (const DistributionPair& pair : small_distributions()) {
     CHECK(candidate_acceptance(pair.distributions(), {}) == Approx(overlap(pair.p, pair.q)).margin(tests::few_ulp));
     for (const CandidateDraws draws : both_draws) {
@@ -92,7 +92,7 @@ TEST_CASE("two candidates for P = (1, 0), Q = (1/2, 1/2): 3/4 with replacement, 
   CHECK(candidate_acceptance(pair.distributions(), {.count = 2, .draws = CandidateDraws::without_replacement}) == 1.0);
 }
 
-TEST_CASE("three tokens by hand: residual and what is left of q") {
+TEST_CASE("three tokens by hand: residual and remaining q") {
   // p = (.5, .3, .2), q = (.2, .2, .6). Token 2 is accepted with 1/3; after its rejection r = (.75, .25, 0) and,
   // without replacement, d = (.5, .5, 0): token 1 is accepted with 1/2; after that r = (1, 0, 0).
   const DistributionPair pair{{0.5, 0.3, 0.2}, {0.2, 0.2, 0.6}};
@@ -112,7 +112,7 @@ TEST_CASE("three tokens by hand: residual and what is left of q") {
   CHECK(replacing.acceptance(1) == 1.0);  // r / q = .25 / .2 there
 }
 
-TEST_CASE("a drafter that is used up leaves candidates uniform over the tokens not rejected") {
+TEST_CASE("an exhausted drafter leaves candidates uniform over the tokens not rejected") {
   const DistributionPair pair{{0.0, 0.5, 0.5, 0.0}, {1.0, 0.0, 0.0, 0.0}};
   RecursiveRejection state(pair.distributions(), CandidateDraws::without_replacement);
   state.reject(0);
@@ -123,7 +123,7 @@ TEST_CASE("a drafter that is used up leaves candidates uniform over the tokens n
   CHECK(state.acceptance(1) == 1.0);
 }
 
-TEST_CASE("as many different candidates as tokens always hold one to accept, and every further one helps") {
+TEST_CASE("as many distinct candidates as tokens always include an accepted one, and every further one helps") {
   for (const DistributionPair& pair : small_distributions()) {
     const auto vocabulary = std::ssize(pair.p);
     CHECK(candidate_acceptance(pair.distributions(),
@@ -145,17 +145,17 @@ TEST_CASE("an enumeration of too many sequences has no answer, two candidates of
   for (std::size_t x = 0; x < q.size(); ++x) q[x] = static_cast<double>(2 * x + 1) / 4e6;
   const PositionDistributions distributions{.target = p, .draft = q};
   CHECK(std::isnan(candidate_acceptance(distributions, {.count = 3, .draws = CandidateDraws::without_replacement})));
-  // sum min(p, q) is 3/4 here. With replacement the second candidate's q is the same line and r falls from 2 p to 0 on
-  // the lower half: by integrals, acceptance 1 - m(1 + 1/4), m(5/4) = 1/2 * 4/5 = 2/5 of... see the direct sum below.
+  // sum min(p, q) is 3/4 here. With replacement the second candidate's q is the same line, and r falls from 2 p to 0 on
+  // the lower half; the direct sum is below.
   double m = 0.0;
   for (std::size_t x = 0; x < q.size(); ++x) m += std::max(0.0, p[x] - 1.25 * q[x]);
   CHECK(candidate_acceptance(distributions, {.count = 2, .draws = CandidateDraws::with_replacement}) ==
         Approx(1.0 - m).epsilon(tests::second_route));
   CHECK(candidate_acceptance(distributions, {.count = 2, .draws = CandidateDraws::without_replacement}) ==
-        Approx(1.0 - m).epsilon(1e-3));  // leaving out one token of 2,000 changes little
+        Approx(1.0 - m).epsilon(1e-3));  // omitting one token of 2,000 changes little
 }
 
-TEST_CASE("the residual mass is the sum it stands for, at every bend and between, down to its last digits") {
+TEST_CASE("the residual mass equals its sum, at every kink and between, to the last digits") {
   for (const DistributionPair& pair : small_distributions()) {
     const ResidualMass mass(pair.distributions());
     CHECK(mass(0.0) == Approx(1.0).epsilon(tests::few_ulp));
@@ -245,8 +245,7 @@ TEST_CASE("the optimum of two candidates is the largest flow from the pairs of c
   }
 }
 
-TEST_CASE(
-    "recursive rejection and k_seq accept no more than the optimum, k_seq its guaranteed share, and one draft less") {
+TEST_CASE("recursive rejection and k_seq accept at most the optimum, k_seq its guaranteed share, and one draft less") {
   double gap = 0.0;
   for (const DistributionPair& pair : small_distributions()) {
     for (const std::int64_t count : {1, 2, 3, 5, 16}) {
@@ -266,7 +265,7 @@ TEST_CASE(
 }
 
 TEST_CASE("k_seq by hand: the root for P = (1, 0), Q = (1/2, 1/2), and p = q") {
-  // b = min(1/2, 1 / rho) = 1/2 up to rho = 2, and 1 - (1 - b)^2 = 3/4 = rho b: rho = 3/2. Nothing of p is left over.
+  // b = min(1/2, 1 / rho) = 1/2 up to rho = 2, and 1 - (1 - b)^2 = 3/4 = rho b: rho = 3/2. No mass of p is left.
   const DistributionPair pair{{1.0, 0.0}, {0.5, 0.5}};
   const auto rule = make_rule(KSeq{.candidates = 2});
   CHECK(rule->row_statistic(pair.distributions()) == Approx(1.5).epsilon(tests::few_ulp));
@@ -294,7 +293,7 @@ TEST_CASE("a pool knows the optimum of its candidates where they are independent
   CHECK(std::isnan(optimum_of(RejectionSampling{})));
 }
 
-// 4,000 numbers in equal distances: a token's share is met to 1/4,000.
+// 4,000 equally spaced numbers: a token's share is exact to 1/4,000.
 TEST_CASE("a residual's tokens are drawn with its distribution") {
   constexpr int draws = 4000;
   for (const DistributionPair& pair : small_distributions()) {
@@ -342,9 +341,9 @@ TEST_CASE("simulated candidates are accepted as often as the closed form says, d
   if (candidates >= 5.0 && replacement == 0.0) CHECK(simulated.mean == 1.0);
 }
 
-// 40,000 iterations: a standard error of about 0.002. Behind the first candidate 0.02 of q is left, which is still
-// worth drawing from, after the second 0.01 or nothing.
-TEST_CASE("where q is nearly used up, what was rejected before is not forgotten") {
+// 40,000 iterations: a standard error of about 0.002. After the first candidate 0.02 of q is left, which is still
+// enough to draw from, after the second 0.01 or nothing.
+TEST_CASE("where q is nearly exhausted, earlier rejections are not forgotten") {
   const GivenDistributions table{.target = {{0.0, 0.0, 0.5, 0.5}}, .draft = {{0.98, 0.01, 0.01, 0.0}}};
   const auto simulator = tests::simulator_of(candidates_of(tests::given(table), 3.0, 0.0, 40'000), 5);
   tests::check_estimate(acceptance(run(*simulator, {.seed = 3, .point = 4}, 1)).per_token,
@@ -352,7 +351,7 @@ TEST_CASE("where q is nearly used up, what was rejected before is not forgotten"
 }
 
 // Pool of 2,400 and 4,000 iterations: the difference has a standard error of about 0.006.
-TEST_CASE("pooled and fresh contexts accept several candidates alike") {
+TEST_CASE("several candidates are accepted equally in pooled and fresh contexts") {
   const double replacement = GENERATE(0.0, 1.0);
   SyntheticModels pair = tests::small_pair();
   pair.vocabulary = 20;
@@ -365,16 +364,16 @@ TEST_CASE("pooled and fresh contexts accept several candidates alike") {
   CHECK(std::abs(fresh.mean - pooled) <= tests::standard_errors * std::hypot(fresh.standard_error, pool_error));
 }
 
-// 60,000 positions: where a second candidate is drawn with chance 1/2 or 1/4, a q that is 0.1 % off in what decides on
-// it would be seen 30 times and more, where 0 is right.
-TEST_CASE("a second candidate that is certain is always accepted, one that the target does not miss never") {
+// 60,000 positions: if a second candidate is drawn with probability 1/2 or 1/4, an error of 0.1 % in the decisive part
+// of q would show at least 30 times; 0 is right.
+TEST_CASE("a certain second candidate is always accepted, one with p - q = 0 never") {
   const auto accepted_of = [](const GivenDistributions& table, double candidates, double replacement) {
     const Tally tally =
         run(*tests::simulator_of(candidates_of(tests::given(table), candidates, replacement, 20'000), 5),
             {.seed = 3, .point = 0}, 1);
     return std::pair(tally.units.sum(accepted), tally.units.sum(tested));
   };
-  // Behind the rejection of token 2 the residual and what is left of q are (1/2, 1/2, 0) both.
+  // After the rejection of token 2 the residual and the rest of q are both (1/2, 1/2, 0).
   const auto [all, of_all] = accepted_of({.target = {{0.5, 0.5, 0.0}}, .draft = {{0.25, 0.25, 0.5}}}, 2.0, 0.0);
   CHECK(all == of_all);
   // Token 0 is accepted as a first candidate and, as p - q = 0, never as a second: a single candidate does as well.

@@ -20,7 +20,7 @@ namespace {
 
 using Outcome = std::vector<std::size_t>;
 
-/// Plays iterations draft by draft until `length` tokens are emitted, over all outcomes of every draw.
+/// Enumerates iterations draft by draft until `length` tokens are emitted, over all outcomes of every draw.
 class Played {
  public:
   Played(const VerificationRule& rule, const GivenDistributions& given, const std::vector<std::size_t>& contexts,
@@ -134,7 +134,7 @@ TEST_CASE("more tokens lose no less, and with bonus tokens no more than their su
   }
 }
 
-TEST_CASE("by hand: two accepted drafts of a fair coin that drafts heads at 0.9, and a bonus token that heals one") {
+TEST_CASE("by hand: two accepted drafts of a fair coin that drafts heads at 0.9, and a bonus token that corrects one") {
   const GivenDistributions coin{.target = {{0.5, 0.5}}, .draft = {{0.9, 0.1}}};
   const auto joint = [&](std::int64_t gamma, std::int64_t tokens) {
     const Scenario scenario{.fidelity = TokenFidelity{.rule = AcceptAll{}, .models = tests::given(coin)},
@@ -149,7 +149,7 @@ TEST_CASE("by hand: two accepted drafts of a fair coin that drafts heads at 0.9,
   CHECK(joint(1, 3) == Approx(0.81 - 0.25).epsilon(tests::few_ulp));
 }
 
-TEST_CASE("a joint loss is rejected where it cannot be enumerated") {
+TEST_CASE("a joint loss is rejected if it cannot be enumerated") {
   CHECK_THROWS_WITH(lossiness(scenario_of(AcceptAll{}, 2), 1, 0), Catch::Contains("tokens"));
   CHECK_THROWS_WITH(lossiness(scenario_of(AcceptAll{}, 2), 1, 4), Catch::Contains("tokens"));
   CHECK_THROWS_WITH(lossiness(scenario_of(BlockVerification{}, 2), 1, 2), Catch::StartsWith("invalid tokens=2"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no lossless rule of one draft passes, by enumeration; block verification comes nearer than rejection sampling.
+// The bound of lossless rules with one draft, by enumeration; block verification is closer to it than rejection
+// sampling.
 #include "sim/token/distribution/joint_overlap.hpp"
 
 #include <algorithm>

@@ -47,7 +47,7 @@ TEST_CASE("lossiness by hand: accepting everything emits q, matching greedily th
   CHECK(greedy.top1_probability == Approx(1.0).epsilon(tests::few_ulp));
 }
 
-TEST_CASE("what the target never emits is infinitely far, and a small divergence keeps its digits") {
+TEST_CASE("a token that the target never emits gives an infinite divergence, and a small one keeps its precision") {
   CHECK(lossiness_of("accept_all", {1.0, 0.0}, {0.5, 0.5}).kl_divergence == infinite_loss);
   CHECK(lossiness_of("accept_all", {0.5, 0.5}, {1.0, 0.0}).kl_divergence ==
         Approx(std::log(2.0)).epsilon(10 * tests::few_ulp));
@@ -55,7 +55,7 @@ TEST_CASE("what the target never emits is infinitely far, and a small divergence
   CHECK(lossiness_of("accept_all", {0.5, 0.5}, {0.5 + 1e-7, 0.5 - 1e-7}).kl_divergence == Approx(2e-14).epsilon(1e-6));
 }
 
-TEST_CASE("a lossless rule loses nothing, on ties too, and the acceptance of one draft is the point of reference") {
+TEST_CASE("a lossless rule loses nothing, also on ties, and the acceptance of one draft is the reference") {
   for (const tests::RuleCase& rule : tests::rule_cases()) {
     if (!rule.lossless) continue;
     INFO(rule.label());
@@ -72,8 +72,7 @@ TEST_CASE("a lossless rule loses nothing, on ties too, and the acceptance of one
   }
 }
 
-TEST_CASE(
-    "with one draft a position, acceptance beyond sum min(p, q) is paid for in total variation, lenience at no more") {
+TEST_CASE("with one draft a position, acceptance above sum min(p, q) costs total variation, lenience at most as much") {
   const GivenDistributions table = tests::three_contexts();
   for (std::size_t k = 0; k < 3; ++k) {
     for (const tests::RuleCase& rule : tests::rule_cases()) {
@@ -88,7 +87,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a tie that round-off broke is still a tie") {
+TEST_CASE("a tie broken by round-off is still a tie") {
   CHECK(lossiness_of("accept_all", {0.4, 0.4, 0.2}, {std::nextafter(0.4, 0.0), 0.4, 0.2}).top1_agreement == 1.0);
   CHECK(lossiness_of("accept_all", {0.4, 0.4, 0.2}, {0.4 - 1e-9, 0.4 + 1e-9, 0.2}).top1_agreement == 0.0);
 }

@@ -34,7 +34,7 @@ std::vector<double> to_distribution(const std::vector<float>& logits, std::size_
   return distribution;
 }
 
-/// The rows of one fresh context with a noise draft, made once more in double precision.
+/// The rows of one fresh context with a noise draft, recomputed in double precision.
 struct Rows {
   std::vector<double> p;
   std::vector<double> q;
@@ -65,7 +65,7 @@ void add_by_rank(const std::vector<double>& p, const std::vector<double>& distri
   }
 }
 
-/// Chi-squared, or exactly where one cell holds everything: there chi-squared has nothing to fit.
+/// Chi-squared, or an exact comparison if one cell has everything.
 void check_follows(const std::vector<std::int64_t>& observed, const std::vector<double>& expected) {
   const auto total = std::accumulate(observed.begin(), observed.end(), std::int64_t{0});
   const auto largest = std::max_element(expected.begin(), expected.end());
@@ -95,8 +95,8 @@ double pool_standard_error(const SyntheticPool& pool, double temperature) {
 
 }  // namespace
 
-// 5,000 iterations of gamma 1 in 12 cells: sees a cell off by about 13 %. A cell's variance is below that of the
-// multinomial distribution because the rows differ, so the test errs on the quiet side.
+// 5,000 iterations of gamma 1 in 12 cells detect an error of about 13 % in a cell. A cell's variance is below that of
+// the multinomial distribution because the rows differ, so the test is conservative.
 TEST_CASE("for every rule, tokens emitted in fresh contexts follow the distribution of their reconstructed rows") {
   SyntheticModels pair = tests::small_pair();
   pair.vocabulary = 12;
@@ -136,7 +136,7 @@ TEST_CASE("for every rule, tokens emitted in fresh contexts follow the distribut
 
 // The standard error of the difference is 0.004 to 0.013, largest at temperature 0, where a context accepts all or
 // nothing.
-TEST_CASE("pooled and fresh contexts accept alike, for every target, draft and temperature", "[long]") {
+TEST_CASE("acceptance is equal in pooled and fresh contexts, for every target, draft and temperature", "[long]") {
   const auto target =
       GENERATE(TargetDistribution::zipf, TargetDistribution::gaussian_logits, TargetDistribution::dirichlet);
   const auto draft = GENERATE(DraftDistribution::noise, DraftDistribution::temperature, DraftDistribution::mixing);
@@ -158,10 +158,10 @@ TEST_CASE("pooled and fresh contexts accept alike, for every target, draft and t
   CHECK(std::hypot(fresh.standard_error, pool_error) < 0.02);
 }
 
-// Contexts treat all token indices alike, so any preference shows a uniform that was used twice: inversion turns a
-// large one into a large index. Every iteration is the only one of its point and reads the first uniform of each
-// stream. About 3,600 accepted drafts and 2,400 rejections in 12 cells: sees a cell off by 45 %; a reused uniform
-// empties cells.
+// All token indices have the same distribution, so a preference indicates a uniform that was used twice: inversion
+// turns a large one into a large index. Every iteration is the only one of its point and reads the first uniform of
+// each stream. About 3,600 accepted drafts and 2,400 rejections in 12 cells detect an error of 45 % in a cell; a reused
+// uniform empties cells.
 TEST_CASE("no uniform of a fresh iteration is used twice") {
   SyntheticModels pair = tests::small_pair();
   pair.vocabulary = 12;
@@ -232,7 +232,7 @@ TEST_CASE("a fresh row at temperature 0 takes the lowest of the largest logits")
   CHECK(distribution == std::vector<double>{0.0, 1.0, 0.0, 0.0});
 }
 
-// 100,000 draws in 45 cells: sees one of the largest cells off by about 10 %.
+// 100,000 draws in 45 cells detect an error of about 10 % in one of the largest cells.
 TEST_CASE("a fresh row draws from its own distribution") {
   constexpr std::size_t vocabulary = 45;
   FreshRow row(vocabulary);

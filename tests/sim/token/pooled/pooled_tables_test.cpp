@@ -13,7 +13,7 @@
 
 namespace foredraft::sim {
 
-TEST_CASE("an acceptance of 0 never accepts and one of 1 always does, whatever the word") {
+TEST_CASE("an acceptance of 0 never accepts and one of 1 always does, for any random word") {
   constexpr std::uint64_t largest = ~std::uint64_t{0};
   CHECK_FALSE(accepts(0, acceptance_threshold(0.0)));
   CHECK(accepts(largest, acceptance_threshold(1.0)));
@@ -42,7 +42,7 @@ TEST_CASE("a row's slots carry the thresholds of the tokens they lead to") {
   CHECK(tables.expected_acceptance() == Approx(tests::three_contexts_alpha).epsilon(tests::few_ulp));
 }
 
-TEST_CASE("what further candidates look up is p and q themselves and the mass of max(0, p - c q)") {
+TEST_CASE("tables of further candidates hold p and q and the mass of max(0, p - c q)") {
   const GivenDistributions table = tests::three_contexts();
   for (const CandidateDraws draws : {CandidateDraws::with_replacement, CandidateDraws::without_replacement}) {
     PooledCandidates candidates({.count = 4, .draws = draws});
@@ -67,7 +67,7 @@ TEST_CASE("what further candidates look up is p and q themselves and the mass of
   }
 }
 
-TEST_CASE("what blocks look up is p / q of a draft, q / p of a replacement, and whether U < h, on both sides of h") {
+TEST_CASE("tables of blocks hold p / q of a draft, q / p of a replacement, and whether U < h, on both sides of h") {
   const GivenDistributions table = tests::three_contexts();
   PooledBlocks blocks;
   for (std::size_t k = 0; k < 3; ++k) blocks.add({.target = table.target[k], .draft = table.draft[k]});

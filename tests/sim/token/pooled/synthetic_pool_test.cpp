@@ -26,7 +26,7 @@ SyntheticModels pair_of(TargetDistribution target, DraftDistribution draft, doub
   return pair;
 }
 
-/// The plain sum that defines alpha, not the function the solver uses.
+/// The sum that defines alpha, not the function that the solver uses.
 double mean_sum_of_minima(const SyntheticPool& pool) {
   std::vector<double> p(pool.vocabulary());
   std::vector<double> q(pool.vocabulary());
@@ -80,7 +80,7 @@ TEST_CASE("alpha 1 makes the draft the target, bit for bit") {
   }
 }
 
-TEST_CASE("an alpha that no strength reaches is rejected with the range that can be reached") {
+TEST_CASE("an unreachable alpha is rejected with the range that can be reached") {
   // A draft hotter than the target cannot fall below the overlap with the uniform distribution, a mixture not below the
   // overlap with another context.
   const auto draft = GENERATE(DraftDistribution::temperature, DraftDistribution::mixing);
@@ -91,7 +91,7 @@ TEST_CASE("an alpha that no strength reaches is rejected with the range that can
   CHECK_THROWS_WITH(SyntheticPool(single, 11), Catch::Contains("must lie in [1, 1]"));
 }
 
-TEST_CASE("the context of a pool depends on the seed and on nothing else") {
+TEST_CASE("the context of a pool depends only on the seed") {
   const SyntheticModels pair = pair_of(TargetDistribution::dirichlet, DraftDistribution::noise, 0.7);
   SyntheticModels larger = pair;
   larger.pool = 41;
@@ -106,7 +106,7 @@ TEST_CASE("the context of a pool depends on the seed and on nothing else") {
   CHECK(a != b);
 }
 
-TEST_CASE("zipf contexts hold p(rank) proportional to rank^-s, in an order of their own") {
+TEST_CASE("zipf contexts hold p(rank) proportional to rank^-s, each in its own order") {
   std::vector<double> row = target_row(TargetDistribution::zipf, 1.3, 500, 2);
   CHECK(row != target_row(TargetDistribution::zipf, 1.3, 500, 3));
   CHECK_FALSE(std::is_sorted(row.rbegin(), row.rend()));
@@ -119,7 +119,7 @@ TEST_CASE("zipf contexts hold p(rank) proportional to rank^-s, in an order of th
   }
 }
 
-// 60,000 shuffles, 16 cells: sees a position off by 3 %.
+// 60,000 shuffles in 16 cells detect an error of 3 % in a position.
 TEST_CASE("the shuffle puts every rank at every position equally often") {
   constexpr int vocabulary = 4;
   constexpr int shuffles = 60'000;
@@ -138,7 +138,7 @@ TEST_CASE("the shuffle puts every rank at every position equally often") {
 }
 
 // The first probability of a symmetric Dirichlet distribution over V tokens is Beta(a, (V - 1) a). 20,000 contexts in
-// 20 cells: sees a cell off by 25 %, and the missing correction of a shape below 1 by far more.
+// 20 cells detect an error of 25 % in a cell; a missing correction of a shape below 1 causes a far larger one.
 TEST_CASE("dirichlet contexts have Beta marginals, above and below concentration 1") {
   const double a = GENERATE(0.2, 1.0, 3.0);
   CAPTURE(a);
@@ -156,7 +156,7 @@ TEST_CASE("dirichlet contexts have Beta marginals, above and below concentration
         tests::level_of_one(3));
 }
 
-TEST_CASE("a tiny concentration neither underflows nor leaves a row without mass") {
+TEST_CASE("a tiny concentration does not underflow and leaves no row without mass") {
   const std::vector<double> row = target_row(TargetDistribution::dirichlet, 1e-4, 1000, 0);
   CHECK(std::abs(row_sum(row) - 1.0) < tests::few_ulp);
   CHECK(*std::max_element(row.begin(), row.end()) > 0.99);

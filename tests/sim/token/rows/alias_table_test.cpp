@@ -34,7 +34,7 @@ std::vector<double> distribution_of(const std::vector<AliasSlot>& table) {
   return distribution;
 }
 
-/// Powers of ten over 12 decades in an order without a pattern, normalized.
+/// Powers of ten over 12 decades in irregular order, normalized.
 std::vector<double> steep_distribution(std::size_t size) {
   std::vector<double> distribution(size);
   for (std::size_t x = 0; x < size; ++x) distribution[x] = std::pow(10.0, -static_cast<double>(x * 37 % 101) * 0.12);
@@ -44,7 +44,7 @@ std::vector<double> steep_distribution(std::size_t size) {
   return distribution;
 }
 
-/// Rounding to masses of 1 / (V 2^46) moves an entry by half of that, and its sum is put right at the largest entry.
+/// Rounding to masses of 1 / (V 2^46) moves an entry by half of that, and its sum is corrected at the largest entry.
 double resolution(std::size_t size) {
   return std::ldexp(0.5, -static_cast<int>(share_bits)) / static_cast<double>(size);
 }
@@ -104,7 +104,7 @@ TEST_CASE("a word picks slot and share as its position in the range of slots") {
   CHECK(slot_draw(std::uint64_t{1} << 63U, 5).share == std::uint64_t{1} << (share_bits - 1));
 }
 
-TEST_CASE("a slot keeps a draw below its share alone, and one without a share keeps none") {
+TEST_CASE("a slot keeps a draw only below its share, and one without a share keeps none") {
   const std::vector<AliasSlot> table = alias_table(std::vector<double>{0.0, 1.0, 0.0, 0.0});
   for (const std::size_t x : {0U, 2U, 3U}) {
     CHECK_FALSE(keeps_own(table[x], 0));  // a token of probability 0 is never drawn
@@ -116,7 +116,7 @@ TEST_CASE("a slot keeps a draw below its share alone, and one without a share ke
   }
 }
 
-// 200,000 draws, 6 cells that are not empty: sees a cell of 0.2 off by 3 % of itself.
+// 200,000 draws in 6 nonempty cells detect a relative error of 3 % in a cell of 0.2.
 TEST_CASE("draws through slot_draw, keeps_own and alias_of follow the distribution") {
   const std::vector<double> distribution{0.05, 0.30, 0.00, 0.15, 0.25, 0.05, 0.20};
   const std::vector<AliasSlot> table = alias_table(distribution);

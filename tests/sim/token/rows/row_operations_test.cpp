@@ -50,7 +50,7 @@ TEST_CASE("softmax by hand") {
   CHECK(distribution[2] == Approx(0.625).epsilon(tests::few_ulp));
 }
 
-TEST_CASE("softmax at the ends: huge logits, -infinity, equal logits, temperature near 0") {
+TEST_CASE("softmax at the limits: huge logits, -infinity, equal logits, temperature near 0") {
   CHECK(softmax_of({1e308, -1e308, 1e308}, 1.0) == std::vector<double>{0.5, 0.0, 0.5});
   CHECK(softmax_of({-infinity, 3.0, -infinity}, 1.0) == std::vector<double>{0.0, 1.0, 0.0});
   CHECK(softmax_of(std::vector<double>(4, -700.0), 1.0) == std::vector<double>(4, 0.25));
@@ -79,7 +79,7 @@ TEST_CASE("a temperature applied to probabilities is the same temperature applie
   CHECK(indirect[4] == 0.0);
 }
 
-TEST_CASE("temperature 1 leaves a distribution as it is, bit for bit") {
+TEST_CASE("temperature 1 does not change a distribution, bit for bit") {
   const std::vector<double> distribution{0.1, 0.2, 0.7};
   CHECK(tempered(distribution, 1.0) == distribution);
 }

@@ -18,7 +18,7 @@ namespace {
 constexpr StreamId stream{.purpose = Purpose::test, .point = 3, .block = 4};
 constexpr std::uint64_t near_carry = (std::uint64_t{1} << 32U) - 5;  // the draw index passes 2^32 inside the row
 
-/// Everything the kernels compute, at a size that fills no register and no block evenly.
+/// Everything the kernels compute, at a size that is no multiple of a register or a block.
 struct KernelResults {
   std::vector<std::uint64_t> words;
   std::vector<float> logits;
@@ -34,7 +34,7 @@ KernelResults compute() {
                         .weights = std::vector<float>(size),
                         .sums = std::vector<double>(sum_blocks(size))};
   fill_words(99, stream, near_carry, results.words);
-  // Wide enough for weights over 80 binary orders: closer ones add up without rounding, in whatever order.
+  // Wide enough for weights over 80 binary orders: closer ones add up without rounding in any order.
   add_normals(99, stream, near_carry, 12.0F, std::vector<float>(size, 0.5F), results.logits);
   results.logits.back() = -std::numeric_limits<float>::infinity();
   softmax_weights(results.logits, 0.8F, results.weights, results.sums);
@@ -86,7 +86,7 @@ TEST_CASE("normals are Box and Muller's, from the words of the stream") {
   CHECK(largest_error < tests::single_precision);
 }
 
-// 1,000,000 normals in 40 cells of equal probability: sees a cell off by 5 %.
+// 1,000,000 normals in 40 cells of equal probability detect an error of 5 % in a cell.
 TEST_CASE("normals are normal") {
   constexpr std::size_t count = 1'000'000;
   constexpr int cells = 40;
@@ -151,7 +151,7 @@ TEST_CASE("softmax weights are exponentials of the distance to the largest logit
   CHECK(sums[0] == Approx(sum).epsilon(tests::few_ulp));
 }
 
-TEST_CASE("softmax weights at the ends: the largest is 1, -infinity is 0, extreme temperatures do not overflow") {
+TEST_CASE("softmax weights at the limits: the largest is 1, -infinity is 0, extreme temperatures do not overflow") {
   std::vector<float> logits(row_granule, -std::numeric_limits<float>::infinity());
   logits[3] = 1e30F;
   logits[7] = -1e30F;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Distributions and rules of one's own: scenario.hpp, lossiness.hpp.
+// User-defined distributions and rules: scenario.hpp, lossiness.hpp.
 #include <catch2/catch.hpp>
 #include <limits>
 #include <memory>
@@ -51,11 +51,11 @@ TokenFidelity& token_of(Scenario& scenario) { return std::get<TokenFidelity>(sce
 
 }  // namespace
 
-TEST_CASE("a rule given as rows emits the tokens of the rule that the rows were written out from") {
+TEST_CASE("a rule given as rows emits the tokens of the rule that the rows were written from") {
   for (const tests::RuleCase& entry : tests::rule_cases()) {
     CAPTURE(entry.label());
     const auto rule = entry.make();
-    if (rule->candidates(1).count > 1 || rule->verifies_blocks()) continue;  // rows say nothing of these
+    if (rule->candidates(1).count > 1 || rule->verifies_blocks()) continue;  // not defined by rows
     tests::Simulation built_in = tests::simulation_of(tests::given(tests::three_contexts()), 3, 4096);
     built_in.token().rule = entry.rule();
     CHECK(tests::emitted_by(tests::simulation_of(tests::given(with_rows_of(*rule)), 3, 4096)) ==
@@ -63,7 +63,7 @@ TEST_CASE("a rule given as rows emits the tokens of the rule that the rows were 
   }
 }
 
-TEST_CASE("the loss of a rule given as rows is that of the rule they were written out from") {
+TEST_CASE("the loss of a rule given as rows equals that of the rule they were written from") {
   for (const tests::RuleCase& entry : tests::rule_cases()) {
     CAPTURE(entry.label());
     const auto rule = entry.make();
@@ -105,7 +105,7 @@ TEST_CASE("the loss of a synthetic pair is that of its pool") {
   CHECK(lossiness(scenario, 8).total_variation.mean != lossiness(written).total_variation.mean);
 }
 
-TEST_CASE("what is no distribution, no rule, or has no contexts is rejected") {
+TEST_CASE("invalid distributions, invalid rules and an empty set of contexts are rejected") {
   const auto rejected = [](const Scenario& scenario, const std::string& message) {
     CHECK_THROWS_WITH(simulate(scenario, {.iterations = 10}), Catch::Contains(message));
     CHECK_THROWS_WITH(lossiness(scenario), Catch::Contains(message));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules that give up exactness: worked values, limits, monotonicity.
+// The relaxed rules: worked values, limits, monotonicity.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -55,7 +55,7 @@ double verdict(const std::string& rule, const RuleSettings& settings, const std:
                           made->row_statistic({.target = p, .draft = q}));
 }
 
-/// For each token 1 where it is accepted with certainty.
+/// For each token, 1 if it is accepted with certainty.
 std::string certain(const std::string& rule, const RuleSettings& settings, const std::vector<double>& p,
                     const std::vector<double>& q) {
   std::string marks;
@@ -63,7 +63,7 @@ std::string certain(const std::string& rule, const RuleSettings& settings, const
   return marks;
 }
 
-/// Whether acceptance rises (never falls) along a list of settings, on every row.
+/// Whether acceptance never falls along a list of settings, on every row.
 void check_rising(const std::string& rule, const std::vector<RuleSettings>& settings) {
   for (const auto& [p, q] : random_distributions()) {
     double before = 0.0;
@@ -153,7 +153,7 @@ TEST_CASE("top_beta with beta 1 or tolerance 0 is greedy_match, ties included, a
     check_rising("top_beta", by_beta);
     check_rising("top_beta", by_tolerance);
   }
-  // Of tokens tied at rank beta every one is within it; of those tied at the top too, unless only greedy is right.
+  // All tokens tied at rank beta are within it; so are those tied at the top, unless only the greedy token is right.
   const std::vector<double> p{0.1, 0.3, 0.3, 0.3};
   const std::vector<double> q(4, 0.25);
   CHECK(acceptance_of("top_beta", {{"top_beta", 2.0}, {"tolerance", 1.0}}, p, q) == 0.75);
@@ -172,7 +172,7 @@ TEST_CASE("top_beta never accepts what the target cannot emit, unless it judges 
   CHECK(verdict("top_beta", drafter, p, q, 0) == 0.0);
 }
 
-TEST_CASE("typical_acceptance demands min(epsilon, delta exp(-H)): by hand") {
+TEST_CASE("typical_acceptance requires min(epsilon, delta exp(-H)): by hand") {
   // H = ln 4 for four equal tokens: delta / 4 = 0.1 below epsilon 0.3. Zeros add nothing to H.
   const std::vector<double> flat{0.25, 0.25, 0.25, 0.25, 0.0};
   const std::vector<double> q(5, 0.2);
@@ -267,7 +267,7 @@ TEST_CASE("top_n_delta accepts within rank and gap: by hand") {
         0.0);
 }
 
-TEST_CASE("sglang_thresholds by hand: it looks at p alone, is lossless at 1 and 1, and accepts more below") {
+TEST_CASE("sglang_thresholds by hand: it uses only p, is lossless at 1 and 1, and accepts more below") {
   const std::vector<double> p{0.5, 0.3, 0.2, 0.0};
   const std::vector<double> q{0.1, 0.2, 0.6, 0.1};
   const auto at = [](double single, double cumulated) {
@@ -321,7 +321,7 @@ TEST_CASE("sigmoid_approximation compares sigmoids of scaled logits: by hand") {
 }
 
 TEST_CASE("a narrow sigmoid far below zero is rejection_sampling, a wide one accepts everything") {
-  // Far on the left sigma(t) = e^t; with b - a = 1 it is p times a constant, which ratios and residuals lose.
+  // For large negative t, sigma(t) = e^t; with b - a = 1 it is p times a constant, which ratios and residuals lose.
   const RuleSettings narrow{{"scale_low", 30.0}, {"scale_high", 31.0}};
   const RuleSettings wide{{"scale_low", -1e6}, {"scale_high", 1e6}};
   for (const auto& [p, q] : random_distributions()) {
@@ -353,7 +353,7 @@ TEST_CASE("sigmoids in 32 and in 16 bits are those of 64 bits to the precision o
   CHECK((ratio > 0.98 && ratio < 1.0));
 }
 
-TEST_CASE("in 16 bits a wide scale makes all sigmoids equal, so everything is accepted and no residual is left") {
+TEST_CASE("in 16 bits a wide scale makes all sigmoids equal, so everything is accepted and no residual remains") {
   // Halves near a = -30,000 are 16 apart: z - a is the same for all logits here.
   const RuleSettings settings{{"scale_low", -30'000.0}, {"scale_high", 30'000.0}, {"bits", 16.0}};
   const std::vector<double> p{0.9, 0.06, 0.04};
@@ -364,7 +364,7 @@ TEST_CASE("in 16 bits a wide scale makes all sigmoids equal, so everything is ac
   CHECK(residual == p);
 }
 
-TEST_CASE("scaling constants out of order, beyond the format or an odd width are rejected") {
+TEST_CASE("scaling constants out of order, beyond the format or of an odd width are rejected") {
   const auto rejected = [](const RuleSettings& settings, const std::string& message) {
     CHECK_THROWS_WITH(tests::make_named_rule("sigmoid_approximation", settings), Catch::StartsWith(message));
     CHECK_THROWS_AS(tests::make_named_rule("sigmoid_approximation", settings), DomainError);
@@ -380,7 +380,7 @@ TEST_CASE("scaling constants out of order, beyond the format or an odd width are
 }
 
 // 20,000 iterations of two contexts: a standard error of at most 0.003.
-TEST_CASE("over a grid of parameters, ends included, every rule is simulated with the acceptance of its formulas") {
+TEST_CASE("over a grid of parameters, limits included, every rule is simulated with the acceptance of its formulas") {
   const std::vector<std::pair<std::string, std::vector<RuleSettings>>> grid{
       {"lenient", {{{"lenience", 1e-300}}, {{"lenience", 0.25}}, {{"lenience", 0.75}}, {{"lenience", 1.0}}}},
       {"top_beta",
@@ -414,7 +414,7 @@ TEST_CASE("over a grid of parameters, ends included, every rule is simulated wit
         const auto simulator = tests::simulator_of(simulation, 5);
         const double simulated = acceptance(run(*simulator, {.seed = 8, .point = 0}, 1)).per_token.mean;
         const double expected = expected_acceptance(*simulator);
-        // Each iteration tests one draft at least.
+        // Each iteration tests at least one draft.
         const double error = std::sqrt(std::max(0.0, expected * (1.0 - expected)) / 20'000);
         CHECK(std::abs(simulated - expected) <= tests::standard_errors * error + tests::second_route);
       }

@@ -13,7 +13,7 @@
 #include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 
-/// What the contract tests run over: every registered rule with its defaults, and settings that take another branch.
+/// The cases of the contract tests: every registered rule with its defaults, and settings that take another branch.
 namespace foredraft::tests {
 
 using RuleParameter = scenario::MemberParameter<Rule>;
@@ -57,8 +57,8 @@ inline std::vector<RuleCase> rule_cases() {
   return cases;
 }
 
-/// Every registered rule with every combination of the ends of its parameters' ranges, one unit in the last place
-/// inside of them, and the defaults, as far as a combination is legal.
+/// Every registered rule with every legal combination of the limits of its parameters' ranges, values one unit in the
+/// last place inside them, and the defaults.
 inline std::vector<RuleCase> limit_cases() {
   const auto values_of = [](const RuleParameter& parameter) {
     const auto [minimum, maximum] = std::pair(parameter.range.minimum, parameter.range.maximum);
@@ -92,7 +92,7 @@ inline std::vector<RuleCase> limit_cases() {
   return cases;
 }
 
-/// What recursive rejection does at one position, by enumeration of all sequences of candidates.
+/// The result of recursive rejection at one position, by enumeration of all sequences of candidates.
 struct CandidateDistributions {
   std::vector<double> accepted;  ///< P(a candidate is accepted, and it is x)
   std::vector<double> emitted;   ///< P(x is emitted)

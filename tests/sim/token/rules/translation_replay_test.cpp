@@ -12,14 +12,14 @@
 namespace foredraft::sim {
 namespace {
 
-/// A drafted token and how the verifier sees its position: tokens 0, 1, 2, ... from its best to its worst.
+/// A drafted token and the verifier's distribution at its position: tokens 0, 1, 2, ... from best to worst.
 struct ReplayedPosition {
   std::vector<double> verifier;
   Token drafted;
 };
 
-/// A sentence of fourteen tokens in the manner of the worked translation examples of [Xia2022, Table 19] and [Xia2023,
-/// Table 16], whose tokens are not at hand: the draft repeats a word, takes a synonym, and breaks off near the end.
+/// A sentence of fourteen tokens similar to the translation examples of [Xia2022, Table 19] and [Xia2023, Table 16],
+/// whose tokens are not available: the draft repeats a word, uses a synonym, and breaks off near the end.
 std::vector<ReplayedPosition> replayed_sentence() {
   const std::vector<double> sure{0.90, 0.05, 0.03, 0.01, 0.01};
   const std::vector<double> synonyms{0.50, 0.30, 0.10, 0.06, 0.04};
@@ -71,8 +71,7 @@ TEST_CASE("a replayed translation takes four iterations by exact verification an
   CHECK(three.tokens_count.at(8) == 1);  // the iteration that no longer stops at the synonym
 }
 
-TEST_CASE(
-    "the replayed translation needs a wider gap and a wider rank for the next draft, and short blocks cost more") {
+TEST_CASE("the replayed translation needs a wider gap and rank for the next draft, and short blocks cost more") {
   const auto sentence = replayed_sentence();
   const auto iterations_with = [&](double top_beta, double tolerance, std::int64_t block) {
     const auto rule = tests::make_named_rule("top_beta", {{"top_beta", top_beta}, {"tolerance", tolerance}});

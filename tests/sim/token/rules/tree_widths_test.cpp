@@ -37,7 +37,7 @@ double acceptance_at(std::int64_t count, CandidateDraws draws) {
 
 }  // namespace
 
-TEST_CASE("a tree accepts at each depth what so many candidates do, and emits the target's tokens at each") {
+TEST_CASE("a tree accepts at each depth like that many candidates, and emits the target's tokens at each") {
   constexpr std::int64_t gamma = 3;
   for (const bool replacement : {true, false}) {
     const auto draws = replacement ? CandidateDraws::with_replacement : CandidateDraws::without_replacement;
@@ -53,7 +53,7 @@ TEST_CASE("a tree accepts at each depth what so many candidates do, and emits th
         expected += reached;
       }
       tests::check_estimate(tokens_per_iteration(run(*simulator, {.seed = 7, .point = 0}, 1)), expected);
-      CHECK(std::isnan(expected_acceptance(*simulator)));  // drafts have no acceptance in common, whatever gamma
+      CHECK(std::isnan(expected_acceptance(*simulator)));  // drafts have no common acceptance for any gamma
       CHECK(std::isnan(expected_acceptance(
           *tests::simulator_of(with_rule(MultiCandidate{.candidates = 2, .widths = widths}, 1, 10), 1))));
 
@@ -92,7 +92,7 @@ TEST_CASE("equal widths are the rule with as many candidates, bit for bit, and a
   }
 }
 
-TEST_CASE("fresh contexts take a tree's widths too, and more candidates at a depth emit more tokens") {
+TEST_CASE("fresh contexts also take a tree's widths, and more candidates at a depth emit more tokens") {
   SyntheticModels pair = tests::small_pair();
   pair.contexts = Contexts::fresh;
   const auto tokens = [&](std::vector<double> widths) {

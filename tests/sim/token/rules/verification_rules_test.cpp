@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract of sim/token/rules/verification_rule.hpp, held for every registered rule.
+// The contract of sim/token/rules/verification_rule.hpp, tested for every registered rule.
 #include "sim/token/rules/verification_rule.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 namespace foredraft::sim {
 namespace {
 
-/// Rows that a rule must cope with: random ones, with and without zeros, equal ones, disjoint ones, ties, point masses.
+/// Rows that a rule must handle: random ones, with and without zeros, equal ones, disjoint ones, ties, point masses.
 std::vector<std::pair<std::vector<double>, std::vector<double>>> awkward_rows() {
   std::vector<std::pair<std::vector<double>, std::vector<double>>> rows{
       {{0.2, 0.3, 0.5}, {0.2, 0.3, 0.5}},
@@ -52,7 +52,7 @@ std::vector<std::pair<std::vector<double>, std::vector<double>>> awkward_rows() 
   return rows;
 }
 
-/// Every rule with its defaults and at the ends of its parameters.
+/// Every rule with its defaults and at the limits of its parameters.
 std::vector<tests::RuleCase> tried_cases() {
   std::vector<tests::RuleCase> cases = tests::rule_cases();
   const std::vector<tests::RuleCase> ends = tests::limit_cases();
@@ -72,7 +72,7 @@ std::size_t cell(const EmittedToken& emitted) {
 }
 
 /// Counts of the pairs (first, second emitted token), each with its context; the second comes from the next iteration
-/// where the first one emitted a single token. Pairs do not share a token.
+/// if the first one emitted a single token. Pairs do not share a token.
 std::vector<std::int64_t> count_pairs(const TokenSimulator& simulator, std::int64_t& pairs) {
   std::vector<std::int64_t> counts(cells * cells, 0);
   pairs = 0;
@@ -87,7 +87,7 @@ std::vector<std::int64_t> count_pairs(const TokenSimulator& simulator, std::int6
   return counts;
 }
 
-/// The distributions, over cells, of what an iteration emits at one position.
+/// The distributions, over cells, of the token that an iteration emits at one position.
 struct PositionCells {
   std::vector<double> tested;    ///< emitted at a tested position
   std::vector<double> accepted;  ///< emitted there because accepted
@@ -107,7 +107,7 @@ std::vector<double> accepted_distribution(const VerificationRule& rule, const Po
                                       statistic)
                 : 0.0);
   }
-  // Any of the candidates that are tested alike, all before it rejected.
+  // Any of the candidates that are tested in the same way, all before it rejected.
   const double rejected = 1.0 - std::accumulate(distribution.begin(), distribution.end(), 0.0);
   double tries = 1.0;
   for (std::int64_t i = 1; i < scheme.count; ++i) tries = 1.0 + rejected * tries;
@@ -147,7 +147,7 @@ std::vector<double> distribution_of_pairs(const PositionCells& at, std::int64_t 
   return distribution;
 }
 
-/// The distribution of what count_single_iterations() counts.
+/// The distribution of the counts of count_single_iterations().
 std::vector<double> distribution_of_single_iterations(const VerificationRule& rule, std::int64_t gamma) {
   std::vector<double> distribution;
   if (rule.verifies_blocks()) {
@@ -170,16 +170,16 @@ std::vector<double> distribution_of_single_iterations(const VerificationRule& ru
     for (std::size_t second = 0; second < cells; ++second) {
       distribution.push_back(at.accepted[first] * after_accepted[second]);
     }
-    // The difference is round-off of 1e-17 where a token is never a replacement.
+    // The difference is round-off of 1e-17 if a token is never a replacement.
     const double replaced = at.tested[first] - at.accepted[first];
     distribution.push_back(replaced < tests::few_ulp ? 0.0 : replaced);
   }
   return distribution;
 }
 
-/// Counts of what a single iteration emits: (first, second token), or the first alone in the last column. Every
-/// iteration is the only one of its point, so it reads the first word of each of its streams: a word used for two
-/// things shows.
+/// Counts of the tokens of a single iteration: (first, second token), or only the first in the last column. Every
+/// iteration is the only one of its point, so it reads the first word of each of its streams: a word that is used for
+/// two purposes is detected.
 std::vector<std::int64_t> count_single_iterations(const TokenSimulator& simulator, std::int64_t iterations) {
   std::vector<std::int64_t> counts(cells * (cells + 1), 0);
   for (std::int64_t i = 0; i < iterations; ++i) {
@@ -203,7 +203,7 @@ std::vector<double> scaled(std::vector<double> distribution, std::int64_t total)
   return distribution;
 }
 
-/// The rule that all others are measured by is held to most.
+/// The reference of all other rules has the strictest test.
 std::uint64_t iterations_for(const tests::RuleCase& rule) {
   return rule.name == "rejection_sampling" ? 400'000 : 60'000;
 }
@@ -229,7 +229,7 @@ void check_emits_target(const tests::RuleCase& entry, std::int64_t gamma, std::u
 
 }  // namespace
 
-TEST_CASE("at defaults and ends of its parameters every rule has probabilities, and distributions that sum to one") {
+TEST_CASE("at defaults and limits of its parameters every rule has probabilities, and distributions that sum to one") {
   const auto is_distribution = [](const std::vector<double>& distribution) {
     return std::ranges::all_of(distribution, [](double entry) { return entry >= 0.0; }) &&
            std::abs(std::accumulate(distribution.begin(), distribution.end(), 0.0) - 1.0) <= tests::second_route;
@@ -274,7 +274,7 @@ TEST_CASE("every lossless rule emits p itself, at tested positions and after acc
   }
 }
 
-TEST_CASE("the limit cases reach both ends of every parameter of every rule") {
+TEST_CASE("the limit cases reach both limits of every parameter of every rule") {
   const std::vector<tests::RuleCase> cases = tests::limit_cases();
   for (const scenario::RuleMember& entry : scenario::rules()) {
     for (const tests::RuleParameter& parameter : entry.parameters) {
@@ -294,16 +294,16 @@ TEST_CASE("the limit cases reach both ends of every parameter of every rule") {
 }
 
 // 60,000 iterations: 5 %, as below. The candidates after the first are not in emitted_distribution().
-TEST_CASE("at the ends of its parameters every lossless rule's first two emitted tokens are draws of the target alone",
+TEST_CASE("at its parameters' limits every lossless rule's first two emitted tokens are draws of the target",
           "[long]") {
   std::vector<tests::RuleCase> cases = tests::limit_cases();
   std::erase_if(cases, [](const tests::RuleCase& entry) { return !entry.lossless; });
   for (const tests::RuleCase& entry : cases) check_emits_target(entry, 3, 60'000, tests::level_of_one(cases.size()));
 }
 
-// 400,000 iterations of rejection_sampling and each gamma, about 250,000 pairs in up to 225 cells: the joint test sees
-// a relative deviation of 2 % (root mean square over the cells), the marginal ones of 1.4 %. The others run 60,000,
-// which sees 5 % and 3.5 %.
+// 400,000 iterations of rejection_sampling and each gamma, about 250,000 pairs in up to 225 cells: the joint test
+// detects a relative deviation of 2 % (root mean square over the cells), the marginal ones 1.4 %. The other rules run
+// 60,000, which detect 5 % and 3.5 %.
 TEST_CASE("for every rule the first two emitted tokens follow the distribution that the rule's formulas imply",
           "[long]") {
   const std::int64_t gamma = GENERATE(1, 2, 4);
@@ -323,9 +323,9 @@ TEST_CASE("for every rule the first two emitted tokens follow the distribution t
   }
 }
 
-// 15,000 iterations: sees a relative deviation of 10 % (root mean square over the cells). A word used twice changes
-// whole cells: a rejection and the replacement after it would both be large.
-TEST_CASE("for every rule a single iteration uses no random word for two things", "[long]") {
+// 15,000 iterations detect a relative deviation of 10 % (root mean square over the cells). A word used twice changes
+// whole cells: the uniforms of a rejection and of the replacement after it would both be large.
+TEST_CASE("no rule uses a random word for two things in an iteration", "[long]") {
   const std::int64_t gamma = GENERATE(1, 2);
   constexpr std::int64_t iterations = 15'000;
   for (const tests::RuleCase& entry : tests::rule_cases()) {
@@ -341,7 +341,7 @@ TEST_CASE("for every rule a single iteration uses no random word for two things"
 }
 
 // As many pairs as above, so the same 2 %.
-TEST_CASE("under every lossless rule the first two emitted tokens are two draws of the target alone") {
+TEST_CASE("under every lossless rule the first two emitted tokens are two draws of the target") {
   const std::int64_t gamma = GENERATE(1, 3);
   const double level = tests::level_of_one(2 * tests::rule_cases().size());
   for (const tests::RuleCase& entry : tests::rule_cases()) {
@@ -363,7 +363,7 @@ TEST_CASE("by hand: rejection_sampling accepts with min(1, p/q) and replaces fro
   CHECK(residual[2] == Approx(0.5).epsilon(tests::few_ulp));
 }
 
-TEST_CASE("greedy_match emits the target's most probable token, the lowest index on ties, whatever is drafted") {
+TEST_CASE("greedy_match emits the target's most probable token, the lowest index on ties, for any draft") {
   const auto rule = tests::make_named_rule("greedy_match", {});
   for (const auto& [p, q] : awkward_rows()) {
     const std::vector<double> emitted = emitted_distribution(*rule, {.target = p, .draft = q});
