@@ -157,7 +157,7 @@ Draws over_loads(const std::vector<const Draws*>& by_load, const std::vector<dou
 }
 
 /// Options that are known at every load, with their speedup over all loads.
-Options fixed_options(const Traffic& traffic) {
+Options fixed_options(const LoggedTraffic& traffic) {
   Options fixed;
   for (const auto& [option, known] : *traffic.options.front()) {
     std::vector<const Draws*> by_load;
@@ -175,8 +175,8 @@ Options fixed_options(const Traffic& traffic) {
 }
 
 /// The loads that a choice rests on.
-Traffic traffic_of(const Advice& advice, const std::vector<LoadOptions>& by_load) {
-  Traffic traffic{
+LoggedTraffic traffic_of(const Advice& advice, const std::vector<LoadOptions>& by_load) {
+  LoggedTraffic traffic{
       .loads = {}, .options = {}, .shares = {}, .over_plain = std::ranges::any_of(by_load, &LoadOptions::over_plain)};
   for (std::size_t i = 0; i < advice.loads.size(); ++i) {
     const auto& [options, outside, over_plain] = by_load[i];
@@ -198,7 +198,7 @@ Traffic traffic_of(const Advice& advice, const std::vector<LoadOptions>& by_load
 }
 
 /// With a single load, the values of its row.
-void take_row(const Traffic& traffic, const Advice& advice, Recommendation& use) {
+void take_row(const LoggedTraffic& traffic, const Advice& advice, Recommendation& use) {
   for (const std::size_t i : traffic.loads) {
     if (traffic.loads.size() > 1) {
       const auto& load = advice.loads[i];
@@ -215,7 +215,7 @@ void take_row(const Traffic& traffic, const Advice& advice, Recommendation& use)
   }
 }
 
-void choose(const Traffic& traffic, Advice& advice) {
+void choose(const LoggedTraffic& traffic, Advice& advice) {
   const Losses losses = losses_of(fixed_options(traffic), traffic.over_plain);
   if (losses.losses.empty()) return;
   const analytic::LeastLoss least = analytic::least_loss(losses.losses);
@@ -314,7 +314,7 @@ void add_choice(const AdviceQuestion& question, Advice& advice) {
     add_bounded(load, advice);
     load.at_most = at_most(load, advice);
   }
-  const Traffic traffic = traffic_of(advice, by_load);
+  const LoggedTraffic traffic = traffic_of(advice, by_load);
   if (traffic.over_plain || !yields_nothing(advice)) {
     if (!traffic.loads.empty()) choose(traffic, advice);
     return;

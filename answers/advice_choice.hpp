@@ -64,7 +64,7 @@ struct Losses {
 [[nodiscard]] std::size_t chosen_of(const Losses& losses);
 
 /// The loads that one choice is made for.
-struct Traffic {
+struct LoggedTraffic {
   std::vector<std::size_t> loads;  ///< those with a speedup over no speculation, else all
   std::vector<const Options*> options;
   std::vector<double> shares;  ///< of the time without speculation, else of the generated tokens
@@ -73,7 +73,7 @@ struct Traffic {
 
 /// The best draft lengths of the main curve by load, if the gain exceeds the cost of a schedule at every load; else
 /// empty. `fixed`: the setting for all loads.
-[[nodiscard]] std::vector<GammaRange> paying_schedule(const Traffic& traffic, const Option& fixed,
+[[nodiscard]] std::vector<GammaRange> paying_schedule(const LoggedTraffic& traffic, const Option& fixed,
                                                       const Advice& advice);
 
 }  // namespace foredraft::answers

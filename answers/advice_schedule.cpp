@@ -40,7 +40,7 @@ struct Scheduled {
 };
 
 /// The best setting of one drafter at each load, no speculation included.
-Scheduled best_schedule(const Traffic& traffic, std::size_t curve, const Advice& advice) {
+Scheduled best_schedule(const LoggedTraffic& traffic, std::size_t curve, const Advice& advice) {
   std::vector<std::int64_t> gammas;
   std::vector<double> requests;
   Scheduled scheduled;
@@ -72,7 +72,7 @@ double gain_over(const Draws& one, const Draws& other) {
 }
 
 /// Whether a schedule gains more than it costs at any load; `fixed`: the setting for all loads.
-bool schedule_pays(const Scheduled& scheduled, const Option& fixed, const Traffic& traffic, double cost) {
+bool schedule_pays(const Scheduled& scheduled, const Option& fixed, const LoggedTraffic& traffic, double cost) {
   if (scheduled.ranges.size() < 2) return false;
   for (std::size_t i = 0; i < traffic.options.size(); ++i) {
     const Draws none(scheduled.by_load[i].size(), 1.0);
@@ -84,7 +84,7 @@ bool schedule_pays(const Scheduled& scheduled, const Option& fixed, const Traffi
 
 }  // namespace
 
-std::vector<GammaRange> paying_schedule(const Traffic& traffic, const Option& fixed, const Advice& advice) {
+std::vector<GammaRange> paying_schedule(const LoggedTraffic& traffic, const Option& fixed, const Advice& advice) {
   Scheduled scheduled = best_schedule(traffic, advice.main_curve, advice);
   const bool pays = schedule_pays(scheduled, fixed, traffic, schedule_cost(advice.engine));
   return pays ? std::move(scheduled.ranges) : std::vector<GammaRange>();

@@ -18,6 +18,7 @@
 #include "scenario/cost.hpp"
 #include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
+#include "scenario/value.hpp"
 
 namespace foredraft::answers {
 namespace {
@@ -168,9 +169,8 @@ EngineCalibration calibrate_engine(const CalibrationQuestion& question, const la
                         "out",
                         *run.files.begin()));
       }
-      constexpr double us_per_ms = 1e3;
-      windows.push_back(
-          predicted.iterations(run, part, us_per_ms * *part.request_ms / *part.timed_tokens * *part.tokens, *requests));
+      windows.push_back(predicted.iterations(
+          run, part, scenario::us_per_ms * *part.request_ms / *part.timed_tokens * *part.tokens, *requests));
     }
   }
   calibration.fit = analytic::fit_engine(windows);

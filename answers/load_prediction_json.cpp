@@ -3,20 +3,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "answers/load_prediction.hpp"
 #include "answers/prediction.hpp"
 #include "core/json_values.hpp"
 #include "latency/engines/engines.hpp"
 #include "latency/surfaces/pair_surface.hpp"
+#include "scenario/value.hpp"
 
 namespace foredraft::answers {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr double load_us_per_ms = 1e3;
 
 Json quantiles_json(const Estimate& mean, const Estimate& p50, const Estimate& p95, const Estimate& p99) {
   return {{"mean", mean.mean},
@@ -61,11 +59,11 @@ Json closed_form_json(const LoadQuestion& question, const analytic::LoadEquilibr
   const analytic::LoadShares& shares = equilibrium.shares;
   return {{"requests_per_s", equilibrium.requests_per_s},
           {"output_tokens_per_s", equilibrium.requests_per_s * question.output.tokens},
-          {"tpot_ms", equilibrium.tpot_us / load_us_per_ms},
-          {"ttft_ms", equilibrium.ttft_us / load_us_per_ms},
-          {"request_ms", equilibrium.request_us / load_us_per_ms},
+          {"tpot_ms", equilibrium.tpot_us / scenario::us_per_ms},
+          {"ttft_ms", equilibrium.ttft_us / scenario::us_per_ms},
+          {"request_ms", equilibrium.request_us / scenario::us_per_ms},
           {"in_flight", equilibrium.in_flight},
-          {"iteration_ms", equilibrium.iteration_us / load_us_per_ms},
+          {"iteration_ms", equilibrium.iteration_us / scenario::us_per_ms},
           {"shares",
            {{"verification", shares.verification},
             {"drafting", shares.drafting},
@@ -151,7 +149,7 @@ std::optional<std::int64_t> cheapest(const LoadPrediction& prediction) {
 Json scheduled_json(const LoadPrediction& prediction) {
   if (!prediction.scheduled) return nullptr;
   Json json{{"ranges", schedule_json(prediction.scheduled->schedule)},
-            {"switch_ms", prediction.question.switch_us / load_us_per_ms},
+            {"switch_ms", prediction.question.switch_us / scenario::us_per_ms},
             {"switch_margin", prediction.question.switch_margin}};
   json.update(length_json(prediction.question, *prediction.scheduled));
   return json;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <variant>
 
 #include "answers/methods.hpp"
-#include "core/digest.hpp"
+#include "core/csv.hpp"
 #include "core/intervals.hpp"
 #include "core/json_values.hpp"
 #include "foredraft/methods.hpp"

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "app/texts/texts.hpp"
+#include "core/csv.hpp"
 #include "core/digest.hpp"
 
 namespace foredraft::app {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "answers/prediction.hpp"
+#include "core/csv.hpp"
 #include "core/digest.hpp"
 #include "core/json_values.hpp"
 #include "foredraft/errors.hpp"

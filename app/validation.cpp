@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <set>
 
 #include "answers/profile_prediction.hpp"
+#include "core/csv.hpp"
 #include "core/digest.hpp"
 #include "core/files.hpp"
 #include "core/problems.hpp"

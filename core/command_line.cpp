@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <limits>
 
@@ -20,37 +19,6 @@ std::vector<std::string> option_names(const CommandSpec& command) {
   return names;
 }
 
-/// An option of vLLM, SGLang or llama.cpp, and what it is here.
-struct EngineOption {
-  std::string_view theirs, ours;
-};
-constexpr std::array engine_options{
-    EngineOption{"--model", "--target"},
-    EngineOption{"-m", "--target"},
-    EngineOption{"--model-path", "--target"},
-    EngineOption{"--speculative-config", "--draft MODEL --gamma N"},
-    EngineOption{"--speculative-model", "--draft"},
-    EngineOption{"--speculative-draft-model-path", "--draft"},
-    EngineOption{"--model-draft", "--draft"},
-    EngineOption{"-md", "--draft"},
-    EngineOption{"--num-speculative-tokens", "--gamma"},
-    EngineOption{"--speculative-num-steps", "--gamma"},
-    EngineOption{"--speculative-num-draft-tokens", "--gamma, one less"},
-    EngineOption{"--draft-max", "--gamma"},
-    EngineOption{"--tensor-parallel-size", "--target-tp"},
-    EngineOption{"--tp-size", "--target-tp"},
-    EngineOption{"-tp", "--target-tp"},
-    EngineOption{"--pipeline-parallel-size", "--target-pp"},
-    EngineOption{"--quantization", "--target-format"},
-    EngineOption{"--kv-cache-dtype", "--kv-format"},
-    EngineOption{"--max-model-len", "--context"},
-    EngineOption{"--ctx-size", "--context"},
-    EngineOption{"--max-num-seqs", "--max-batch"},
-    EngineOption{"--max-running-requests", "--max-batch"},
-    EngineOption{"--gpu-memory-utilization", "--memory-utilization"},
-    EngineOption{"--mem-fraction-static", "--memory-utilization"},
-};
-
 /// True if one of the words between dashes of `option` is `word`.
 bool has_word(std::string_view option, std::string_view word) {
   return fmt::format("{}-", option).find(fmt::format("-{}-", word)) != std::string::npos;
@@ -58,10 +26,11 @@ bool has_word(std::string_view option, std::string_view word) {
 
 /// What to write instead of an unknown option: the nearest one, that of an engine's option, those with its last word,
 /// or where all are listed.
-std::string option_suggestion(const CommandSpec& command, const std::string& name) {
+std::string option_suggestion(const CommandSpec& command, std::span<const OtherOption> elsewhere,
+                              const std::string& name) {
   const std::vector<std::string> names = option_names(command);
-  const auto* const theirs = std::ranges::find(engine_options, name, &EngineOption::theirs);
-  if (theirs != engine_options.end()) {
+  const auto theirs = std::ranges::find(elsewhere, name, &OtherOption::theirs);
+  if (theirs != elsewhere.end()) {
     const std::string ours(theirs->ours.substr(0, theirs->ours.find_first_of(" ,")));
     if (std::ranges::find(names, ours) != names.end()) return fmt::format("here it is {}", theirs->ours);
   }
@@ -139,7 +108,8 @@ std::string help_text(const CommandSpec& command) {
   return text;
 }
 
-CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::string>& arguments)
+CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::string>& arguments,
+                         std::span<const OtherOption> elsewhere)
     : problems_(fmt::format("{} {}", command.program, command.name)),
       words_{std::string(command.program), std::string(command.name)} {
   words_.insert(words_.end(), arguments.begin(), arguments.end());
@@ -150,7 +120,7 @@ CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::stri
       positional_.push_back(*at);
     } else if (*at == "--help" || *at == "-h") {
       help_ = true;
-    } else if (!read_option(command, at, end)) {
+    } else if (!read_option(command, elsewhere, at, end)) {
       return;
     }
   }
@@ -171,7 +141,8 @@ CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::stri
   }
 }
 
-bool CommandLine::read_option(const CommandSpec& command, std::vector<std::string>::const_iterator& at,
+bool CommandLine::read_option(const CommandSpec& command, std::span<const OtherOption> elsewhere,
+                              std::vector<std::string>::const_iterator& at,
                               std::vector<std::string>::const_iterator end) {
   const std::size_t equals = std::min(at->find('='), at->size());
   const std::string name = at->substr(0, equals);
@@ -181,7 +152,7 @@ bool CommandLine::read_option(const CommandSpec& command, std::vector<std::strin
                                    [&](const OptionSpec& one) { return name == fmt::format("--{}", one.name); });
   if (option == options.end()) {
     unreadable_ = true;
-    problems_.add({.key = name, .text = "unknown option", .suggestion = option_suggestion(command, name)});
+    problems_.add({.key = name, .text = "unknown option", .suggestion = option_suggestion(command, elsewhere, name)});
     return true;
   }
   std::string value;

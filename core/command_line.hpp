@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,11 @@ struct CommandSpec {
   Words words = nullptr;  ///< valid positional arguments, for completion
 };
 
+/// An option of another program, and what it is here: "--gamma, one less".
+struct OtherOption {
+  std::string_view theirs, ours;
+};
+
 /// All options, of the groups and others.
 [[nodiscard]] std::vector<OptionSpec> all_options(const CommandSpec& command);
 
@@ -60,8 +66,9 @@ struct CommandSpec {
 /// A parsed command line; "--" ends the options. Collects all invalid values; done() reports them together.
 class CommandLine {
  public:
-  /// Errors are thrown by done() as InputError, not here.
-  CommandLine(const CommandSpec& command, const std::vector<std::string>& arguments);
+  /// Errors are thrown by done() as InputError, not here. `elsewhere`: suggestions for unknown options.
+  CommandLine(const CommandSpec& command, const std::vector<std::string>& arguments,
+              std::span<const OtherOption> elsewhere = {});
 
   [[nodiscard]] bool wants_help() const { return help_; }
   [[nodiscard]] const std::vector<std::string>& positional() const { return positional_; }
@@ -114,8 +121,8 @@ class CommandLine {
   };
   [[nodiscard]] const std::string* find(std::string_view name) const;
   /// Reads the option at `at` and moves `at` to its last word. False if parsing cannot continue.
-  bool read_option(const CommandSpec& command, std::vector<std::string>::const_iterator& at,
-                   std::vector<std::string>::const_iterator end);
+  bool read_option(const CommandSpec& command, std::span<const OtherOption> elsewhere,
+                   std::vector<std::string>::const_iterator& at, std::vector<std::string>::const_iterator end);
 
   ProblemList problems_;
   std::vector<std::string> words_;

@@ -2,11 +2,12 @@
 #include "core/csv.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "core/documents.hpp"
-#include "core/numbers.hpp"
 #include "core/problems.hpp"
 
 namespace foredraft {
@@ -75,6 +76,29 @@ std::string csv_header(const std::vector<std::string>& names) {
     line += (name == names.begin() ? "" : ",") + csv_cell(*name);
   }
   return line + "\n";
+}
+
+DataText& DataText::row() {
+  rows_.emplace_back();
+  return *this;
+}
+
+DataText& DataText::add(std::string cell) {
+  rows_.back().push_back(std::move(cell));
+  return *this;
+}
+
+DataText& DataText::cell(const std::optional<Estimate>& estimate) {
+  return estimate ? cell(estimate->mean).cell(estimate->standard_error) : add("").add("");
+}
+
+std::string DataText::csv() const {
+  std::string text = csv_header(columns_);
+  for (const auto& cells : rows_) {
+    if (cells.size() != columns_.size()) throw std::logic_error("data text: a row has the wrong number of cells");
+    text += fmt::format("{}\n", fmt::join(cells, ","));
+  }
+  return text;
 }
 
 std::optional<std::vector<std::string>> split_csv_line(std::string_view line) {

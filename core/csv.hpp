@@ -5,9 +5,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/files.hpp"
+#include "core/intervals.hpp"
+#include "core/numbers.hpp"
 #include "core/problems.hpp"
 #include "core/table.hpp"
 
@@ -23,6 +26,29 @@ namespace foredraft {
 
 /// The cells of a line (without line end); nullopt if a quote is not closed.
 [[nodiscard]] std::optional<std::vector<std::string>> split_csv_line(std::string_view line);
+
+/// Builds CSV text from rows of numbers and words. Missing values are empty cells.
+class DataText {
+ public:
+  explicit DataText(std::vector<std::string> columns) : columns_(std::move(columns)) {}
+
+  /// Starts a row; append its cells from left to right.
+  DataText& row();
+  DataText& cell(std::string_view text) { return add(csv_cell(text)); }
+  DataText& cell(double number) { return add(number_text(number)); }
+  DataText& cell(std::optional<double> number) { return add(number ? number_text(*number) : ""); }
+  /// Two cells: mean and standard error, or two empty ones.
+  DataText& cell(const std::optional<Estimate>& estimate);
+
+  /// The whole text. Throws std::logic_error when a row has the wrong number of cells.
+  [[nodiscard]] std::string csv() const;
+
+ private:
+  DataText& add(std::string cell);
+
+  std::vector<std::string> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
 
 /// The header of a table.
 struct CsvHeader {

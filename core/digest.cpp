@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/digest.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <stdexcept>
 #include <utility>
 
 #include "core/files.hpp"
 
 namespace foredraft {
+
 std::string sha256(std::string_view bytes) {
   Sha256 hash;
   hash.add(bytes);
@@ -32,29 +30,6 @@ FileDigest digest_file(const std::string& path) {
     bytes += piece.size();
   }
   return {path, bytes, hash.finish()};
-}
-
-DataText& DataText::row() {
-  rows_.emplace_back();
-  return *this;
-}
-
-DataText& DataText::add(std::string cell) {
-  rows_.back().push_back(std::move(cell));
-  return *this;
-}
-
-DataText& DataText::cell(const std::optional<Estimate>& estimate) {
-  return estimate ? cell(estimate->mean).cell(estimate->standard_error) : add("").add("");
-}
-
-std::string DataText::csv() const {
-  std::string text = csv_header(columns_);
-  for (const auto& cells : rows_) {
-    if (cells.size() != columns_.size()) throw std::logic_error("data text: a row has the wrong number of cells");
-    text += fmt::format("{}\n", fmt::join(cells, ","));
-  }
-  return text;
 }
 
 }  // namespace foredraft

@@ -3,14 +3,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "core/csv.hpp"
-#include "core/intervals.hpp"
-#include "core/numbers.hpp"
 
 namespace foredraft {
 
@@ -44,28 +39,5 @@ struct FileDigest {
 [[nodiscard]] std::string read_input(const std::string& path, std::vector<FileDigest>& files);
 /// Digest of a file in a results folder, read in constant memory. Throws RunError as ResultReader does.
 [[nodiscard]] FileDigest digest_file(const std::string& path);
-
-/// Builds CSV text from rows of numbers and words. Missing values are empty cells.
-class DataText {
- public:
-  explicit DataText(std::vector<std::string> columns) : columns_(std::move(columns)) {}
-
-  /// Starts a row; append its cells from left to right.
-  DataText& row();
-  DataText& cell(std::string_view text) { return add(csv_cell(text)); }
-  DataText& cell(double number) { return add(number_text(number)); }
-  DataText& cell(std::optional<double> number) { return add(number ? number_text(*number) : ""); }
-  /// Two cells: mean and standard error, or two empty ones.
-  DataText& cell(const std::optional<Estimate>& estimate);
-
-  /// The whole text. Throws std::logic_error when a row has the wrong number of cells.
-  [[nodiscard]] std::string csv() const;
-
- private:
-  DataText& add(std::string cell);
-
-  std::vector<std::string> columns_;
-  std::vector<std::vector<std::string>> rows_;
-};
 
 }  // namespace foredraft

@@ -241,6 +241,7 @@ const Inputs::TimedModels& Inputs::times(const LookedUpTimes& asked, const Roofl
                                        .deployment = asked_deployment(roofline)},
                                       read);
   for (const FileDigest& file : pair.files) files_[file.path] = file;
+  notes_.insert(pair.notes.begin(), pair.notes.end());
   const latency::TimedPair timed = timed_pair(pair, read, roofline);
   const auto shape = std::ranges::find(timed.models, timed.target, &latency::ModelShape::name);
   if (shape != timed.models.end()) held.operators = latency::operators_of_step(*shape, timed.sheet.target);

@@ -23,6 +23,7 @@
 #include "latency/profile/profile.hpp"
 #include "latency/surfaces/few_tokens.hpp"
 #include "logs/line_fields.hpp"
+#include "scenario/value.hpp"
 
 namespace foredraft::inputs {
 namespace {
@@ -30,7 +31,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double us_per_ns = 1e-3;
-constexpr double us_per_ms = 1e3;
 constexpr double us_per_s = 1e6;
 
 /// A test of a run: its fields as text, and samples, which only JSON has.
@@ -332,7 +332,7 @@ void read_loop(const BenchFile& file, ProblemList& problems, Found& found) {
                          .tokens = std::llround(*log.gamma),
                          .context = std::llround(*log.prompt + *log.output / 2.0)};
   // The last drafts of a run are shorter.
-  found.times_us[pass].push_back(us_per_ms * *log.ms * *log.gamma / *log.drafted);
+  found.times_us[pass].push_back(scenario::us_per_ms * *log.ms * *log.gamma / *log.drafted);
 }
 
 void read_file_rows(const BenchFile& file, ProblemList& problems, Found& found) {
@@ -475,7 +475,7 @@ std::string bench_text(const latency::Profile& profile) {
   for (const latency::StepRow& row : profile.steps) {
     table.rows.push_back({row.cell.model, std::string(to_string(row.cell.role)), fmt::format("{}", row.cell.batch),
                           fmt::format("{}", row.cell.tokens), fmt::format("{}", row.cell.context),
-                          decimal_text(row.timing.summary.median_us / us_per_ms, 2)});
+                          decimal_text(row.timing.summary.median_us / scenario::us_per_ms, 2)});
   }
   std::string text = fmt::format("{}, {}\n\n{}\n", profile.device.name, profile.identity.tool_version, to_text(table));
   const latency::EngineLoop loop = profile.engine_loop.value_or(latency::EngineLoop{});

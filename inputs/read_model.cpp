@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 
 #include "core/names.hpp"
 #include "core/problems.hpp"
 #include "core/readable.hpp"
 #include "foredraft/errors.hpp"
+#include "inputs/checkpoint_names.hpp"
 #include "latency/models/heads.hpp"
 #include "latency/models/hugging_face.hpp"
 #include "latency/models/model_registry.hpp"
@@ -28,109 +28,6 @@ const latency::ModelShape* shipped_model(const std::string& name) {
   const std::vector<latency::ModelShape>& shapes = latency::model_registry();
   const auto found = std::ranges::find(shapes, lower_case(name), &latency::ModelShape::name);
   return found == shapes.end() ? nullptr : &*found;
-}
-
-/// True for "OWNER/NAME" that is not another kind of path.
-bool is_hub_id(std::string_view name) {
-  const std::size_t slash = name.find('/');
-  const auto allowed = [](char c) { return !plain_name({&c, 1}).empty() || c == '-' || c == '_' || c == '.'; };
-  return slash != std::string_view::npos && slash > 0 && slash + 1 < name.size() && name.front() != '.' &&
-         name[slash + 1] != '.' && std::ranges::all_of(name.substr(0, slash), allowed) &&
-         std::ranges::all_of(name.substr(slash + 1), allowed) && !name.ends_with(".toml") && !name.ends_with(".json");
-}
-
-enum class Variants { kept, dropped };
-
-/// True for a word that does not change the shape: how a checkpoint was trained, its date, or who trained a head.
-bool is_variant(const std::string& word) {
-  constexpr std::array<std::string_view, 14> variants{"base",   "chat",     "hf",    "instruct",   "it",
-                                                      "meta",   "thinking", "draft", "speculator", "specforge",
-                                                      "sglang", "b16",      "rl",    "sft"};
-  constexpr std::size_t date_digits = 4;  // 2507, 0528
-  const bool is_number = std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
-  return std::ranges::find(variants, word) != variants.end() || (is_number && word.size() == date_digits);
-}
-
-/// Normalizes a checkpoint's name to compare shapes: lower case, separators only between digits (Qwen2.5-7B is not
-/// Qwen2-57B), the kind of a head first (Qwen3-8B-speculator.eagle3) and, if dropped, no variants: "llama3.1.8b".
-std::string shape_name(std::string_view name, Variants variants) {
-  const auto is_plain = [](char c) { return !plain_name({&c, 1}).empty(); };
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  std::vector<std::string> words;
-  for (auto at = name.begin(); at != name.end();) {
-    const auto end = std::find_if_not(at, name.end(), is_plain);
-    const std::string word = plain_name(std::string(at, end));
-    at = std::find_if(end, name.end(), is_plain);
-    if (!word.empty() && !(variants == Variants::dropped && is_variant(word))) words.push_back(word);
-  }
-  std::stable_partition(words.begin(), words.end(), [](const std::string& word) {
-    return std::ranges::find(latency::head_kinds, word) != latency::head_kinds.end();
-  });
-  std::string joined;
-  for (const std::string& word : words) {
-    if (!joined.empty() && is_digit(joined.back()) && is_digit(word.front())) joined += '.';
-    joined += word;
-  }
-  return joined;
-}
-
-std::string without_owner(const std::string& name) { return is_hub_id(name) ? name.substr(name.find('/') + 1) : name; }
-
-/// True if the shape has this name, as shape_name() writes it.
-bool has_shape_name(const latency::ModelShape& shape, const std::string& wanted) {
-  const auto is_wanted = [&](const std::string& known) { return shape_name(known, Variants::kept) == wanted; };
-  return is_wanted(shape.name) || std::ranges::any_of(shape.aliases, is_wanted);
-}
-
-/// The shipped shape of a checkpoint on the Hugging Face hub, with or without owner; null if there is none.
-const latency::ModelShape* shape_of_checkpoint(const std::string& name) {
-  for (const Variants variants : {Variants::kept, Variants::dropped}) {
-    const std::string wanted = shape_name(without_owner(name), variants);
-    for (const latency::ModelShape& shape : latency::model_registry()) {
-      if (has_shape_name(shape, wanted)) return &shape;
-    }
-  }
-  return nullptr;
-}
-
-bool is_gguf_file(const std::string& name) { return lower_case(name).ends_with(".gguf"); }
-
-/// A checkpoint with a format, or words about one, at the end of its name.
-struct QuantizedCheckpoint {
-  const latency::ModelShape* shape;
-  std::optional<latency::WeightFormats> weights;  ///< nullopt: the shape's own
-};
-
-/// Reads names such as Qwen3-8B-FP8-dynamic, Llama-3.1-8B-Instruct-AWQ-INT4, Qwen3-8B-quantized.w4a16, Qwen3-8B-4bit,
-/// Qwen3-8B-UD-Q4_K_XL.gguf and Qwen3-8B-GGUF:Q8_0. A GGUF repository without a format means that of the checkpoint, if
-/// it is quantized already, else Q4_K_M, which llama.cpp downloads. The last format counts.
-std::optional<QuantizedCheckpoint> quantized_checkpoint(const std::string& what) {
-  constexpr std::array<std::string_view, 10> further{"v2",     "gguf",  "mlx",       "bnb",       "dynamic",
-                                                     "static", "block", "quantized", "pertensor", "kv"};
-  constexpr std::string_view separators = "-.:";
-  std::optional<latency::WeightFormats> weights;
-  bool gguf = false;
-  for (std::string name = is_gguf_file(what) ? fs::path(what).filename().string() : what;;) {
-    std::size_t end = name.find_last_of(separators);
-    if (end == std::string::npos || end == 0) return std::nullopt;
-    auto format = latency::weight_formats(name.substr(end + 1));
-    const std::size_t before = name.find_last_of(separators, end - 1);
-    if (before != std::string::npos && before > 0) {  // formats of two words: UD-Q4_K_XL
-      if (const auto longer = latency::weight_formats(name.substr(before + 1))) {
-        format = longer;
-        end = before;
-      }
-    }
-    const std::string word = lower_case(name.substr(end + 1));
-    if (!format && std::ranges::find(further, word) == further.end()) return std::nullopt;
-    if (!weights) weights = format;
-    gguf = gguf || word == "gguf";
-    name.resize(end);
-    const latency::ModelShape* shape = shape_of_checkpoint(name);
-    if (shape == nullptr) continue;
-    if (!weights && gguf && !shape->native_formats) weights = latency::weight_formats("q4_k_m");
-    return QuantizedCheckpoint{shape, weights};
-  }
 }
 
 std::string taken_for(const std::string& checkpoint) { return fmt::format("taken for {}", readable(checkpoint)); }
@@ -306,7 +203,7 @@ std::optional<ReadModel> read_own_layers(const std::optional<ReadModel>& target,
 std::optional<ReadModel> read_standard_head(const std::optional<ReadModel>& target, DeployedPair& pair) {
   std::error_code unknown;
   if (!target || shape_of_checkpoint(pair.draft) != nullptr || fs::exists(pair.draft, unknown)) return std::nullopt;
-  const std::string asked = shape_name(without_owner(pair.draft), Variants::dropped);
+  const std::string asked = plain_checkpoint_name(pair.draft);
   const auto* const kind = std::ranges::find_if(latency::head_kinds, [&](auto one) { return asked.starts_with(one); });
   if (kind == latency::head_kinds.end()) return std::nullopt;
   const std::string of = asked.substr(kind->size());

@@ -26,15 +26,15 @@ using ComparedMethod = std::variant<std::monostate, Rule, Policy, Overlap, TreeS
 
 struct Method {
   std::string_view name;
-  std::vector<std::string_view> aliases;
+  std::vector<std::string_view> aliases = {};
   std::string_view summary;  ///< what it is, one sentence
   std::string_view wins;     ///< when it pays, one sentence
   std::string_view source;   ///< keys of docs/references.bib
-  bool exact;                ///< the output has the target's distribution
+  bool exact = true;         ///< the output has the target's distribution
   /// The option or parameter that asks for it, or the nearest one; empty if it is not modeled.
-  std::string_view request;
+  std::string_view request = {};
   std::string_view reason = {};  ///< why it is not modeled
-  /// Names of the rules, policies and drafters that it combines.
+  /// Names of the rules, policies and drafters that it combines; at least the one that is compared.
   std::vector<std::string_view> members = {};
   ComparedMethod compared = {};
   std::string_view not_compared = {};  ///< why a modeled method is not compared

@@ -12,4 +12,7 @@ __extension__ using Uint128 = unsigned __int128;
   return static_cast<std::uint64_t>((Uint128{word} * count) >> 64U);
 }
 
+/// Uniform on [0, 1) with the high 53 bits of a uniform word.
+[[nodiscard]] inline double unit_uniform(std::uint64_t word) { return static_cast<double>(word >> 11U) * 0x1.0p-53; }
+
 }  // namespace foredraft::sim

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands/commands.hpp"
+#include "app/commands/engine_options.hpp"
 #include "core/problems.hpp"
 #include "core/progress.hpp"
 #include "core/readable.hpp"
@@ -99,7 +100,7 @@ int dispatch(const std::vector<std::string>& arguments) {
     return exit_done;
   }
   const Command& command = find_command(name);
-  CommandLine line(command.spec, {arguments.begin() + 1, arguments.end()});
+  CommandLine line(command.spec, {arguments.begin() + 1, arguments.end()}, engine_options);
   if (!line.wants_help()) return command.run(line);
   print_result(help_text(command.spec));
   return exit_done;

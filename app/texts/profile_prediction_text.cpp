@@ -114,7 +114,8 @@ bool is_estimate(latency::Source source) {
 /// The draft length to use, and where speculation stops paying.
 std::string sentence(const answers::ProfilePrediction& prediction, std::size_t context_index) {
   const std::vector<GammaRange>& ranges = prediction.schedules[context_index];
-  if (ranges.empty()) return "Does not fit into memory.";
+  if (ranges.empty())
+    return "Does not fit into memory: take more devices (--target-tp) or a narrower format (--target-format).";
   if (is_estimate(prediction.source)) {
     return fmt::format("Use {}. {}", ranges_text(ranges),
                        payoff_text(prediction, prediction.question.contexts[context_index]));

@@ -6,9 +6,8 @@
 #include <optional>
 #include <span>
 
-#include "analytic/tree/token_tree.hpp"
 #include "app/texts/texts.hpp"
-#include "core/digest.hpp"
+#include "core/csv.hpp"
 #include "core/intervals.hpp"
 #include "core/numbers.hpp"
 #include "core/table.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/digest.hpp"
+#include "core/csv.hpp"
 #include "core/table.hpp"
 #include "experiments/reproduce/published.hpp"
 #include "experiments/reproduce/scorecard.hpp"

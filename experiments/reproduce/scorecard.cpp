@@ -6,7 +6,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "core/digest.hpp"
+#include "core/csv.hpp"
 
 namespace foredraft::experiments {
 

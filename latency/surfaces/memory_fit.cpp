@@ -118,7 +118,7 @@ void MemoryLimit::check(std::int64_t batch, std::int64_t tokens, std::int64_t co
   constexpr double gb = 1e9;
   throw DomainError(fmt::format(
       "does not fit: {:.1f} GB of {:.1f} GB per device at batch {}, context {}; the largest batch that fits is "
-      "{} - use a smaller batch, more devices or narrower formats, or ignore memory",
+      "{} - use a smaller batch, more devices (target_tp) or narrower formats, or ignore memory",
       need(batch, tokens, context).total(batch) / gb, capacity_bytes / gb, batch, context, max_batch(tokens, context)));
 }
 

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "app/commands/commands.hpp"
+#include "app/commands/engine_options.hpp"
 #include "core/command_line.hpp"
 #include "tests/support/errors.hpp"
 
@@ -53,7 +54,7 @@ TEST_CASE("an abbreviated option is unknown, not guessed") {
 TEST_CASE("an engine's option suggests ours, another unknown one those with its last word or the help") {
   const auto suggested = [](const std::string& option) {
     const CommandSpec predict = predict_command().spec;
-    CommandLine line(predict, {option, "1"});
+    CommandLine line(predict, {option, "1"}, engine_options);
     try {
       line.done();
     } catch (const InputError& error) {

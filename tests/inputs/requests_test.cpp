@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <fstream>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -143,6 +144,18 @@ TEST_CASE("a server gets the requests and the engine that its configuration name
   CHECK_THROWS_WITH(Inputs().attach(scenario), Catch::Contains("vlm: neither a shipped engine nor a TOML file"));
   scenario.fidelity = Server{.arrivals = {.kind = ArrivalKind::recorded, .file = "none.csv"}};
   CHECK_THROWS_AS(Inputs().attach(scenario), InputError);
+}
+
+TEST_CASE("what is assumed of the models of a scenario is among the notes") {
+  Scenario scenario{.fidelity = ProcessFidelity{.acceptance = Iid{0.7}}};
+  Roofline cost;
+  cost.source = "h100";
+  cost.target = "Qwen/Qwen3-8B";
+  cost.draft = "qwen3-0.6b";
+  scenario.cost = cost;
+  Inputs inputs;
+  inputs.attach(scenario);
+  CHECK(inputs.notes() == std::set<std::string>{"qwen3-8b: taken for Qwen/Qwen3-8B"});
 }
 
 }  // namespace foredraft::inputs

@@ -18,8 +18,6 @@ namespace {
 /// Number of attempts by rejection before inversion is faster.
 constexpr int max_rounds = 4;
 
-double unit_uniform(std::uint64_t word) { return static_cast<double>(word >> 11U) * 0x1.0p-53; }
-
 class BlockIterations {
  public:
   BlockIterations(const PooledTables& tables, const RunKey& key, std::uint64_t block, std::size_t count,

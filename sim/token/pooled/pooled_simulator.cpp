@@ -34,8 +34,6 @@ struct Wave {
 constexpr double min_rest = 0x1.0p-6;
 constexpr int max_residual_draws = 1000;
 
-double to_uniform(std::uint64_t word) { return static_cast<double>(word >> 11U) * 0x1.0p-53; }
-
 AliasSlot alias_slot(const DraftSlot& slot) { return slot.alias; }
 AliasSlot alias_slot(AliasSlot slot) { return slot; }
 
@@ -187,7 +185,7 @@ void CandidateWave::try_candidate(std::size_t tried, std::span<Token> tokens) {
     const Token token = drawn_[j];
     const auto [p, q] = candidates_.pairs()[place(position, token)];
     // U < r / d with r = max(0, p - c q) / mass and d = q / rest.
-    const bool accept = to_uniform(uniforms[j]) * q * position.mass < (p - position.c * q) * position.rest;
+    const bool accept = unit_uniform(uniforms[j]) * q * position.mass < (p - position.c * q) * position.rest;
     accepted_[position.index] = accept ? 1 : 0;
     tokens[position.index] = token;
     if (accept) continue;
@@ -212,7 +210,7 @@ void CandidateWave::draw_from_last_residual(std::span<Token> tokens) {
       const auto [p, q] = candidates_.pairs()[place(position, drawn_[j])];
       tokens[position.index] = drawn_[j];
       pending_[kept] = position;
-      kept += to_uniform(uniforms[j]) * (p - q) < p - position.c * q ? 0U : 1U;
+      kept += unit_uniform(uniforms[j]) * (p - q) < p - position.c * q ? 0U : 1U;
     }
     pending_.resize(kept);
   }
