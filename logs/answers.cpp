@@ -103,7 +103,8 @@ void read_answer(const JsonFields& answer, LogContents& contents) {
 }
 
 // ---- Answers of a server with the steps of their request: vLLM (`metrics.speculative_decoding`, summary or detailed),
-// TensorRT-LLM (the same in each choice), either of it alone, and SGLang (`meta_info`, `sglext.spec_tokens_details`).
+// TensorRT-LLM (the same in each choice), and SGLang (`meta_info`, `sglext.spec_tokens_details`); each of it alone,
+// too.
 
 const JsonValue* member(const JsonValue& value, const char* key) {
   const JsonValue* found = value.find(key);
@@ -128,7 +129,8 @@ std::optional<std::int64_t> count_of_any(const JsonFields& info, std::initialize
 }
 
 const JsonValue* sglang_answer(const JsonValue& value) {
-  const JsonValue* info = member(value, "meta_info");
+  const bool alone = has_keys(value, {"spec_verify_ct", "spec_accept_length"});
+  const JsonValue* info = alone ? &value : member(value, "meta_info");
   if (const JsonValue* extension = member(value, "sglext")) info = member(*extension, "spec_tokens_details");
   return info != nullptr && info->is_object() && info->contains("spec_verify_ct") ? info : nullptr;
 }

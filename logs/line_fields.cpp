@@ -221,6 +221,13 @@ std::vector<double> take_numbers(std::string_view text) {
 }
 
 std::vector<double> numbers_in(std::string_view text, std::string_view pattern) {
+  if (pattern.starts_with('#')) {
+    const std::string_view words = trimmed(pattern.substr(1, pattern.find('#', 1) - 1));
+    const std::string_view before = text.substr(0, std::min(text.find(words), text.size()));
+    const std::size_t end = trimmed(before).empty() ? 0 : before.find_last_not_of(" \t") + 1;
+    const std::size_t begin = before.substr(0, end).find_last_not_of("0123456789.");
+    text.remove_prefix(begin == before.npos ? 0 : begin + 1);
+  }
   std::size_t end = std::min(pattern.find('#'), pattern.size());
   std::optional<std::string_view> rest = after(text, trimmed(pattern.substr(0, end)));
   std::vector<double> numbers;

@@ -81,7 +81,7 @@ inline constexpr std::int64_t max_logged_count = std::int64_t{1} << 53;
 [[nodiscard]] std::vector<double> take_numbers(std::string_view text);
 
 /// The numbers of a line that contains `pattern`, in which # stands for a number with any blanks around it; empty if it
-/// does not. "eval rate: # tokens/s" begins a word.
+/// does not. "eval rate: # tokens/s" begins a word; a pattern that begins with # begins at that number.
 [[nodiscard]] std::vector<double> numbers_in(std::string_view text, std::string_view pattern);
 
 /// Seconds since midnight: the first hh:mm:ss in `text`.

@@ -16,6 +16,7 @@
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/llama_options.hpp"
 
 /// llama-server: the times of each request, its drafts, and totals since the start.
 namespace foredraft::logs {
@@ -147,11 +148,16 @@ class LlamaServerReader final : public LineReader {
   bool always_all_ = false;                                   ///< a build that counts only drafts accepted in full
   bool drafts_ = false;
   bool looks_up_ = false;  ///< a drafter that may find nothing: n-gram
+  LlamaOptions options_ = {};
+  std::map<std::int64_t, std::optional<std::int64_t>> launched_ = {};  ///< draft length by line, as options say
   std::optional<std::string> slot_ = {};
   bool several_slots_ = false;
 };
 
 bool LlamaServerReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
+  LlamaOptions options = options_;
+  if (options.read(text)) close(contents);
+  options_ = options;
   if (text.find("partial sequence removal") != std::string_view::npos) {
     always_all_ = true;
     return false;
@@ -261,6 +267,7 @@ void LlamaServerReader::close(LogContents& contents) {
       done.acceptance = counts(contents);
       if (!done.acceptance && !always_all_) done.acceptance_length = request_.length;
     }
+    if (!request_.drafted && options_.drafts()) launched_[done.line] = options_.gamma();
     if (!request_.drafter.empty()) done.drafter = request_.drafter;
     if (done.acceptance) {
       // The first token comes with the prompt.
@@ -328,6 +335,13 @@ void LlamaServerReader::finish(LogContents& contents) {
   mark_varying(contents);
   for (Observation& request : contents.observations) {
     if (request.span != Span::request) continue;
+    // Not all builds print the drafts of a request.
+    const auto launched = launched_.find(request.line);
+    if (!drafts_ && request.decoding == Decoding::unknown && launched != launched_.end()) {
+      request.decoding = Decoding::speculative;
+      request.gamma = launched->second;
+      request.times.iteration_ms = std::nullopt;
+    }
     // A request that drafted nothing is one without speculation if the server never drafts. A long one is too if its
     // drafter always finds a draft: then the file has the logs of two servers.
     constexpr double long_output = 32.0;
@@ -340,8 +354,10 @@ void LlamaServerReader::finish(LogContents& contents) {
 }  // namespace
 
 LineFormat llama_server_format() {
-  return lines_of<LlamaServerReader>(R"(draft acceptance(?: rate)? =|statistics[ \t]+\S+: #calls)"
-                                     R"(|eval time =[ \t]*[\d.]+ ms /|partial sequence removal)");
+  static const std::string anchor = R"(draft acceptance(?: rate)? =|statistics[ \t]+\S+: #calls)"
+                                    R"(|eval time =[ \t]*[\d.]+ ms /|partial sequence removal|)" +
+                                    std::string(llama_options_anchor);
+  return lines_of<LlamaServerReader>(anchor);
 }
 
 }  // namespace foredraft::logs

@@ -6,8 +6,8 @@
 #include "logs/formats.hpp"
 #include "logs/stated_lines.hpp"
 
-/// Programs that answer one request after the other and print its tokens and speed. None counts drafts, so it is
-/// unknown whether they speculate.
+/// Programs that answer one request after the other and print its tokens and speed. Few count drafts; whether the others
+/// speculate is unknown.
 namespace foredraft::logs {
 namespace {
 
@@ -66,7 +66,7 @@ constexpr StatedConsole mlx_console{Span::request, mlx_lines, mlx_speeds};
 // ---- llama-cli and its predecessors, LM Studio's `lms chat --stats`, mistral.rs, KoboldCpp, TabbyAPI: one prompt
 // after the other.
 
-constexpr std::array<StatedLine, 12> prompt_lines{{
+constexpr std::array<StatedLine, 13> prompt_lines{{
     {"Prompt: # t/s | Generation: # t/s", {nullptr, &StatedRun::request_tokens_per_s}},
     {"prompt eval time = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
     {"eval time = # ms / # runs", {{{&StatedRun::duration_s, 0.001}, {&StatedRun::output_tokens}}}},
@@ -80,6 +80,11 @@ constexpr std::array<StatedLine, 12> prompt_lines{{
      {{{&StatedRun::ttft_ms, 1000.0}, nullptr, {&StatedRun::duration_s}, {&StatedRun::request_tokens_per_s}}}},
     {"Process:#s (#ms/T = #T/s), Generate:#s (#ms/T =",
      {{{&StatedRun::ttft_ms, 1000.0}, nullptr, nullptr, {&StatedRun::duration_s}, {&StatedRun::tpot_ms}}}},
+    {"# tokens generated in # seconds (Queue: # s, Process: # cached tokens and # new tokens at # T/s, Generate: # "
+     "T/s, "
+     "Context: # tokens, Draft: # / # tokens accepted",
+     {&StatedRun::output_tokens, nullptr, nullptr, nullptr, nullptr, nullptr, &StatedRun::request_tokens_per_s,
+      &StatedRun::prompt_tokens, &StatedRun::accepted, &StatedRun::drafted}},
     {"Generate: # T/s, Context: # tokens", {&StatedRun::request_tokens_per_s, &StatedRun::prompt_tokens}},
 }};
 
@@ -91,13 +96,16 @@ void one_after_the_other(StatedRun& run) {
 constexpr StatedConsole prompt_console{Span::request, prompt_lines, one_after_the_other, "local-prompts",
                                        "llama-speculative"};
 
-// ---- oMLX: the rounds of a request that drafted, and its speed.
+// ---- oMLX: the rounds of a request that drafted, which some versions call cycles, and its speed.
 
-constexpr std::array<StatedLine, 2> omlx_lines{{
+constexpr std::array<StatedLine, 5> omlx_lines{{
     {"rounds=# accepted=#/# (#%) tokens_per_round=#",
      {&StatedRun::steps, &StatedRun::accepted, &StatedRun::drafted, nullptr, &StatedRun::length}},
-    {"Chat completion: # tokens in #s (# tok/s)",
-     {&StatedRun::output_tokens, &StatedRun::duration_s, &StatedRun::request_tokens_per_s}},
+    {"cycles=# tok/cycle=# accept=#/#", {&StatedRun::steps, nullptr, &StatedRun::accepted, &StatedRun::drafted}},
+    {"cycles=# accept=#/#", {&StatedRun::steps, &StatedRun::accepted, &StatedRun::drafted}},
+    {"# tokens in #s (# tok/s), prompt: #",
+     {&StatedRun::output_tokens, &StatedRun::duration_s, &StatedRun::request_tokens_per_s, &StatedRun::prompt_tokens}},
+    {"# tokens in #s (# tok/s)", {&StatedRun::output_tokens, &StatedRun::duration_s, &StatedRun::request_tokens_per_s}},
 }};
 
 constexpr StatedConsole omlx_console{Span::request, omlx_lines, as_printed};
@@ -144,7 +152,9 @@ LineFormat small_bench_format() {
 }
 
 LineFormat omlx_format() {
-  return stated_lines(R"(\brounds=\d+ accepted=\d+/\d|Chat completion: \d+ tokens in)", omlx_console);
+  return stated_lines(R"(\brounds=\d+ accepted=\d+/\d|\bcycles=\d+ (?:tok/cycle=[\d.]+ )?accept=\d+/\d)"
+                      R"(|ompletion: (?:model=[^ ]+ )?\d+ tokens in [\d.]+s \()",
+                      omlx_console);
 }
 
 LineFormat ollama_format() { return stated_lines(R"(\beval (?:count|rate): +[\d.]+ token)", ollama_console); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -30,13 +31,13 @@ constexpr double speculative_chunk = 1.3;
 constexpr std::string_view console_anchor =
     R"(^[ \t]*(?:Backend|Traffic request rate|Max(?:imum)? request concurrency|(?:Successful|Failed) requests)"
     R"(|Request rate configured \(RPS\)|Benchmark duration \(s\)|Total input tokens|Total generated tokens)"
-    R"(|Total generated tokens \(retokenized\)|Request throughput \(req/s\)|Output token throughput \(tok/s\))"
+    R"(|Total generated tokens \(retokenized\)|Request throughput \(req/s\)|(?:Peak o|O)utput token throughput \(tok/s\))"
     R"(|User throughput \(tok/s\)|Concurrency|(?:Mean|Median) (?:E2EL|E2E Latency|TTFT|TPOT|ITL) \(ms\))"
     R"(|(?:Mean|Median) Avg Decoded Tokens per Iter|Accept length|Acceptance rate \(%\))"
     R"(|Acceptance length|Drafts|Draft tokens|Accepted tokens|Position \d+):|= Serving Benchmark Result =)"
     R"(|-Speculative Decoding-)"
     R"(|^[ \t]*(?:(?:Average )?(?:Latency: [\d.]+ s|Output throughput: [\d.]+ token/s)|Average Accept length: )"
-    R"(|#questions: )|--speculative-(?:num-|eagle-topk|adaptive))";
+    R"(|Num prompts: +\d|Throughput: +[\d.,]+ tok/s|#questions: )|--speculative-(?:num-|eagle-topk|adaptive))";
 
 bool is_sglang_client(const KeyValueBlock& block) {
   return block.has("Backend") || block.has("Total generated tokens (retokenized)") || block.has("Accept length");
@@ -128,13 +129,19 @@ std::optional<double> chunk_tokens(const KeyValueBlock& block, LogContents& cont
   return *itl / *tpot;
 }
 
+/// Whether a chunk holds several tokens according to the throughputs: the peak of vLLM's client counts chunks.
+bool exceeds_its_peak(const KeyValueBlock& block) {
+  const auto peak = block.real("Peak output token throughput (tok/s)");
+  return peak && *block.real("Output token throughput (tok/s)") > speculative_chunk * *peak;
+}
+
 /// A run without data on speculation counts as one without, unless its chunks hold several tokens, or their number is
 /// cut off and the log is also that of a server that speculates.
 Decoding undrafted(const KeyValueBlock& block, std::optional<double> tokens, LogContents& contents) {
-  if (!block.has("Successful requests") || !block.has("Output token throughput (tok/s)")) return Decoding::unknown;
+  if (!block.has("Successful requests") || !block.real("Output token throughput (tok/s)")) return Decoding::unknown;
   if (is_sglang_client(block)) return Decoding::plain;
-  if (!tokens) return beside_drafts(contents) ? Decoding::unknown : Decoding::plain;
-  if (*tokens <= speculative_chunk) return Decoding::plain;
+  if (!tokens && beside_drafts(contents)) return Decoding::unknown;
+  if (tokens ? *tokens <= speculative_chunk : !exceeds_its_peak(block)) return Decoding::plain;
   warn_once(contents, "W09", block.line(),
             "a run without acceptance whose chunks hold several tokens: it may be speculative and does not count as "
             "baseline");
@@ -175,6 +182,22 @@ std::string_view engine_of_backend(std::string_view backend) {
   return backend == "trt" ? "tensorrt-llm" : backend;
 }
 
+/// The prompts that a benchmark of DFlash or SpecForge sent: the length is a mean over their answers.
+void read_prompts(const KeyValueBlock& block, LogContents& contents) {
+  Observation run{.line = block.line(), .span = Span::run, .acceptance_length = block.real("Accept length")};
+  if (run.acceptance_length) {
+    run.decoding = *run.acceptance_length < one_token ? Decoding::plain : Decoding::speculative;
+    warn_once(contents, "W10", block.line(), "the acceptance length is an unweighted mean over requests");
+  }
+  if (run.decoding == Decoding::plain) run.acceptance_length = std::nullopt;
+  // Of one server of several: "8 per server x 2 server(s)".
+  if (block.text("Concurrency").find("per") == std::string_view::npos) run.concurrency = block.real("Concurrency");
+  run.requests = run.concurrency;
+  run.times.output_tokens_per_s = block.real("Throughput");
+  if (block.has("Backend")) contents.engine = engine_of_backend(block.text("Backend"));
+  contents.observations.push_back(std::move(run));
+}
+
 class ServingConsoleReader final : public BlockReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
@@ -206,7 +229,8 @@ class ServingConsoleReader final : public BlockReader {
     if (field->key.starts_with(mean)) field->key.remove_prefix(mean.size());
     add(field->key, field->value, number, contents);
     // Words such as "Backend" occur in many logs.
-    return field->key != "Backend" && field->key != "Concurrency" && field->key != "Latency";
+    constexpr std::array<std::string_view, 4> common{"Backend", "Concurrency", "Latency", "Num prompts"};
+    return std::ranges::find(common, field->key) == common.end();
   }
   void finish(LogContents& contents) override;
 
@@ -241,6 +265,7 @@ void ServingConsoleReader::finish(LogContents& contents) {
 }
 
 void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& contents) {
+  if (block.has("Throughput") && block.has("Num prompts")) return read_prompts(block, contents);
   if (const auto tokens_per_s = block.real("Output throughput")) {
     const auto length = block.real("Accept length");
     const Observation run{.line = block.line(), .span = Span::run, .gamma = drafts_of_server(length.value_or(1.0))};

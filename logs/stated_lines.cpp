@@ -92,7 +92,7 @@ void StatedLinesReader::close(LogContents& contents) {
   if (run.line == 0) return;
   console_.complete(run);
   if (arm && !run.gamma) run.gamma = arm->gamma;
-  if (!run.tpot_ms && !run.request_tokens_per_s && !run.output_tokens_per_s && !run.length) return;
+  if (!run.tpot_ms && !run.request_tokens_per_s && !run.output_tokens_per_s && !run.length && !run.steps) return;
   const Decoding decoding = !arm ? Decoding::unknown : arm->plain ? Decoding::plain : Decoding::speculative;
   Observation observation = observation_of(run, decoding, contents);
   if (arm && !arm->plain) observation.drafter = arm->drafter;

@@ -32,8 +32,8 @@ struct StatedLine {
     mean,      ///< of the runs before it: read only if these are missing
   };
 
-  std::string_view text;                     ///< # stands for a number: "eval count: # token(s)"
-  std::array<StatedNumber, 5> numbers = {};  ///< in order
+  std::string_view text;                      ///< # stands for a number: "eval count: # token(s)"
+  std::array<StatedNumber, 10> numbers = {};  ///< in order
   Of of = Of::run;
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +26,7 @@ namespace {
 
 constexpr double length_rounding = 0.005;
 constexpr double rate_rounding = 0.0005;
+constexpr std::string_view positions_label = "Per-position acceptance rate: ";
 /// Maximum error of the last digit of a decimal number as a double.
 constexpr double slack = 1e-9;
 
@@ -54,9 +56,8 @@ std::optional<Metrics> read_metrics(std::string_view text) {
                   .length = number_after(text, "Mean acceptance length: "),
                   .depth = count_after(text, "Current speculative depth: "),
                   .drafted_per_s = number_after(text, "Drafted throughput: ", " tokens/s")};
-  constexpr std::string_view rates = "Per-position acceptance rate: ";
-  if (const std::size_t at = text.find(rates); at != std::string_view::npos) {
-    metrics.rates = take_numbers(text.substr(at + rates.size()));
+  if (const std::size_t at = text.find(positions_label); at != std::string_view::npos) {
+    metrics.rates = take_numbers(text.substr(at + positions_label.size()));
   }
   if (final_percent(text)) return metrics;
   const bool ends_with_rates = !metrics.drafted_per_s || text.find("metrics: Draft acceptance rate: ") != text.npos;
@@ -119,9 +120,23 @@ bool varies(const Metrics& metrics, const std::optional<AcceptanceCounts>& count
                      static_cast<std::int64_t>(metrics.rates.size()));
 }
 
+/// The length that the rates by position add up to, if none is missing: their mean is the rate at the end of the line.
+std::optional<double> length_of_rates(std::string_view text) {
+  const std::size_t at = text.find(positions_label);
+  const auto percent = final_percent(text);
+  if (at == text.npos || !percent) return std::nullopt;
+  const std::vector<double> rates = take_numbers(text.substr(at + positions_label.size()));
+  const double sum = std::accumulate(rates.begin(), rates.end(), 0.0);
+  const auto count = static_cast<double>(rates.size());
+  constexpr double rounding_of_percent = 0.0005;
+  const bool complete = std::abs(sum / count - *percent / 100.0) <= rate_rounding + rounding_of_percent + slack;
+  return complete ? std::optional(1.0 + sum) : std::nullopt;
+}
+
 /// A line as posts shorten it, without its counts.
 std::optional<Observation> shortened_window(std::string_view text, std::int64_t number) {
-  const auto length = number_after(text, "Mean acceptance length: ");
+  auto length = number_after(text, "Mean acceptance length: ");
+  if (!length) length = length_of_rates(text);
   const auto percent = final_percent(text);
   if (!length || !(*length >= 1.0) || !percent || text.find("Accepted: ") != text.npos) return std::nullopt;
   return Observation{.line = number,
@@ -148,8 +163,8 @@ class VllmReader final : public LineReader {
     const bool follows = number == broken_line_ + 1 && broken_.size() + text.size() < longest_window;
     if (follows && !has_any(text, vllm_lines)) {
       broken_.append(" ").append(trimmed(text));
-    } else if (has_any(text, vllm_lines)) {
-      broken_ = text;
+    } else if (has_any(text, vllm_lines) || text.find(positions_label) != text.npos) {
+      broken_ = text;  // without its beginning, the end of a line tells whether it is complete
     } else {
       return !has_any(text, vllm_rests) && configure(text, number, contents);
     }
@@ -180,8 +195,9 @@ class VllmReader final : public LineReader {
 };
 
 bool VllmReader::read_line(std::string_view text, std::int64_t number, LogContents& contents) {
-  const bool drafts = text.find("SpecDecoding metrics: ") != text.npos;
-  return drafts ? read_window(text, number, contents) : read_engine(text, number, contents);
+  const bool whole = text.find("SpecDecoding metrics: ") != text.npos;
+  const bool rest = text.find(positions_label) != text.npos && final_percent(text);
+  return whole || rest ? read_window(text, number, contents) : read_engine(text, number, contents);
 }
 
 bool VllmReader::read_engine(std::string_view text, std::int64_t number, LogContents& contents) {

@@ -156,8 +156,12 @@ std::size_t terminal_width(std::string_view beginning) {
     width = std::max(width, lines.back().size());
     beginning.remove_prefix(std::min(end == std::string_view::npos ? end : end + 1, beginning.size()));
   }
-  if (width < narrowest || lines.size() < 2 || lines.front().size() < common_beginning) return 0;
-  const std::string common = shape_of(lines.front().substr(0, common_beginning));
+  if (width < narrowest || lines.size() < 2) return 0;
+  // The first line of a part may be the end of one.
+  const auto shorter = std::ranges::find_if(lines, [&](std::string_view line) { return line.size() < width; });
+  const std::string_view first = lines.end() - shorter > 1 ? *(shorter + 1) : lines.front();
+  if (first.size() < common_beginning) return 0;
+  const std::string common = shape_of(first.substr(0, common_beginning));
   std::size_t cut = 0, others = 0, alike = 0;
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const bool begins_alike = shape_of(lines[i].substr(0, common_beginning)) == common;

@@ -341,6 +341,13 @@ case("vllm 6: the middle load loses", "advise middle.csv", "vllm",
      json={"recommendation.gamma": 3, "loads#": 3, "loads[batch=1].speedup.measured": near(1.533),
            "loads[batch=4].speedup.measured": near(0.821), "loads[batch=8].speedup.measured": near(1.211)},
      first=[r"K = 3\b"], headline=[r"0\.82x at 4 requests"])
+# 360/200 at 4 requests; one of three windows has nothing to do, and the next begins so: 328 tokens/s are no speed.
+BURSTS = {"spec.log": vllm_log([dict(tps=tps, running=running, rates=running and [0.8, 0.6, 0.4])
+                                for tps, running in ((0, 0), (328, 4), (360, 4)) * 6], 3),
+          "plain.log": vllm_log(steady(200, running=4))}
+case("vllm 7: windows that begin idle", "advise spec.log --plain plain.log", files=BURSTS,
+     json={"loads#": 1, "recommendation.gamma": 3, "loads[0].speedup.measured": near(1.80),
+           "loads[0].plain_ms": near(20, 0.1)}, first=[r"K = 3\b", r"1\.80x"])
 case("vllm 7: a last window without requests", "compare ends-idle.log --plain steady-plain.log --require 'speedup>=0.5'", "vllm",
      json={"requirements_met": True, "requirements[*].outcome": "met", "runs[batch~4].metrics[metric=speedup].value": near(1.00)},
      lines=0, forbidden=[r"not shown"])

@@ -104,6 +104,51 @@ TEST_CASE("a run without acceptance whose chunks hold several tokens is not take
   CHECK(warns(contents, "W09"));
 }
 
+TEST_CASE("a console that was cut before its chunks is not plain where it generates more tokens than chunks") {
+  const std::string cut =
+      "Successful requests:                     40\n"
+      "Benchmark duration (s):                  100.00\n"
+      "Output token throughput (tok/s):         400.00\n"
+      "Peak output token throughput (tok/s):    200.00\n"
+      "Mean TPOT (ms):                          20.00\n";
+  const LogContents several = read_log(cut);
+  REQUIRE(several.observations.size() == 1);
+  CHECK(several.observations[0].decoding == Decoding::unknown);
+  CHECK(warns(several, "W09"));
+  std::string one = cut;
+  one.replace(one.find("200.00"), 6, "420.00");
+  CHECK(read_log(one).observations.at(0).decoding == Decoding::plain);
+  // Chunks that are there count.
+  CHECK(read_log(cut + "Mean ITL (ms):                           20.10\n").observations.at(0).decoding ==
+        Decoding::plain);
+}
+
+TEST_CASE("the prompts that a benchmark of DFlash or SpecForge sent") {
+  const std::string rule(50, '=');
+  const std::string run = rule +
+                          "\nBackend:          sglang\nDataset:          gsm8k\nNum prompts:      100\n"
+                          "Concurrency:      8\nLatency:          50.0s\nOutput tokens:    60000\n"
+                          "Throughput:       1,200.00 tok/s\nAccept length:    3.250\nSpec verify ct:   18500\n" +
+                          rule + "\n";
+  const LogContents contents = read_log(run);
+  CHECK(contents.engine == "sglang");
+  REQUIRE(contents.observations.size() == 1);
+  CHECK(contents.observations[0].decoding == Decoding::speculative);
+  CHECK(contents.observations[0].acceptance_length == 3.25);
+  CHECK(contents.observations[0].times.output_tokens_per_s == 1200.0);
+  CHECK(contents.observations[0].requests == 8.0);
+  CHECK(warns(contents, "W10"));
+  const auto two =
+      posted_runs(run +
+                      "Benchmark:        gsm8k\nNum prompts:      100\nConcurrency:      8 per server x 2 server(s)\n"
+                      "Throughput:       900.00 tok/s\n",
+                  "bench-serving");
+  REQUIRE(two.size() == 2);
+  CHECK(two[1].decoding == Decoding::unknown);
+  CHECK_FALSE(two[1].concurrency);
+  CHECK(problem("Num prompts: 100\nConcurrency: 8\n").find("no line of a known format") != std::string::npos);
+}
+
 TEST_CASE("bench_serving of SGLang prints times per token and a length since the start") {
   const LogContents contents = read_log(sample("sglang_bench_serving.txt"));
   CHECK(contents.engine == "sglang");

@@ -227,6 +227,46 @@ TEST_CASE("llama-server's requests without totals have estimated steps, without 
   CHECK(*plain.observations[0].times.iteration_ms == *plain.observations[0].times.tpot_ms);
 }
 
+TEST_CASE("llama-server's command line says whether requests drafted where no drafts are printed") {
+  const std::string request =
+      "slot print_timing: id  0 | task 1 | prompt eval time =     100.00 ms /    50 tokens\n"
+      "slot print_timing: id  0 | task 1 |        eval time =    4000.00 ms /   200 tokens\n";
+  std::string faster = request;
+  faster.replace(faster.find("4000.00"), 7, "2500.00");
+  const std::string plain = "$ ./llama-server -m big.gguf -c 4096\n" + request;
+  const std::string mtp =
+      "$ ./llama-server \\\n  -c 4096 \\\n  --spec-type draft-mtp --spec-draft-n-max 2 \\\n  -m big.gguf\n";
+  const auto runs = posted_runs("With MTP:\n" + mtp + faster + "Without:\n" + plain, "llama-server");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].gamma == 2);
+  CHECK(runs[0].times.tpot_ms == near(12.5));
+  CHECK_FALSE(runs[0].times.iteration_ms);
+  CHECK(runs[1].decoding == Decoding::plain);
+  CHECK(runs[1].times.iteration_ms == near(20.0));
+  const auto one = [&](const std::string& command) {
+    return posted_runs(command + "\n" + request, "llama-server").at(0);
+  };
+  // A maximum is no draft length where the draft model may stop.
+  CHECK(one("llama-server -m a.gguf -md b.gguf --draft-max 16").decoding == Decoding::speculative);
+  CHECK_FALSE(one("llama-server -m a.gguf -md b.gguf --draft-max 16").gamma);
+  CHECK_FALSE(one("llama-server -m a.gguf --spec-type draft-mtp --spec-draft-n-max 3 --spec-draft-p-min 0.5").gamma);
+  CHECK(one("llama-server.exe -m a.gguf --spec-type mtp:n_max=3,p_min=0.0").gamma == 3);
+  CHECK(one("llama-server -m a.gguf --spec-type none").decoding == Decoding::plain);
+  CHECK(one("llama-server -m a.gguf -md b.gguf --draft-max 0").decoding == Decoding::plain);
+  CHECK(one("llama-server -m a.gguf\nllama-cli -m a.gguf -md b.gguf").decoding == Decoding::plain);
+  CHECK(one("# speculative.n_max: 0").decoding == Decoding::plain);
+  CHECK(one("# speculative.n_max: 16").decoding == Decoding::speculative);
+  CHECK(one("I also set -md b.gguf").decoding == Decoding::plain);
+  // A build that prints drafts prints those of every request that has some.
+  const auto printed = posted_runs("llama-server -m a.gguf -md b.gguf\n" + request + request +
+                                       "draft acceptance rate = 0.5 (  100 accepted /   200 generated)\n",
+                                   "llama-server");
+  REQUIRE(printed.size() == 2);
+  CHECK(printed[0].decoding == Decoding::plain);
+  CHECK(printed[1].decoding == Decoding::speculative);
+}
+
 TEST_CASE("llama-server's drafts after a prefix with brackets, and a plain server's requests in the same file") {
   const std::string request =
       "[Info] (Process)        eval time =    5000.00 ms /   250 tokens (   20.00 ms per token,    50.00 tokens per "

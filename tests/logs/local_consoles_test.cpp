@@ -79,6 +79,18 @@ TEST_CASE("KoboldCpp, TabbyAPI and mistral.rs: the speed of an answer") {
       "local-prompts");
   REQUIRE(tabby.size() == 1);
   CHECK(tabby[0].times.tpot_ms == near(25.0));
+  const auto drafting = posted_runs(
+      "10:00:00.5 INFO:     Metrics (ID: 1a2b): 300 tokens generated in 10.5 seconds (Queue: 0.0 s, Process: 0 cached "
+      "tokens and 600 new tokens at 1200.0 T/s, Generate: 40.0 T/s, Context: 600 tokens, Draft: 180 / 240 tokens "
+      "accepted (75.00%))\n",
+      "local-prompts");
+  REQUIRE(drafting.size() == 1);
+  CHECK(drafting[0].decoding == Decoding::speculative);
+  CHECK(drafting[0].acceptance->steps == 120);
+  CHECK(drafting[0].acceptance->drafted_tokens == 240);
+  CHECK(drafting[0].acceptance->accepted_tokens == 180);
+  CHECK(drafting[0].times.iteration_ms == near(62.5));
+  CHECK(drafting[0].stratum.output_tokens == 300.0);
   const auto mistral = posted_runs("Prompt: 11 tokens, 150.00 T/s\nDecode: 128 tokens, 40.00 T/s\n", "local-prompts");
   REQUIRE(mistral.size() == 1);
   CHECK(mistral[0].times.tpot_ms == near(25.0));
@@ -99,6 +111,21 @@ TEST_CASE("oMLX: the rounds of an answer and its speed") {
   CHECK(answers[0].times.iteration_ms == near(50.0));
   CHECK(answers[1].decoding == Decoding::unknown);
   CHECK(answers[1].times.tpot_ms == near(40.0));
+  // Of 2026-08: the tokens of a cycle include those before the first one.
+  const auto cycles = posted_runs(
+      "batch_generator - INFO - [-] - MTP[7] finish=stop tokens=252 cycles=100 tok/cycle=2.52 accept=150/180 (83.3%) "
+      "depth[d1=90/100,d2=60/80] d0=3\n"
+      "omlx.server - INFO - [-] - Chat completion: model=acme-oQ8, 251 tokens in 9.00s (50.0 tok/s), prompt: 18, "
+      "finish_reason=stop, max_tokens=1500\n"
+      "batch_generator - INFO - [-] - MTP[8] finish=stop tokens=222 cycles=120 accept=100/120 (83.3%) emits[init=2]\n",
+      "omlx");
+  REQUIRE(cycles.size() == 2);
+  CHECK(cycles[1].acceptance->steps == 120);
+  CHECK(cycles[0].acceptance->steps == 100);
+  CHECK(cycles[0].acceptance->drafted_tokens == 180);
+  CHECK(cycles[0].times.iteration_ms == near(50.0));
+  CHECK(cycles[0].stratum.output_tokens == 251.0);
+  CHECK(cycles[0].stratum.context_tokens == 18.0 + 125.5);
 }
 
 TEST_CASE("LM Studio's line below an answer, TabbyAPI's usage: accepted drafts and speed") {

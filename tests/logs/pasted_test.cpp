@@ -151,6 +151,31 @@ TEST_CASE("a line that was split keeps its number, and so do those after it") {
   CHECK(windows[4].line == 19);
 }
 
+TEST_CASE("a part that begins within a line has the windows whose end it holds") {
+  const std::string rest =
+      "ens/s, Accepted: 640 tokens, Drafted: 1200 tokens, Per-position acceptance rate: 0.780, 0.520, 0.300, Avg Draft "
+      "acceptance rate: 53.3%";
+  const auto windows = posted_runs(rest + "\n" + wrapped([](const auto& line) { return line; }), "vllm");
+  REQUIRE(windows.size() == 6);
+  CHECK(windows[0].acceptance->accepted_at == Counts{312, 208, 120});
+  // At the width of a terminal, too.
+  const auto narrow = [](const std::string& line) { return cut_at(line, 100); };
+  const auto cut = posted_runs(narrow(rest) + "\n" + wrapped(narrow), "vllm");
+  REQUIRE(cut.size() == 6);
+  CHECK(cut[5].requests == 4.0);
+  // Rates alone, of two draft lengths: their mean tells that none is missing.
+  const auto lengths = posted_runs(
+      "At 3:\nPer-position acceptance rate: 0.800, 0.500, 0.200\nAvg Draft acceptance rate: 50.0%\n"
+      "At 2:\nPer-position acceptance rate: 0.700, 0.300\nAvg Draft acceptance rate: 50.0%\n",
+      "vllm");
+  REQUIRE(lengths.size() == 2);
+  CHECK(lengths[0].gamma == 3);
+  CHECK(lengths[0].acceptance_length == near(2.5));
+  CHECK(lengths[1].gamma == 2);
+  CHECK(problem("Per-position acceptance rate: 0.800, 0.500\nAvg Draft acceptance rate: 50.0%\n").find("no line") !=
+        std::string::npos);
+}
+
 TEST_CASE("lines of one width are not put together where each begins as the others") {
   std::string text;
   for (const std::string& line : server_lines()) text += line + std::string(400 - line.size(), ' ') + "\n";

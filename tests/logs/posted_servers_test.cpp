@@ -41,10 +41,10 @@ TEST_CASE("lines of vLLM that were broken to fit a page are put together") {
       "vllm");
   REQUIRE(engine.size() == 1);
   CHECK(engine[0].requests == 3.0);
-  // A line in between ends it, and a continuation alone is ignored.
+  // A line in between ends it: the rest has no counts. A continuation alone is ignored.
   std::string apart = broken;
   apart.insert(apart.find("  Drafted"), "GET /health\n");
-  CHECK(problem(apart).find("no line of a known format") != std::string::npos);
+  CHECK_FALSE(posted_runs(apart, "vllm").at(0).acceptance);
   CHECK(problem("Drafted: 200 tokens, Per-position acceptance rate: 0.750\n").find("no line") != std::string::npos);
 }
 
@@ -430,6 +430,12 @@ TEST_CASE("SGLang's answers of 2026 have their counts under other names, and bes
   CHECK(answers[0].acceptance->accepted_at == Counts{9, 7, 4});
   CHECK(answers[0].acceptance->drafted_tokens == 30);
   CHECK(answers[0].stratum.output_tokens == 31.0);
+  const auto alone = posted_runs(
+      R"({"spec_accept_rate": 0.5, "spec_accept_length": 2.5, "spec_verify_ct": 10, "spec_num_correct_drafts": 15, )"
+      R"("spec_num_proposed_drafts": 30})",
+      "request-metrics");
+  REQUIRE(alone.size() == 1);
+  CHECK(alone[0].gamma == 3);
   CHECK(answers[0].stratum.request == "a");
   CHECK(answers[1].acceptance->accepted_tokens == 20);
   CHECK(answers[1].stratum.request == "b");
