@@ -146,7 +146,7 @@ std::string measure_of_cells(std::span<const std::size_t> arms, std::span<const 
 /// If headings name only arms, the cells give the metric; the arm without speculation comes first. Throws
 /// RejectedRecord if the cells do not show it; nothing is split if the table has other speeds, or only one arm.
 void split_bare_arms(std::span<const std::string> headings, std::span<const TableRow> rows,
-                     std::vector<std::optional<ArmHeading>>& split) {
+                     std::string_view measure_of_caption, std::vector<std::optional<ArmHeading>>& split) {
   std::vector<std::size_t> arms;
   bool acceptance = false;
   for (std::size_t i = 0; i < headings.size(); ++i) {
@@ -157,7 +157,8 @@ void split_bare_arms(std::span<const std::string> headings, std::span<const Tabl
     arms.insert(arm_named(headings[i]).plain ? arms.begin() : arms.end(), i);
   }
   if (arms.size() < 2) return;
-  const std::string measure = rows.empty() ? "tok/s" : measure_of_cells(arms, rows);
+  std::string measure = rows.empty() ? "tok/s" : measure_of_cells(arms, rows);
+  if (measure.empty()) measure = measure_of_caption;
   if (measure.empty() && acceptance) return;
   if (measure.empty()) {
     reject({.line = rows.front().line,
@@ -171,21 +172,23 @@ void split_bare_arms(std::span<const std::string> headings, std::span<const Tabl
 }
 
 /// The columns of the arms in the headings of `table`, if there are at least two arms.
-std::optional<ArmTable> rows_by_arm(std::span<const std::string> headings, std::span<const TableRow> rows) {
+std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, std::span<const TableRow> rows,
+                                       std::string_view measure_of_caption) {
   std::vector<std::optional<ArmHeading>> split;
   std::vector<std::string> arms;
   std::vector<std::string> measures;
   for (const std::string& heading : headings) split.push_back(arm_heading_of(heading));
   complete_arms(split);
   const auto none = [](const auto& one) { return !one.has_value(); };
-  if (std::ranges::all_of(split, none) && !names_measures(headings, rows)) split_bare_arms(headings, rows, split);
+  if (std::ranges::all_of(split, none) && !names_measures(headings, rows))
+    split_bare_arms(headings, rows, measure_of_caption, split);
   for (const auto& one : split) {
     if (!one) continue;
     add_once(arms, one->arm);
     add_once(measures, one->measure);
   }
   if (arms.size() < 2) return std::nullopt;
-  ArmTable table{.headings = {"config"}};
+  ShapedTable table{.headings = {"config"}};
   std::vector<std::size_t> shared;
   const bool has_category =
       std::ranges::any_of(headings, [](const std::string& one) { return column_of(one).meaning == Meaning::category; });
@@ -224,12 +227,32 @@ std::optional<ArmTable> rows_by_arm(std::span<const std::string> headings, std::
   return table;
 }
 
-/// A row for each heading that is an arm.
-ArmTable turned(std::span<const std::string> headings, std::span<const TableRow> rows) {
-  ArmTable table{.headings = {"config"}};
+/// Whether a heading is none of a run beside others: of a gain, a quantile.
+bool is_no_run(std::string_view heading) {
+  static const RE2 other(
+      R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|note|comment|unit|stage|target).*|\W*)"
+      R"(|(?:min|max|median|std\w*|p\d\d|n|#)\W*)",
+      RE2::Latin1);
+  return RE2::FullMatch(re2::StringPiece(heading.data(), heading.size()), other);
+}
+
+/// Whether the first column names what was measured, and the others are runs of which none is an arm.
+bool names_measures_of_runs(std::span<const std::string> headings, std::span<const TableRow> rows) {
+  static const RE2 measure("(?i)(?:metrics?|measure(?:ment)?s?|quantity|statistic)");
+  return headings.size() >= 2 && RE2::FullMatch(headings.front(), measure) &&
+         std::ranges::none_of(headings.subspan(1),
+                              [](const std::string& one) { return is_arm(one) || is_measure(one); }) &&
+         (rows.empty() ||
+          std::ranges::count_if(rows, [](const auto& row) { return is_measure(with_unit_of_cells(row)); }) >= 2);
+}
+
+/// A row for each heading that is an arm; where the first column is that of a kind of prompts, for each that is a run.
+ShapedTable turned(std::span<const std::string> headings, std::span<const TableRow> rows, std::string_view first) {
+  ShapedTable table{.headings = {std::string(first)}};
+  const bool of_arms = first == "config";
   for (const TableRow& row : rows) table.headings.push_back(with_unit_of_cells(row));
   for (std::size_t column = 1; column < headings.size(); ++column) {
-    if (!is_arm(headings[column])) continue;
+    if (of_arms ? !is_arm(headings[column]) : is_no_run(headings[column])) continue;
     TableRow one{.cells = {headings[column]}, .line = rows.empty() ? 0 : rows.front().line};
     for (const TableRow& row : rows) one.cells.push_back(row.cells[column]);
     table.rows.push_back(std::move(one));
@@ -239,12 +262,14 @@ ArmTable turned(std::span<const std::string> headings, std::span<const TableRow>
 
 }  // namespace
 
-std::optional<ArmTable> table_by_arm(std::span<const std::string> headings, std::span<const TableRow> rows) {
+std::optional<ShapedTable> table_by_arm(std::span<const std::string> headings, std::span<const TableRow> rows,
+                                        std::string_view measure) {
+  if (names_measures_of_runs(headings, rows)) return turned(headings, rows, "category");
   if (!may_name_arms(headings)) return std::nullopt;
-  if (auto by_arm = rows_by_arm(headings, rows)) return by_arm;
-  return names_measures(headings, rows) ? std::optional(turned(headings, rows)) : std::nullopt;
+  if (auto by_arm = rows_by_arm(headings, rows, measure)) return by_arm;
+  return names_measures(headings, rows) ? std::optional(turned(headings, rows, "config")) : std::nullopt;
 }
 
-bool names_arms(std::span<const std::string> headings) { return table_by_arm(headings, {}).has_value(); }
+bool names_arms(std::span<const std::string> headings) { return table_by_arm(headings, {}, {}).has_value(); }
 
 }  // namespace foredraft::logs

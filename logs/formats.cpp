@@ -65,6 +65,8 @@ std::span<const LogFormat> formats() {
        Gives{"no", "(yes)", "no", "(iteration), tokens", "(yes)"}, small_bench_format()},
       {"evalscope-console", "table of evalscope perf on the console: load, times, tokens of an iteration", "",
        Gives{"(yes)", "yes", "no", "iteration, tokens", "yes"}, evalscope_console_format()},
+      {"aisbench", "tables of AISBench on the console: load and times of a run, without acceptance", "",
+       Gives{"no", "no", "no", "tokens", "yes"}, aisbench_format()},
       {"key-values", "lists such as num_drafts: 4816, as spec_decode.py of vLLM prints them", "",
        Gives{"yes", "yes", "(yes)", "no", "no"}, key_values_format()},
       {"acceptance-table", "acceptance length by K (YAML), with and without thinking, as in InferenceX", "",

@@ -25,7 +25,7 @@ struct Headings {
   std::string_view headings;  ///< separated by commas
 };
 
-constexpr std::array<Headings, 28> headings_of_meanings{{
+constexpr std::array<Headings, 29> headings_of_meanings{{
     {Meaning::gamma, "draft length K",
      "k,gamma,n,draft,draft len,draft tok,num draft tok,n draft,draft n,draft max,draft n max,n max,spec draft n max,"
      "spec draft max,num spec tok,spec tok,spec n,n spec,spec k,draft k,spec len,tok drafted/step,drafted/step,"
@@ -37,6 +37,7 @@ constexpr std::array<Headings, 28> headings_of_meanings{{
     {Meaning::concurrency, "concurrent requests",
      "c,bs,b,conc,concurrency,max concurrency,users,batch,batch size,batchsize,clients,streams,parallel,np,"
      "concurrent requests,requests,running,running requests,num users,batch sz"},
+    {Meaning::request_rate, "requests/s that are sent", "qps,rps,request rate,offered qps,target qps,arrival rate"},
     {Meaning::category, "kind of prompts",
      "task,category,dataset,data set,prompt,workload,prompts,subset,domain,version,test prompt"},
     {Meaning::subject, "what runs",
@@ -79,7 +80,8 @@ constexpr std::array<Headings, 28> headings_of_meanings{{
      "drafted,drafted tok,proposed,proposed drafts,proposed tok,total draft,total drafted,tok drafted,"
      "draft generated"},
     {Meaning::accepted, "accepted tokens in all",
-     "accepted,accepted tok,accepted drafts,num accepted tok,total accepted,tok accepted,accepted/drafted,"
+     "accepted,accepted tok,accepted drafts,accepted draft tok,num accepted tok,total accepted,tok "
+     "accepted,accepted/drafted,"
      "draft accepted,draft tok accepted"},
     {Meaning::positions, "acceptance by position",
      "pos acc,per position,per pos,positions,per position acc,per position acc rate,per pos acc,acc/position,"
@@ -91,7 +93,7 @@ constexpr std::array<Headings, 28> headings_of_meanings{{
 using Words = std::pair<std::string_view, std::string_view>;
 
 /// Words that are written in several ways, and how plain_words has them.
-constexpr std::array<Words, 29> plain_words_of{{
+constexpr std::array<Words, 34> plain_words_of{{
     {"tokens", "tok"},
     {"token", "tok"},
     {"toks", "tok"},
@@ -107,6 +109,7 @@ constexpr std::array<Words, 29> plain_words_of{{
     {"req", "request"},
     {"assistant", "draft"},
     {"tput", "throughput"},
+    {"\xCE\xB1", "alpha"},
     // German
     {"modus", "mode"},
     {"methode", "method"},
@@ -114,7 +117,8 @@ constexpr std::array<Words, 29> plain_words_of{{
     {"geschwindigkeit", "speed"},
     {"akzeptanz", "acc"},
     {"akzeptanzrate", "acc rate"},
-    // Chinese: acceptance rate and length, throughput, speed, method, concurrency
+    // Chinese: acceptance rate and length, throughput, speed, method, concurrency; framework, input and output length
+    // and speed
     {"\xE6\x8E\xA5\xE5\x8F\x97\xE7\x8E\x87", "acc rate"},
     {"\xE6\x8E\xA5\xE5\x8F\x97\xE9\x95\xBF\xE5\xBA\xA6", "acc len"},
     {"\xE5\xB9\xB3\xE5\x9D\x87\xE6\x8E\xA5\xE5\x8F\x97\xE9\x95\xBF\xE5\xBA\xA6", "acc len"},
@@ -123,6 +127,10 @@ constexpr std::array<Words, 29> plain_words_of{{
     {"\xE9\x80\x9F\xE5\xBA\xA6", "speed"},
     {"\xE6\x96\xB9\xE6\xB3\x95", "method"},
     {"\xE5\xB9\xB6\xE5\x8F\x91", "concurrency"},
+    {"\xE6\xA1\x86\xE6\x9E\xB6", "engine"},
+    {"\xE8\xBE\x93\xE5\x85\xA5\xE9\x95\xBF\xE5\xBA\xA6", "input len"},
+    {"\xE8\xBE\x93\xE5\x87\xBA\xE9\x95\xBF\xE5\xBA\xA6", "output len"},
+    {"\xE8\xBE\x93\xE5\x87\xBA\xE9\x80\x9F\xE5\xBA\xA6", "tok/s"},
 }};
 
 /// The same of what something is counted by: "tokens/round".
@@ -184,6 +192,7 @@ HeadingWords split_heading(std::string_view heading) {
   }
   both.words = trimmed(both.words);
   both.unit = trimmed(both.unit);
+  if (both.unit == "ts") both.unit = "t/s";
   return both;
 }
 
@@ -376,6 +385,11 @@ Column column_of(std::string_view heading) {
   column.may_be_count = column.meaning == Meaning::gamma &&
                         (words == "n" || words == "draft" || words == "draft tok" || words == "num draft tok");
   return column;
+}
+
+bool may_be_speed(std::string_view heading) {
+  return !heading.empty() && column_of(heading).meaning == Meaning::ignored &&
+         is_speed(column_of(std::string(heading) + " tok/s").meaning);
 }
 
 std::string_view words_of(Meaning meaning) {

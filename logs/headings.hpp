@@ -18,6 +18,7 @@ enum class Meaning {
   name,  ///< of the arm: "plain", "MTP K=3"
   // the load and the prompts
   concurrency,
+  request_rate,
   category,
   subject,  ///< a model, a device: it tells rows apart
   prompt_tokens,
@@ -57,6 +58,9 @@ struct Column {
 };
 
 [[nodiscard]] Column column_of(std::string_view heading);
+
+/// Whether a heading is that of a speed if its cells have that unit: "Decode", "21 t/s".
+[[nodiscard]] bool may_be_speed(std::string_view heading);
 
 /// The name of a meaning in messages, with its unit.
 [[nodiscard]] std::string_view words_of(Meaning meaning);

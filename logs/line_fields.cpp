@@ -382,6 +382,7 @@ TableLayout layout_of(std::string_view header) {
   if (trimmed(text).starts_with('|') || count('|') >= 2) return TableLayout::bars;
   if (count(',') > 0) return TableLayout::commas;
   if (count('\t') > 0) return TableLayout::tabs;
+  if (text.find(" | ") != std::string::npos) return TableLayout::bars;  // of two columns
   return count(';') > 0 ? TableLayout::semicolons : TableLayout::blanks;
 }
 
@@ -390,6 +391,7 @@ std::vector<std::string> table_cells(std::string_view line, TableLayout layout, 
   if (layout == TableLayout::tabs) return cells_between(line, '\t');
   if (layout == TableLayout::semicolons) return cells_between(line, ';');
   if (layout == TableLayout::blanks) {
+    line = line.substr(0, line.find("  <"));  // a remark behind a row: "<- best"
     std::vector<std::string> cells = aligned_cells(line, 2);
     if (count != 0 ? cells.size() != count : cells.size() < 2) cells = aligned_cells(line, 1);
     return cells;

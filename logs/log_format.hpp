@@ -73,6 +73,13 @@ struct TableRow {
   std::int64_t line = 0;
 };
 
+/// A table as it is written.
+struct WrittenTable {
+  std::span<const std::string> headings = {};
+  std::span<const TableRow> rows = {};
+  std::string_view caption = {};  ///< the line above it that is not empty
+};
+
 /// A table in any layout (commas, bars, tabs, aligned columns), read as a whole: a header, then rows up to a line with
 /// another number of cells. Rows that a format of lines claims are not its own.
 struct TableFormat {
@@ -80,7 +87,7 @@ struct TableFormat {
   std::string_view anchor;
   std::function<bool(std::span<const std::string> columns)> claims;
   /// Throws RejectedRecord for a table that cannot be read: an error if nothing else of the log is read.
-  std::function<void(std::span<const std::string> columns, std::span<const TableRow> rows, LogContents& contents)> read;
+  std::function<void(const WrittenTable& table, LogContents& contents)> read;
 };
 
 /// What is read from a format: "yes", "no", "(yes)" if only in some versions or estimated, "-" if not applicable.

@@ -52,6 +52,7 @@ struct LogReader::State {
   [[nodiscard]] std::string_view line() const { return rest().substr(0, rest().find('\n')); }
   [[nodiscard]] bool may_begin_value() const;
   void advance(std::size_t bytes);
+  void note_caption(std::string_view passed);
 
   Recognizer formats_;
 
@@ -71,6 +72,7 @@ struct LogReader::State {
   bool of_cut_value_ = true;  ///< all lines so far are of a value whose beginning was cut off
   bool opened_ = false;       ///< a bracket that is not in the log is at `position_`
   bool ends_in_line_ = false;
+  std::string caption_ = {};  ///< the last line that was passed and is not empty
   bool binary_ = false;
   std::size_t unrecognized_ = 0;  ///< bytes since the last item of a format
 };
@@ -184,6 +186,7 @@ bool LogReader::State::goes_on() {
   const std::size_t end = std::min(rest().find('\n'), rest().size());
   goes_on_ = position_ >= no_value_before_ && formats_.again(rest().substr(0, end), line_);
   if (!goes_on_) return false;
+  caption_.clear();
   position_ += end;
   if (position_ < buffer_.size()) {
     ++position_;
@@ -297,14 +300,30 @@ void LogReader::State::look_at_line(std::string_view line) {
   } else if (formats_.line(shown(line), line_)) {
     goes_on_ = true;
   } else if (position_ >= no_value_before_) {
-    formats_.header(shown(line), line_);
+    formats_.header(shown(line), line_, caption_);
   }
 }
 
 void LogReader::State::advance(std::size_t bytes) {
+  note_caption(std::string_view(buffer_).substr(position_, bytes));
   const auto begin = buffer_.begin() + static_cast<std::ptrdiff_t>(position_);
   line_ += std::count(begin, begin + static_cast<std::ptrdiff_t>(bytes), '\n');
   position_ += bytes;
+}
+
+/// The last line of those passed that is not empty and draws nothing.
+void LogReader::State::note_caption(std::string_view passed) {
+  constexpr std::size_t max_caption = 200;
+  constexpr int near = 4;  // lines above a table, empty ones too
+  for (int lines = 0; lines < near && !passed.empty(); ++lines) {
+    const std::size_t end = passed.ends_with('\n') ? passed.size() - 1 : passed.size();
+    const std::size_t begin = end == 0 ? 0 : passed.rfind('\n', end - 1) + 1;
+    const std::string_view text = trimmed(shown(passed.substr(begin, end - begin)));
+    passed = passed.substr(0, begin);
+    if (text.empty() || text.starts_with("```")) continue;
+    caption_ = text.substr(0, max_caption);
+    return;
+  }
 }
 
 LogReader::LogReader(std::string source, std::string_view format, std::span<const LogFormat> known)

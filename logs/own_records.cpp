@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/names.hpp"
@@ -236,15 +237,16 @@ void read_benchmark_record(const JsonFields& record, LogContents& contents) {
 constexpr double listed_rounding = 0.005;
 
 constexpr std::string_view list_anchor =
-    R"((?i)^[ \t*-]*(?:num[ _](?:drafts|draft[ _]tokens|accepted[ _](?:draft[ _])?tokens|spec(?:ulative)?[ _]tokens)"
-    R"(|spec[ _]steps|tokens[ _]generated[ _]without[ _]sd)|total_num_output_tokens|(?:mean[ _]|avg[ _]|average[ _])?accept(?:ance)?[ _]length)"
-    R"(|acceptance[ _]at[ _](?:token|pos)[ _]\d+)[ \t]*[:=])";
+    R"((?i)^[ \t*-]*(?:num(?:ber[ _]of)?[ _](?:drafts|draft[ _](?:proposals|rounds)|draft(?:ed)?[ _]tokens(?:[ _]generated)?)"
+    R"(|accepted[ _](?:draft[ _])?tokens|spec(?:ulative)?[ _]tokens|spec[ _]steps|tokens[ _]generated[ _]without[ _]sd))"
+    R"(|total_num_output_tokens|(?:mean[ _]|avg[ _]|average[ _])?accept(?:ance)?[ _]length)"
+    R"(|acceptance[ _](?:rate[ _])?at[ _](?:token|pos(?:ition)?)[ _]\d+)[ \t]*[:=])";
 
 /// spellings of one field; the first is its name
 using Spellings = std::array<std::string_view, 5>;
 constexpr std::array<Spellings, 5> spellings{{
-    {"num_drafts", "num_spec_steps", "", "", ""},
-    {"num_draft_tokens", "", "", "", ""},
+    {"num_drafts", "num_spec_steps", "num_draft_proposals", "num_draft_rounds", ""},
+    {"num_draft_tokens", "num_drafted_tokens", "num_draft_tokens_generated", "num_drafted_tokens_generated", ""},
     {"num_accepted_tokens", "num_accepted_draft_tokens", "", "", ""},
     {"num_spec_tokens", "num_speculative_tokens", "", "", ""},
     {"mean_acceptance_length", "acceptance_length", "accept_length", "avg_acceptance_length",
@@ -259,11 +261,15 @@ std::string plain_key(std::string_view key) {
     if (letter) plain += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
     if (!letter && !plain.empty() && plain.back() != '_') plain += '_';
   }
+  constexpr std::string_view counted = "number_of_";
+  if (plain.starts_with(counted)) plain.replace(0, counted.size(), "num_");
   for (const Spellings& field : spellings) {
     if (std::find(field.begin(), field.end(), plain) != field.end()) return std::string(field[0]);
   }
-  constexpr std::string_view position = "acceptance_at_pos_";
-  if (plain.starts_with(position)) plain.replace(0, position.size(), "acceptance_at_token_");
+  for (const std::string_view position : {"acceptance_at_pos_", "acceptance_at_position_", "acceptance_rate_at_token_",
+                                          "acceptance_rate_at_pos_", "acceptance_rate_at_position_"}) {
+    if (plain.starts_with(position)) plain.replace(0, position.size(), "acceptance_at_token_");
+  }
   return plain;
 }
 

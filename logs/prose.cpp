@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +35,7 @@ struct SpokenSpeed {
   Arm arm = {};
   double tokens_per_s = 0.0;
   std::optional<double> rate = {};
+  std::string setup = {};  ///< of several in one text: its line
 };
 
 /// "85.2 % acceptance", "accept 0.71", "accept 72-85 %", as a fraction.
@@ -46,6 +49,57 @@ std::optional<double> spoken_rate(std::string_view text) {
     return std::nullopt;
   if (!percent.empty()) rate /= 100.0;
   return rate > 0.0 && rate <= 1.0 ? std::optional(rate) : std::nullopt;
+}
+
+/// The arm of words in brackets behind a speed: "38 t/s (without draft)".
+std::optional<Arm> arm_in_brackets(std::string_view behind) {
+  behind = trimmed(behind);
+  if (!behind.starts_with('(')) return std::nullopt;
+  return arm_in_text(behind.substr(0, behind.find(')')));
+}
+
+/// Whether two speeds are those before and after something: "38 t/s to 29 t/s".
+bool is_change(std::string_view between) {
+  static const RE2 change("(?i)[ `*]*(?:to|->|\xE2\x86\x92)[ ~`*]*");
+  return RE2::FullMatch(re2::StringPiece(between.data(), between.size()), change);
+}
+
+/// Whether speeds without speculation are of one setup: they hardly differ.
+bool of_one_setup(std::span<const SpokenSpeed> speeds) {
+  constexpr double same = 1.1;
+  double least = std::numeric_limits<double>::infinity(), most = 0.0;
+  for (const SpokenSpeed& one : speeds) {
+    if (!one.arm.plain) continue;
+    least = std::min(least, one.tokens_per_s);
+    most = std::max(most, one.tokens_per_s);
+  }
+  return most <= same * least;
+}
+
+/// Tells the setups of a text apart: each has one speed without speculation, all before or all behind those with it.
+/// Throws RejectedRecord where they do not pair so.
+void tell_setups(std::span<SpokenSpeed> speeds) {
+  if (of_one_setup(speeds)) return;
+  const bool plain_first = speeds.front().arm.plain;
+  std::string setup;
+  std::size_t plain = 0, drafts = 0;
+  const auto complete = [&] { return plain == 1 && drafts > 0; };
+  bool paired = true;
+  for (SpokenSpeed& one : speeds) {
+    const bool begins = plain_first ? one.arm.plain : !one.arm.plain && plain > 0;
+    if (begins || setup.empty()) {
+      paired = paired && (setup.empty() || complete());
+      setup = fmt::format("line {}", one.line);
+      plain = drafts = 0;
+    }
+    (one.arm.plain ? plain : drafts) += 1;
+    one.setup = setup;
+  }
+  if (paired && complete()) return;
+  reject({.line = speeds.front().line,
+          .text = "speeds without speculation that differ",
+          .why = "of which setups are they?",
+          .suggestion = "write a table with the columns model, config and tok/s, or a file for each setup"});
 }
 
 class ProseReader final : public LineReader {
@@ -82,7 +136,11 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
     std::string_view front = text.substr(from, places[i].begin - from);
     front.remove_prefix(front.find_last_of(",;") + 1);
     const std::string_view behind = text.substr(places[i].end, to - places[i].end);
-    auto arm = arm_in_text(front);
+    const bool changed =
+        (i > 0 && is_change(text.substr(from, places[i].begin - from))) || (i + 1 < places.size() && is_change(behind));
+    auto arm = arm_in_brackets(behind);
+    if (!arm && changed) continue;
+    if (!arm) arm = arm_in_text(front);
     if (!arm) arm = arm_in_text(behind.substr(0, behind.find_first_of(",;")));
     if (!arm) continue;
     speeds_.push_back({.line = number, .arm = *arm, .tokens_per_s = places[i].value});
@@ -100,12 +158,14 @@ void ProseReader::finish(LogContents& contents) {
     contents.format = std::string(trimmed(contents.format));
     return;
   }
+  tell_setups(speeds_);
   std::string read_as;
   for (const SpokenSpeed& one : speeds_) {
     const StatedRun run{
         .line = one.line, .gamma = one.arm.gamma, .rate = one.rate, .request_tokens_per_s = one.tokens_per_s};
     Observation observation = observation_of(run, one.arm.plain ? Decoding::plain : Decoding::speculative, contents);
     if (!one.arm.plain) observation.drafter = one.arm.drafter;
+    if (!one.setup.empty()) observation.stratum.category = one.setup;
     contents.observations.push_back(std::move(observation));
     constexpr std::size_t enough = 200;
     if (read_as.size() < enough)

@@ -349,7 +349,7 @@ void Recognizer::note_resembled(std::string_view text, std::span<const int> matc
   }
 }
 
-void Recognizer::header(std::string_view line, std::int64_t number) {
+void Recognizer::header(std::string_view line, std::int64_t number, std::string_view caption) {
   line_ = number;
   const TableLayout layout = layout_of(line);
   std::vector<std::string> columns = table_cells(line, layout);
@@ -360,7 +360,13 @@ void Recognizer::header(std::string_view line, std::int64_t number) {
     if (whole == nullptr && (csv == nullptr || layout != TableLayout::commas || columns.size() < 3)) continue;
     bool sound = false;  // else its rows would repeat the problem of its header
     if (!taken([&] { return sound = csv != nullptr ? csv->claims(columns) : whole->claims(columns); })) continue;
-    if (sound) table_ = {.format = format, .csv = csv, .whole = whole, .layout = layout, .columns = std::move(columns)};
+    if (sound)
+      table_ = {.format = format,
+                .csv = csv,
+                .whole = whole,
+                .layout = layout,
+                .columns = std::move(columns),
+                .caption = std::string(caption)};
     return;
   }
 }
@@ -412,7 +418,7 @@ void Recognizer::end_table() {
   if (table.whole == nullptr || table.rows.empty()) return;
   try {
     const std::size_t before = contents_.observations.size();
-    table.whole->read(table.columns, table.rows, contents_);
+    table.whole->read({.headings = table.columns, .rows = table.rows, .caption = table.caption}, contents_);
     if (contents_.observations.size() > before) claimed(*table.format, [] { return true; });
   } catch (const RejectedRecord& rejected) {
     for (const Problem& problem : rejected.problems()) {  // a long table would repeat them

@@ -67,8 +67,8 @@ class Recognizer {
   [[nodiscard]] std::optional<std::string> texts(std::string_view text);
   /// As value(), for one cut off by the end of the log: its complete parts are read.
   bool cut_value(std::string_view text, std::int64_t number);
-  /// Begins a table if the line is the header of one.
-  void header(std::string_view line, std::int64_t number);
+  /// Begins a table if the line is the header of one; `caption`: the line above it.
+  void header(std::string_view line, std::int64_t number, std::string_view caption);
   [[nodiscard]] bool in_table() const { return table_.has_value(); }
   /// The next line in a table; false if it ends the table, and may be anything.
   bool row(std::string_view line, std::int64_t number);
@@ -94,6 +94,7 @@ class Recognizer {
     const TableFormat* whole;
     TableLayout layout;
     std::vector<std::string> columns;
+    std::string caption = {};         ///< the line above it
     bool begun = false;               ///< has rows
     bool goes_on = false;             ///< the rest of a long one
     std::vector<TableRow> rows = {};  ///< of `whole`

@@ -47,6 +47,32 @@ TEST_CASE("words beside a log add nothing to it, and speeds of prompts or of oth
   CHECK(problem("prompt processing with MTP: 500 tok/s\nit writes 20 tok/s\n").find("no line") != std::string::npos);
 }
 
+TEST_CASE("several setups of one text are not pooled") {
+  const auto pairs = posted_runs(
+      "Model a: 20 tok/s without draft, 30 tok/s with draft.\nModel b: 10 tok/s without draft, 12 tok/s with draft.\n",
+      "prose");
+  REQUIRE(pairs.size() == 4);
+  CHECK(pairs[0].stratum.category == pairs[1].stratum.category);
+  CHECK(pairs[0].stratum.category != pairs[2].stratum.category);
+  CHECK(pairs[2].stratum.category == "line 2");
+  // Repeated runs are of one.
+  const auto repeated = posted_runs(
+      "20.0 tok/s without draft, 30 tok/s with draft\n20.5 tok/s without draft, 31 tok/s with draft\n", "prose");
+  CHECK_FALSE(repeated.at(0).stratum.category);
+  CHECK(problem("20 tok/s without draft\n10 tok/s without draft\n30 tok/s with draft\n")
+            .find("speeds without speculation") != std::string::npos);
+}
+
+TEST_CASE("words in brackets behind a speed name its arm, and a change names none") {
+  const auto runs =
+      posted_runs("big (main) + small (draft): from 38.0 t/s (without draft) to 33.0 t/s (with draft)\n", "prose");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].times.tpot_ms == near(1000.0 / 38.0));
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(problem("big + small (draft): 37.0 t/s to 22.0 t/s\n").find("no line") != std::string::npos);
+}
+
 TEST_CASE("words before a console's line name its arm") {
   const auto runs = posted_runs(
       "Without draft model: Generation: 256 tokens, 25.0 tokens-per-sec\n"

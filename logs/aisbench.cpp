@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "logs/formats.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/stated_run.hpp"
+
+/// AISBench, the load generator of Ascend: two tables on its console, the times of requests and the run's totals.
+namespace foredraft::logs {
+namespace {
+
+/// Rows of both tables, which a bar may begin.
+constexpr std::string_view aisbench_row =
+    R"(^[ \t]*(?:\||\xE2\x94\x82)[ \t]*(?:E2EL|TTFT|TPOT|InputTokens|OutputTokens|Benchmark Duration)"
+    R"(|(?:Failed|Success) Requests|(?:Max )?Concurrency|Request Throughput|Output Token Throughput)[ \t]*)"
+    R"((?:\||\xE2\x94\x82)[ \t]*(?:total|stable)[ \t]*(?:\||\xE2\x94\x82))";
+
+class AisBenchReader final : public BlockReader {
+ public:
+  /// Name, stage and mean, or the value.
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    const std::vector<std::string> cells = table_cells(text, TableLayout::bars);
+    if (cells.size() < 3) return false;
+    add(cells[0], cells[2], number, contents);
+    return true;
+  }
+
+ private:
+  /// Whether it speculates is not printed.
+  void read(const KeyValueBlock& block, LogContents& contents) override {
+    StatedRun run{.line = block.line(),
+                  .concurrency = block.real("Max Concurrency"),
+                  .requests = block.real("Concurrency"),
+                  .tpot_ms = block.real("TPOT"),
+                  .ttft_ms = block.real("TTFT"),
+                  .output_tokens_per_s = block.real("Output Token Throughput"),
+                  .served_requests_per_s = block.real("Request Throughput"),
+                  .prompt_tokens = block.real("InputTokens"),
+                  .output_tokens = block.real("OutputTokens"),
+                  .completed = block.real("Success Requests"),
+                  .failed = block.real("Failed Requests")};
+    if (const auto ms = block.real("Benchmark Duration")) run.duration_s = *ms / 1000.0;
+    if (!run.tpot_ms && !run.output_tokens_per_s) return;
+    contents.observations.push_back(observation_of(run, Decoding::unknown, contents));
+  }
+};
+
+}  // namespace
+
+LineFormat aisbench_format() { return lines_of<AisBenchReader>(aisbench_row); }
+
+}  // namespace foredraft::logs

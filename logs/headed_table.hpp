@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "logs/headings.hpp"
+#include "logs/log_format.hpp"
+#include "logs/stated_run.hpp"
+#include "logs/table_cells.hpp"
+
+/// A table with a run a row: what its columns mean (table_meanings.cpp), and its rows as runs (table_runs.cpp).
+namespace foredraft::logs {
+
+/// A table whose columns mean something.
+class HeadedTable {
+ public:
+  HeadedTable(std::span<const std::string> headings, std::span<const TableRow> rows) : rows_(rows) {
+    for (const std::string& heading : headings) columns_.push_back(column_of(bare_cell(heading)));
+    tell_speeds_in_cells();
+    tell_trees();
+    tell_names();
+    keep_first_of_each();
+    tell_apart();
+  }
+
+  void read(LogContents& contents) const;
+
+ private:
+  [[nodiscard]] std::optional<std::size_t> at(Meaning meaning) const {
+    const auto found = std::ranges::find(columns_, meaning, &Column::meaning);
+    return found == columns_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - columns_.begin()));
+  }
+  [[nodiscard]] bool has(Meaning meaning) const { return at(meaning).has_value(); }
+  [[nodiscard]] std::string_view text(const TableRow& row, Meaning meaning) const {
+    const auto column = at(meaning);
+    return column ? std::string_view(row.cells[*column]) : std::string_view{};
+  }
+  [[nodiscard]] std::optional<double> value(const TableRow& row, Meaning meaning) const {
+    return measure_in(text(row, meaning)).value;
+  }
+  [[nodiscard]] std::vector<double> values_in(std::size_t column) const;
+
+  void tell_speeds_in_cells();
+  void tell_names();
+  void tell_switch();
+  void tell_trees();
+  void keep_first_of_each();
+  void tell_apart();
+  void tell_gamma();
+  void tell_speed();
+  void tell_time(Meaning meaning, std::string_view heading);
+  void tell_inter_token();
+  void tell_accepted_per_step();
+  void tell_mean_accepted();
+  void tell_zero();
+  void tell_rate();
+  [[noreturn]] void refuse(Meaning meaning, std::string_view why, std::string_view call_it) const;
+
+  [[nodiscard]] Arm arm_of(const TableRow& row) const;
+  [[nodiscard]] bool accepts(const TableRow& row) const;
+  void set_acceptance_of(const TableRow& row, StatedRun& run) const;
+  [[nodiscard]] bool rates_tell_gamma() const;
+  void set_speed_of(const TableRow& row, StatedRun& run) const;
+  [[nodiscard]] std::optional<double> time_ms(const TableRow& row, Meaning meaning) const;
+  [[nodiscard]] bool set_benchy_test(const TableRow& row, StatedRun& run) const;
+  [[nodiscard]] std::optional<Observation> run_of(const TableRow& row, bool has_plain, LogContents& contents) const;
+  [[nodiscard]] std::string kind_of(const TableRow& row) const;
+  [[nodiscard]] std::string read_as() const;
+
+  std::span<const TableRow> rows_;
+  std::vector<Column> columns_;
+  bool chunks_ = false;  ///< an inter-token latency is that of an iteration
+  mutable std::map<std::pair<std::string, std::string>, Arm> arms_ = {};  ///< of the cells with length and name
+};
+
+}  // namespace foredraft::logs

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/table_cells.hpp"
+
+#include <re2/re2.h>
+#include <cmath>
+#include <cstddef>
+
+#include "logs/line_fields.hpp"
+
+namespace foredraft::logs {
+namespace {
+
+/// "31,2" and "1.234,5" with a point; as it is if its commas may be those of thousands.
+std::string with_decimal_point(std::string text) {
+  static const RE2 comma(R"((?:(?:\d{1,3}(?:\.\d{3})+|\d+),(?:\d{1,2}|\d{4,})|0,\d+)(?:[^\d,.].*)?)");
+  if (!RE2::FullMatch(text, comma)) return text;
+  const std::size_t at = text.find(',');
+  std::string whole = text.substr(0, at);
+  std::erase(whole, '.');
+  return whole + "." + text.substr(at + 1);
+}
+
+}  // namespace
+
+std::string bare_cell(std::string_view cell) {
+  std::string text;
+  for (const char c : cell) {
+    if (c != '*' && c != '`' && c != '~') text += c;
+  }
+  constexpr std::string_view about = "\xE2\x89\x88";  // almost equal
+  if (text.starts_with(about)) text.erase(0, about.size());
+  return std::string(trimmed(text));
+}
+
+std::optional<double> take_measure(std::string_view& text) {
+  const auto number = take_number(text);
+  return number && *number >= 0.0 && std::isfinite(*number) ? number : std::nullopt;
+}
+
+CellNumber number_of_cell(std::string_view cell) {
+  const std::string text = with_decimal_point(bare_cell(cell));
+  if (text.find("->") != std::string::npos || text.find("\xE2\x86\x92") != std::string::npos) return {};
+  std::string_view rest = text;
+  CellNumber number{.value = take_measure(rest)};
+  if (!number.value) return {};
+  if (rest.starts_with('k') || rest.starts_with('K')) *number.value *= 1000.0;
+  rest = trimmed(rest);
+  number.percent = rest.starts_with('%');
+  if (rest == "ms") number.unit = 1.0;
+  if (rest == "s") number.unit = 1000.0;
+  return number;
+}
+
+CellNumber measure_in(std::string_view cell) {
+  CellNumber number = number_of_cell(cell);
+  static const RE2 runs(R"([\d.]+(?: ?/ ?[\d.]+){2,})");
+  static const RE2 range("([\\d.]+)%? ?(?:-|\xE2\x80\x93) ?([\\d.]+) ?(%?)(?:\\D.*)?");
+  const std::string text = bare_cell(cell);
+  double low = 0.0, high = 0.0;
+  std::string percent;
+  if (RE2::FullMatch(text, runs)) {
+    double sum = 0.0, count = 0.0;
+    std::string_view rest = text;
+    while (const auto run = take_measure(rest)) {
+      sum += *run;
+      ++count;
+      rest = trimmed(rest);
+      if (!rest.empty()) rest.remove_prefix(1);  // the slash
+    }
+    number.value = sum / count;
+  } else if (RE2::FullMatch(text, range, &low, &high, &percent) && low < high) {
+    number = {.value = 0.5 * (low + high), .percent = !percent.empty()};
+  }
+  return number;
+}
+
+bool in_tokens_per_s(std::string_view cell) {
+  static const RE2 speed(
+      R"((?i)[^\w.]*[\d.,]+(?:\W{1,5}[\d.,]+)*[ `*]*(?:t(?:o?ks?|oken|okens)?(?:/| per )s(?:ec|econd)?|tps)\b.*)",
+      RE2::Latin1);
+  return RE2::FullMatch(re2::StringPiece(cell.data(), cell.size()), speed);
+}
+
+std::optional<double> rate_beside(std::string_view cell) {
+  static const RE2 rate(R"((?i).*[,;(@] ?~?([\d.]+) ?% ?(?:draft )?accept.*)");
+  double percent = 0.0;
+  const bool found = RE2::FullMatch(re2::StringPiece(cell.data(), cell.size()), rate, &percent);
+  return found && percent <= 100.0 ? std::optional(percent / 100.0) : std::nullopt;
+}
+
+}  // namespace foredraft::logs

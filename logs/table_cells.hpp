@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// What the cells of a table hold, as people write it.
+namespace foredraft::logs {
+
+/// A number and its unit.
+struct CellNumber {
+  std::optional<double> value = {};
+  bool percent = false;
+  double unit = 0.0;  ///< milliseconds of "175 ms" and "0.2 s"; 0: none
+};
+
+/// The text of a cell without its marks: "**0.7**" is "0.7".
+[[nodiscard]] std::string bare_cell(std::string_view cell);
+
+/// Takes a number from the front of `text`; nullopt for what is none, or negative.
+[[nodiscard]] std::optional<double> take_measure(std::string_view& text);
+
+/// A cell as a number: "90.7 +- 2.1" is 90.7, "75 %" 75 with its percent sign, "16K" 16000; nullopt for "n/a" and
+/// "-".
+[[nodiscard]] CellNumber number_of_cell(std::string_view cell);
+
+/// Something measured, in a cell: as number_of_cell, but the mean of several runs ("58 / 60 / 62") and the middle of
+/// a range
+/// ("10-11 tok/s").
+[[nodiscard]] CellNumber measure_in(std::string_view cell);
+
+/// Whether a cell is a speed with its unit: "35.1 +- 0.6 t/s", "~60-80 tok/s".
+[[nodiscard]] bool in_tokens_per_s(std::string_view cell);
+
+/// The acceptance rate beside something else in a cell: 0.96 of "37.5 t/s, 96 % accept".
+[[nodiscard]] std::optional<double> rate_beside(std::string_view cell);
+
+}  // namespace foredraft::logs

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/headed_table.hpp"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "logs/headings.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/log_format.hpp"
+#include "logs/table_cells.hpp"
+
+/// An ambiguous heading is resolved by the values if only one reading fits them, else the table is rejected with the
+/// heading that would settle it.
+namespace foredraft::logs {
+namespace {
+
+/// Rows of a table of which each pair is compared.
+constexpr std::size_t max_compared_rows = 256;
+
+bool is_dash(std::string_view cell) {
+  return cell == "-" || cell == "\xE2\x80\x93" || cell == "\xE2\x80\x94";  // the short and the long dash
+}
+
+/// From the draft length, else from the name.
+Arm arm_of_cells(std::string_view length_cell, std::string_view name_cell) {
+  const std::string length = bare_cell(length_cell);
+  const std::string name = bare_cell(name_cell);
+  Arm arm = arm_named(name);
+  if (is_dash(name)) arm.plain = true;
+  if (length.empty()) return arm;
+  const auto tokens = number_of_cell(length).value;
+  if (tokens) {
+    arm.gamma = tokens;
+    arm.plain = *tokens == 0.0;
+  } else if (const Arm stated = arm_named(length); stated.plain || is_dash(length)) {
+    arm.plain = true;
+  } else {
+    arm = {.gamma = stated.gamma,
+           .drafter = arm.drafter ? arm.drafter : stated.drafter,
+           .speculative = stated.speculative};
+  }
+  return arm;
+}
+
+}  // namespace
+
+std::vector<double> HeadedTable::values_in(std::size_t column) const {
+  std::vector<double> values;
+  for (const TableRow& row : rows_) {
+    if (const auto value = number_of_cell(row.cells[column]).value) values.push_back(*value);
+  }
+  return values;
+}
+
+void HeadedTable::refuse(Meaning meaning, std::string_view why, std::string_view call_it) const {
+  reject({.line = rows_.front().line,
+          .key = columns_[*at(meaning)].heading,
+          .text = "may mean several things",
+          .why = std::string(why),
+          .suggestion = std::string(call_it)});
+}
+
+/// "Decode" of "21 t/s".
+void HeadedTable::tell_speeds_in_cells() {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    Column& column = columns_[i];
+    if (!may_be_speed(column.heading) ||
+        std::ranges::none_of(rows_, [&](const TableRow& row) { return in_tokens_per_s(row.cells[i]); }))
+      continue;
+    column = {.heading = column.heading, .meaning = column_of(column.heading + " tok/s").meaning};
+  }
+}
+
+/// A column "MTP" of "on" and "off", or of draft lengths.
+void HeadedTable::tell_switch() {
+  static const RE2 drafter("(?i)(?:mtp|nextn|eagle-?[123]?|dflash2?|medusa|n-?gram|spec\\w*|speculation|sd)");
+  static const RE2 setting("(?i)(?:on|off|yes|no|true|false|none|enabled|disabled|-|\\d{1,2})?");
+  if (has(Meaning::gamma)) return;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    Column& column = columns_[i];
+    const auto is_setting = [&](const TableRow& row) { return RE2::FullMatch(bare_cell(row.cells[i]), setting); };
+    if ((column.meaning != Meaning::ignored && column.meaning != Meaning::name) ||
+        !RE2::FullMatch(column.heading, drafter) || !std::ranges::all_of(rows_, is_setting))
+      continue;
+    column.meaning = Meaning::gamma;
+    return;
+  }
+}
+
+/// A first column without a heading names its rows, and so does one of models or devices where nothing else does: of
+/// arms, if one is without speculation or states a draft length; else of kinds of prompts.
+void HeadedTable::tell_names() {
+  const auto names_arms = [&](std::size_t column) {
+    return std::ranges::any_of(rows_, [&](const TableRow& row) {
+      const Arm arm = arm_named(bare_cell(row.cells[column]));
+      return arm.plain || arm.gamma;
+    });
+  };
+  for (std::size_t i = 0; i < columns_.size() && columns_[i].heading.empty(); ++i) {
+    if (values_in(i).size() == rows_.size()) continue;
+    columns_[i].meaning = names_arms(i) ? Meaning::name : i == 0 ? Meaning::category : Meaning::subject;
+  }
+  const auto subject = at(Meaning::subject);
+  tell_switch();
+  if (subject && !has(Meaning::name) && !has(Meaning::gamma) && names_arms(*subject))
+    columns_[*subject].meaning = Meaning::name;
+}
+
+/// A heading that may count is no draft length beside one that may not, and a number no name beside another name.
+void HeadedTable::keep_first_of_each() {
+  const auto is_name = [](const Column& column) { return column.meaning == Meaning::name; };
+  for (std::size_t i = 0; i < columns_.size() && std::ranges::count_if(columns_, is_name) > 1; ++i) {
+    if (is_name(columns_[i]) && values_in(i).size() == rows_.size()) columns_[i].meaning = Meaning::ignored;
+  }
+  const bool sure = std::ranges::any_of(
+      columns_, [](const Column& column) { return column.meaning == Meaning::gamma && !column.may_be_count; });
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    Column& column = columns_[i];
+    if (column.meaning == Meaning::position || column.meaning == Meaning::subject) continue;
+    if (sure && column.may_be_count) column.meaning = column.heading.size() > 1 ? Meaning::drafted : Meaning::ignored;
+    const auto before = columns_.begin() + static_cast<std::ptrdiff_t>(i);
+    const bool repeated =
+        std::any_of(columns_.begin(), before, [&](const Column& one) { return one.meaning == column.meaning; });
+    if (repeated) column.meaning = Meaning::ignored;
+  }
+}
+
+void HeadedTable::tell_apart() {
+  tell_gamma();
+  tell_time(Meaning::tpot, "tpot_ms");
+  tell_time(Meaning::ttft, "ttft_ms");
+  tell_time(Meaning::iteration, "iteration_ms");
+  tell_accepted_per_step();
+  tell_rate();
+  tell_mean_accepted();
+  tell_zero();
+  tell_inter_token();
+  tell_speed();
+}
+
+/// SGLang's settings: beside "topk" steps are those of drafting, and trees of several are not the same arm.
+void HeadedTable::tell_trees() {
+  static const RE2 tree("(?i)(?:eagle[-_ ]?)?top[-_ ]?k|num[-_ ]draft(?:[-_ ]tokens)?");
+  const auto is_tree = [](const Column& column) { return RE2::FullMatch(column.heading, tree); };
+  const auto steps = at(Meaning::steps);
+  if (!steps || std::ranges::none_of(columns_, is_tree)) return;
+  columns_[*steps].meaning = Meaning::gamma;
+  columns_[*steps].may_be_count = false;
+  for (Column& column : columns_) {
+    if (is_tree(column)) column.meaning = Meaning::subject;
+  }
+}
+
+/// Draft lengths are small whole numbers.
+void HeadedTable::tell_gamma() {
+  constexpr double longest = 64.0;
+  const auto column = at(Meaning::gamma);
+  if (!column) return;
+  const std::vector<double> values = values_in(*column);
+  const bool lengths =
+      std::ranges::all_of(values, [&](double value) { return value <= longest && value == std::floor(value); });
+  if (lengths) return;
+  if (columns_[*column].may_be_count) {
+    columns_[*column].meaning = columns_[*column].heading.size() > 1 ? Meaning::drafted : Meaning::ignored;
+  } else if (std::ranges::any_of(values, [](double value) { return value != std::floor(value); })) {
+    columns_[*column].meaning = Meaning::ignored;
+  }
+}
+
+/// A time without a unit is in milliseconds if all are long, in seconds if all are short.
+void HeadedTable::tell_time(Meaning meaning, std::string_view heading) {
+  constexpr double surely_ms = 2.0;
+  constexpr double surely_s = 0.3;
+  const auto column = at(meaning);
+  if (!column || columns_[*column].unit > 0.0) return;
+  std::vector<double> values;
+  for (const TableRow& row : rows_) {
+    const CellNumber time = number_of_cell(row.cells[*column]);
+    if (time.value && time.unit == 0.0) values.push_back(*time.value);
+  }
+  if (std::ranges::all_of(values, [](double value) { return value >= surely_ms; })) {
+    columns_[*column].unit = 1.0;
+  } else if (std::ranges::all_of(values, [](double value) { return value < surely_s; })) {
+    columns_[*column].unit = 1000.0;
+  } else {
+    refuse(meaning, "seconds or milliseconds?",
+           fmt::format("call it {} or {}_s", heading, heading.substr(0, heading.size() - 3)));
+  }
+}
+
+/// Rates above 1 are percent, unless they can only be lengths: "accept" 2.6 at K = 3. A "rate" of plain runs too is no
+/// acceptance: an accuracy. Accepted tokens in percent are a rate.
+void HeadedTable::tell_rate() {
+  const auto accepted = at(Meaning::accepted);
+  const auto in_percent = [](const TableRow& row, std::size_t column) {
+    return number_of_cell(row.cells[column]).percent;
+  };
+  if (accepted && !has(Meaning::rate) &&
+      std::ranges::any_of(rows_, [&](const TableRow& row) { return in_percent(row, *accepted); }))
+    columns_[*accepted].meaning = Meaning::rate;
+  const auto column = at(Meaning::rate);
+  if (!column) return;
+  Column& rate = columns_[*column];
+  constexpr double max_rate = 100.0, max_length = 20.0;
+  static const RE2 says_rate("(?i).*(?:rate|ratio|%|alpha).*");
+  bool lengths = !has(Meaning::length) && !RE2::FullMatch(rate.heading, says_rate);
+  for (const TableRow& row : rows_) {
+    const CellNumber number = measure_in(row.cells[*column]);
+    const double value = number.value.value_or(0.0);
+    rate.percent = rate.percent || number.percent || value > 1.0;
+    const Arm arm = arm_of(row);
+    const bool all = value == 1.0 || (number.percent && value == 100.0);
+    if ((arm.plain && value > 0.0 && !all) || value > max_rate) {
+      rate.meaning = Meaning::ignored;
+      return;
+    }
+    if (number.value && !arm.plain)
+      lengths = lengths && !number.percent && value >= 1.0 &&
+                value <= std::min(arm.gamma.value_or(max_length) + 1.0, max_length);
+  }
+  if (lengths && rate.percent) rate = {.heading = rate.heading, .meaning = Meaning::length};
+}
+
+/// More than are drafted are with the bonus token.
+void HeadedTable::tell_accepted_per_step() {
+  const auto column = at(Meaning::accepted_per_step);
+  if (!column) return;
+  constexpr double rounded = 0.05;
+  const bool with_bonus = std::ranges::any_of(rows_, [&](const TableRow& row) {
+    const auto tokens = number_of_cell(row.cells[*column]).value;
+    const Arm arm = arm_of(row);
+    return tokens && arm.gamma && !arm.plain && *tokens > *arm.gamma + rounded;
+  });
+  if (with_bonus && !has(Meaning::length)) columns_[*column].meaning = Meaning::length;
+}
+
+/// Of K = 0 nothing is accepted.
+void HeadedTable::tell_zero() {
+  for (const TableRow& row : rows_) {
+    if (number_of_cell(text(row, Meaning::gamma)).value != 0.0 || !accepts(row)) continue;
+    refuse(Meaning::gamma, "0 drafts, of which some are accepted?",
+           "leave the acceptance of K = 0 empty, or call the column position");
+  }
+}
+
+/// Below 1 without the bonus token; beside rates and draft lengths it is what these say.
+void HeadedTable::tell_mean_accepted() {
+  const auto column = at(Meaning::mean_accepted);
+  if (!column) return;
+  Column& mean = columns_[*column];
+  std::size_t with = 0, without = 0;
+  for (const TableRow& row : rows_) {
+    const auto tokens = number_of_cell(row.cells[*column]).value;
+    const Arm arm = arm_of(row);
+    if (!tokens || arm.plain) continue;
+    auto rate = value(row, Meaning::rate);
+    if (rate && columns_[*at(Meaning::rate)].percent) *rate /= 100.0;
+    const double drafts = rate.value_or(0.0) * arm.gamma.value_or(0.0);
+    constexpr double rounded = 0.05;
+    if (*tokens < 1.0 || (drafts > 0.0 && std::abs(*tokens - drafts) <= rounded * drafts)) ++without;
+    if (drafts > 0.0 && std::abs(*tokens - 1.0 - drafts) <= rounded * drafts) ++with;
+    if (arm.gamma && *tokens > *arm.gamma + rounded) ++with;
+  }
+  if (with > 0 && without == 0) {
+    mean.meaning = Meaning::length;
+  } else if (without > 0 && with == 0) {
+    mean.meaning = Meaning::accepted_per_step;
+  } else {
+    refuse(Meaning::mean_accepted, "with the bonus token or without?",
+           "call it acceptance_length (with it) or accepted_per_step (without)");
+  }
+}
+
+/// Beside TPOT it is that of an iteration, and tells the acceptance length, where it is TPOT without speculation and
+/// exceeds it in every run that drafts, unless the table has an acceptance; else it says nothing new.
+void HeadedTable::tell_inter_token() {
+  const auto column = at(Meaning::inter_token);
+  if (!column) return;
+  constexpr double same = 1.1;
+  std::size_t plain = 0, drafts = 0, other = 0;
+  for (const TableRow& row : rows_) {
+    const auto chunk = number_of_cell(row.cells[*column]).value;
+    const auto token = number_of_cell(text(row, Meaning::tpot)).value;
+    if (!chunk || !token) continue;
+    const bool one = *chunk <= same * *token && *token <= same * *chunk;
+    if (arm_of(row).plain && one) ++plain;
+    if (!arm_of(row).plain && *chunk > same * *token) ++drafts;
+    if (arm_of(row).plain != one) ++other;
+  }
+  const bool has_acceptance =
+      std::ranges::any_of(columns_, [](const Column& one) { return one.meaning >= Meaning::length; });
+  if (plain > 0 && drafts > 0 && other == 0 && !has_acceptance && !has(Meaning::iteration)) {
+    chunks_ = true;
+    columns_[*column].unit = columns_[*at(Meaning::tpot)].unit;
+    return;
+  }
+  if (!has(Meaning::tpot) && !has(Meaning::speed) && !has(Meaning::request_speed) && !has(Meaning::total_speed)) {
+    refuse(Meaning::inter_token, "of a token or of an iteration?", "call it tpot_ms (token) or iteration_ms");
+  }
+  columns_[*column].meaning = Meaning::ignored;
+}
+
+/// Speeds of all requests rise with the load, those of each fall.
+void HeadedTable::tell_speed() {
+  const auto column = at(Meaning::speed);
+  if (!column) return;
+  Column& speed = columns_[*column];
+  const auto load = at(Meaning::concurrency);
+  const std::vector<double> loads = load ? values_in(*load) : std::vector<double>{};
+  const bool alone = std::ranges::all_of(loads, [](double requests) { return requests <= 1.0; });
+  if (alone || has(Meaning::request_speed) || has(Meaning::tpot)) {
+    speed.meaning = alone ? Meaning::request_speed : Meaning::total_speed;
+    return;
+  }
+  struct Loaded {
+    Arm arm = {};
+    double load = 0.0, speed = 0.0;
+  };
+  std::vector<Loaded> runs;
+  for (const TableRow& row : rows_.first(std::min(rows_.size(), max_compared_rows))) {
+    const auto requests = number_of_cell(row.cells[*load]).value;
+    const auto tokens = number_of_cell(row.cells[*column]).value;
+    if (requests && tokens) runs.push_back({.arm = arm_of(row), .load = *requests, .speed = *tokens});
+  }
+  std::size_t rises = 0, falls = 0, clear_falls = 0;
+  for (const Loaded& few : runs) {
+    for (const Loaded& many : runs) {
+      const bool same_arm =
+          few.arm.plain == many.arm.plain && few.arm.gamma == many.arm.gamma && few.arm.drafter == many.arm.drafter;
+      if (!same_arm || !(many.load >= 2.0 * few.load)) continue;
+      constexpr double clearly = 1.2, saturated = 1.05;
+      if (many.speed > clearly * few.speed) ++rises;
+      if (many.speed < few.speed) ++falls;
+      if (saturated * many.speed < few.speed) ++clear_falls;
+    }
+  }
+  if (rises > 0 && clear_falls == 0) {
+    speed.meaning = Meaning::total_speed;
+  } else if (falls > 0 && rises == 0) {
+    speed.meaning = Meaning::request_speed;
+  } else {
+    refuse(Meaning::speed, "of all requests together or of each?",
+           "call it \"total tok/s\" (all) or \"tok/s per request\" (each)");
+  }
+}
+
+/// Whether a row says that drafts were accepted.
+bool HeadedTable::accepts(const TableRow& row) const {
+  constexpr double rounded = 0.05;
+  static const RE2 accepted("(?i).*(?:accept|akzept|\xE6\x8E\xA5\xE5\x8F\x97).*");
+  if (value(row, Meaning::length).value_or(1.0) > 1.0 + rounded) return true;
+  if (value(row, Meaning::accepted_per_step).value_or(0.0) > rounded) return true;
+  const auto rate = at(Meaning::rate);
+  if (!rate || !RE2::FullMatch(columns_[*rate].heading, accepted)) return false;
+  const CellNumber share = measure_in(row.cells[*rate]);
+  return share.value.value_or(0.0) > 0.0 && share.value != 1.0 && !(share.percent && share.value == 100.0);
+}
+
+/// A "baseline" that accepts drafts is another version that drafts.
+Arm HeadedTable::arm_of(const TableRow& row) const {
+  const std::pair cells{std::string(text(row, Meaning::gamma)), std::string(text(row, Meaning::name))};
+  auto known = arms_.find(cells);
+  if (known == arms_.end()) known = arms_.emplace(cells, arm_of_cells(cells.first, cells.second)).first;
+  Arm arm = known->second;
+  if (arm.plain && accepts(row)) arm.plain = false;
+  return arm;
+}
+
+}  // namespace foredraft::logs

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/headed_table.hpp"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "logs/headings.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/log_format.hpp"
+#include "logs/observation.hpp"
+#include "logs/stated_run.hpp"
+#include "logs/table_cells.hpp"
+
+namespace foredraft::logs {
+namespace {
+
+/// "62 % (273/436)": counts, if they are those of the rate.
+void set_counts_of_rate(std::string_view cell, StatedRun& run) {
+  static const RE2 counts(R"(.*\(\s*([\d,]+)\s*/\s*([\d,]+)\s*\).*)");
+  std::string first, second;
+  if (!run.rate || !RE2::FullMatch(re2::StringPiece(cell.data(), cell.size()), counts, &first, &second)) return;
+  std::string_view accepted_text = first, drafted_text = second;
+  const auto accepted = take_measure(accepted_text);
+  const auto drafted = take_measure(drafted_text);
+  constexpr double rounded = 0.01;
+  if (!accepted || drafted.value_or(0.0) <= 0.0 || std::abs(*accepted / *drafted - *run.rate) > rounded) return;
+  run.accepted = accepted;
+  run.drafted = drafted;
+}
+
+}  // namespace
+
+std::optional<double> HeadedTable::time_ms(const TableRow& row, Meaning meaning) const {
+  const auto column = at(meaning);
+  const CellNumber time = column ? number_of_cell(row.cells[*column]) : CellNumber{};
+  if (!time.value) return std::nullopt;
+  return *time.value * (time.unit > 0.0 ? time.unit : columns_[*column].unit);
+}
+
+/// Whether the length and the rate of each row give a whole draft length: else the rate is another one, and the rows
+/// where they do are chance.
+bool HeadedTable::rates_tell_gamma() const {
+  const double unit = columns_[*at(Meaning::rate)].percent ? 100.0 : 1.0;
+  return std::ranges::all_of(rows_, [&](const TableRow& row) {
+    const auto length = value(row, Meaning::length);
+    const auto rate = value(row, Meaning::rate);
+    return !length || !rate || *length <= 1.0 || gamma_of_rate(*length, *rate / unit).has_value();
+  });
+}
+
+void HeadedTable::set_acceptance_of(const TableRow& row, StatedRun& run) const {
+  run.length = value(row, Meaning::length);
+  run.accepted_per_step = value(row, Meaning::accepted_per_step);
+  run.rate = value(row, Meaning::rate);
+  if (run.rate && columns_[*at(Meaning::rate)].percent) *run.rate /= 100.0;
+  if (run.length && run.rate && !run.gamma && !rates_tell_gamma()) run.rate = std::nullopt;
+  for (const Meaning speed : {Meaning::speed, Meaning::total_speed, Meaning::request_speed}) {
+    if (!run.rate) run.rate = rate_beside(text(row, speed));
+  }
+  run.steps = value(row, Meaning::steps);
+  run.drafted = value(row, Meaning::drafted);
+  set_counts_of_rate(text(row, Meaning::rate), run);
+  std::string_view accepted = text(row, Meaning::accepted);
+  if (const auto counted = take_number(accepted)) run.accepted = counted;
+  accepted = trimmed(accepted);
+  if (run.accepted && accepted.starts_with('/')) {
+    accepted.remove_prefix(1);
+    if (const auto drafted = take_number(accepted)) run.drafted = drafted;
+  }
+  std::string list = bare_cell(text(row, Meaning::positions));
+  std::ranges::replace(list, '/', ' ');
+  std::ranges::replace(list, ',', ' ');
+  std::string_view rest = list;
+  while (const auto share = take_number(rest)) {
+    run.positions.push_back(*share);
+    if (rest.starts_with('%')) rest.remove_prefix(1);
+  }
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].meaning != Meaning::position) continue;
+    if (const auto share = number_of_cell(row.cells[i]).value) run.positions.push_back(*share);
+  }
+  const bool percent = std::ranges::any_of(run.positions, [](double share) { return share > 1.0; });
+  for (double& share : run.positions) share /= percent ? 100.0 : 1.0;
+}
+
+void HeadedTable::set_speed_of(const TableRow& row, StatedRun& run) const {
+  run.output_tokens_per_s = value(row, Meaning::total_speed);
+  run.request_tokens_per_s = value(row, Meaning::request_speed);
+  run.tpot_ms = time_ms(row, Meaning::tpot);
+  run.iteration_ms = time_ms(row, chunks_ ? Meaning::inter_token : Meaning::iteration);
+  run.ttft_ms = time_ms(row, Meaning::ttft);
+  if (const auto ms = time_ms(row, Meaning::duration)) run.duration_s = *ms / 1000.0;
+  // At an unknown load, that of all runs: the ratios of times are those of the speeds.
+  const bool timed = run.tpot_ms || run.request_tokens_per_s || run.concurrency;
+  if (!timed && run.output_tokens_per_s.value_or(0.0) > 0.0) run.tpot_ms = 1000.0 / *run.output_tokens_per_s;
+}
+
+/// "tg128 (c5) @ d1024": output, concurrency, context before it. False for a test of prompts.
+bool HeadedTable::set_benchy_test(const TableRow& row, StatedRun& run) const {
+  const std::string_view test = text(row, Meaning::benchy_test);
+  if (!test.starts_with("tg")) return false;
+  std::string_view rest = test.substr(2);
+  run.output_tokens = take_number(rest);
+  run.concurrency = number_after(rest, "(c").value_or(1.0);
+  run.prompt_tokens = number_after(rest, "@ d");
+  // A server behind an API: it may speculate.
+  return true;
+}
+
+std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_plain, LogContents& contents) const {
+  StatedRun run{.line = row.line};
+  if (has(Meaning::benchy_test) && has(Meaning::ttft)) {
+    if (!set_benchy_test(row, run)) return std::nullopt;
+  } else {
+    run.concurrency = value(row, Meaning::concurrency);
+    run.request_rate_per_s = value(row, Meaning::request_rate);
+    run.prompt_tokens = value(row, Meaning::prompt_tokens);
+    run.output_tokens = value(row, Meaning::output_tokens);
+  }
+  const Arm arm = arm_of(row);
+  run.gamma = arm.plain ? std::nullopt : arm.gamma;
+  set_acceptance_of(row, run);
+  set_speed_of(row, run);
+  if (chunks_ && !arm.plain && run.tpot_ms.value_or(0.0) > 0.0 && run.iteration_ms.value_or(0.0) > *run.tpot_ms) {
+    run.length = *run.iteration_ms / *run.tpot_ms;
+    warn_once(contents, "W10", row.line,
+              "acceptance lengths are inter-token latency over time per output token: means of requests");
+  }
+  if (!run.tpot_ms && !run.output_tokens_per_s && !run.request_tokens_per_s && !run.iteration_ms && !run.length &&
+      !run.accepted_per_step && !run.rate && !run.accepted)
+    return std::nullopt;
+  run.temperature = value(row, Meaning::temperature);
+  const bool drafts = arm.gamma.value_or(0.0) > 0.0 || ((arm.drafter || arm.speculative) && has_plain);
+  Decoding decoding = arm.plain ? Decoding::plain : drafts ? Decoding::speculative : Decoding::unknown;
+  Observation observation = observation_of(run, decoding, contents);
+  if (observation.decoding == Decoding::speculative) observation.drafter = arm.drafter;
+  if (has(Meaning::context_tokens)) observation.stratum.context_tokens = value(row, Meaning::context_tokens);
+  if (const std::string kind = kind_of(row); !kind.empty()) observation.stratum.category = kind;
+  return observation;
+}
+
+/// What its prompts are, and the model and device where these differ between rows.
+std::string HeadedTable::kind_of(const TableRow& row) const {
+  std::string kind = bare_cell(text(row, Meaning::category));
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const auto same = [&](const TableRow& other) { return other.cells[i] == row.cells[i]; };
+    if (columns_[i].meaning != Meaning::subject || row.cells[i].empty() || std::ranges::all_of(rows_, same)) continue;
+    kind += (kind.empty() ? "" : " / ") + bare_cell(row.cells[i]);
+  }
+  return kind;
+}
+
+/// "K: draft length; tok/s: output tokens/s of one request; not read: notes".
+std::string HeadedTable::read_as() const {
+  std::string read;
+  std::string ignored;
+  for (const Column& column : columns_) {
+    if (column.meaning == Meaning::ignored) {
+      if (!column.heading.empty()) ignored += (ignored.empty() ? "" : ", ") + column.heading;
+      continue;
+    }
+    const std::string_view unit = column.unit == 1.0  ? " in ms"
+                                  : column.unit > 1.0 ? " in s"
+                                  : column.percent    ? " in %"
+                                                      : "";
+    read += fmt::format("{}{} = {}{}", read.empty() ? "" : "; ",
+                        column.heading.empty() ? "first column" : column.heading, words_of(column.meaning), unit);
+  }
+  return fmt::format("read as: {}{}{}", read, ignored.empty() ? "" : "; not read: ", ignored);
+}
+
+void HeadedTable::read(LogContents& contents) const {
+  const bool has_plain = std::ranges::any_of(rows_, [&](const TableRow& row) { return arm_of(row).plain; });
+  std::vector<Observation> runs;
+  for (const TableRow& row : rows_) {
+    if (auto run = run_of(row, has_plain, contents)) runs.push_back(*std::move(run));
+  }
+  if (runs.empty()) return;
+  std::ranges::move(runs, std::back_inserter(contents.observations));
+  contents.warnings.push_back({.code = "W22", .line = rows_.front().line, .message = read_as()});
+}
+
+}  // namespace foredraft::logs

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/table_shapes.hpp"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+#include <algorithm>
+#include <cstddef>
+
+#include "logs/headings.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/table_cells.hpp"
+
+namespace foredraft::logs {
+namespace {
+
+/// The load that a heading states: "64" of "concurrency 64".
+std::optional<std::string> load_of_heading(const std::string& heading) {
+  static const RE2 load(
+      R"((?i)(?:c|conc|concurrency|bs|b|batch(?:[ _]size)?|users?|clients?|streams?)[ _]?[=:x]?[ _]?(\d{1,5}))");
+  std::string requests;
+  return RE2::FullMatch(bare_cell(heading), load, &requests) ? std::optional(requests) : std::nullopt;
+}
+
+bool names_rows(Meaning meaning) {
+  return meaning == Meaning::name || meaning == Meaning::subject || meaning == Meaning::category;
+}
+
+std::vector<Meaning> meanings_of(std::span<const std::string> headings) {
+  std::vector<Meaning> meanings;
+  for (const std::string& heading : headings) meanings.push_back(column_of(bare_cell(heading)).meaning);
+  return meanings;
+}
+
+/// Merged cells of a first column are written once.
+void fill_down(std::span<const std::string> headings, std::span<const Meaning> meanings, std::vector<TableRow>& rows) {
+  if (!headings.front().empty() && !names_rows(meanings.front())) return;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    for (std::size_t column = 0; column < rows[i].cells.size() && rows[i].cells[column].empty(); ++column) {
+      if (meanings[column] > Meaning::subject) break;  // something else than what the row is of
+      rows[i].cells[column] = rows[i - 1].cells[column];
+    }
+  }
+}
+
+/// "22.7 -> 40.6" is a row without speculation and one with it, where the row names an arm.
+std::vector<TableRow> with_both_sides(std::span<const Meaning> meanings, std::span<const TableRow> rows) {
+  static const RE2 sides("(.*?)(?:->|\xE2\x86\x92)(.*)");
+  const auto names_arm = [](Meaning one) { return one == Meaning::gamma || one == Meaning::name; };
+  const bool arms = std::ranges::any_of(meanings, names_arm);
+  std::vector<TableRow> apart;
+  for (const TableRow& row : rows) {
+    TableRow plain = row, drafts = row;
+    bool two = false;
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      if (names_arm(meanings[i])) {
+        plain.cells[i] = "0";
+      } else if (RE2::FullMatch(row.cells[i], sides, &plain.cells[i], &drafts.cells[i])) {
+        two = true;
+      } else if (meanings[i] >= Meaning::length) {  // acceptance
+        plain.cells[i].clear();
+      }
+    }
+    if (two && arms) {
+      apart.push_back(std::move(plain));
+      apart.push_back(std::move(drafts));
+    } else {
+      apart.push_back(row);
+    }
+  }
+  return apart;
+}
+
+/// A row for each of `columns`, whose headings are cells of `named`, and whose cells are those of `measure`.
+ShapedTable melted(std::span<const std::string> headings, std::span<const TableRow> rows,
+                   std::span<const std::size_t> columns, std::span<const std::string> names, std::string_view named,
+                   std::string_view measure) {
+  ShapedTable table;
+  std::vector<std::size_t> shared;
+  for (std::size_t i = 0; i < headings.size(); ++i) {
+    if (std::ranges::find(columns, i) != columns.end()) continue;
+    shared.push_back(i);
+    table.headings.push_back(headings[i]);
+  }
+  table.headings.emplace_back(named);
+  table.headings.emplace_back(measure);
+  for (const TableRow& row : rows) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      TableRow one{.cells = {}, .line = row.line};
+      for (const std::size_t column : shared) one.cells.push_back(row.cells[column]);
+      one.cells.push_back(names[i]);
+      one.cells.push_back(row.cells[columns[i]]);
+      table.rows.push_back(std::move(one));
+    }
+  }
+  return table;
+}
+
+/// Whether each cell of the column that is not empty is a speed with its unit.
+bool holds_speeds(std::span<const TableRow> rows, std::size_t column) {
+  const auto speed_or_none = [&](const TableRow& row) {
+    const std::string cell = bare_cell(row.cells[column]);
+    return cell.empty() || !number_of_cell(cell).value || in_tokens_per_s(cell);
+  };
+  return std::ranges::all_of(rows, speed_or_none) &&
+         std::ranges::any_of(rows, [&](const TableRow& row) { return in_tokens_per_s(row.cells[column]); });
+}
+
+}  // namespace
+
+std::string measure_in_caption(std::string_view caption) {
+  static const RE2 time(R"((?i).*(?:\btpot\b|time per (?:output )?token|ms ?/ ?tok|ms per tok).*)");
+  static const RE2 milliseconds(R"((?i).*(?:[^a-z]|^)ms(?:[^a-z].*|$))");
+  static const RE2 speed(R"((?i).*(?:\bt(?:o?ks?|oken|okens)?(?:/| per )s(?:ec|econd)?\b|\btps\b).*)");
+  static const RE2 other(R"((?i).*(?:prompt|prefill|\bpp\b|ttft|first token|input).*)");
+  const re2::StringPiece text(caption.data(), caption.size());
+  const bool is_time = RE2::FullMatch(text, time);
+  const bool is_speed = RE2::FullMatch(text, speed);
+  if (is_time == is_speed || RE2::FullMatch(text, other)) return {};
+  if (is_speed) return "tok/s";
+  return RE2::FullMatch(text, milliseconds) ? "TPOT (ms)" : "TPOT";
+}
+
+std::optional<std::string> load_in_caption(std::string_view caption) {
+  static const RE2 load(R"((?i)(?:[^a-z]|^)(?:concurrency|conc|batch[ _-]size|bs)[ =:]{1,3}(\d{1,5})(.*))");
+  std::string requests, rest, again;
+  if (!RE2::PartialMatch(re2::StringPiece(caption.data(), caption.size()), load, &requests, &rest)) return std::nullopt;
+  static const RE2 several(R"( ?(?:[,/|-]|\.\.|to|and|\xE2\x80\x93) ?\d.*)", RE2::Latin1);
+  if (RE2::FullMatch(rest, several) || RE2::PartialMatch(rest, load, &again)) return std::nullopt;
+  return requests;
+}
+
+std::optional<std::string> arm_in_caption(std::string_view caption) {
+  constexpr std::size_t max_words = 60;  // more are a sentence
+  static const RE2 several(
+      R"((?i).*(?:\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*)");
+  const re2::StringPiece text(caption.data(), caption.size());
+  if (caption.size() > max_words || RE2::FullMatch(text, several)) return std::nullopt;
+  const auto arm = arm_in_text(caption);
+  if (!arm) return std::nullopt;
+  if (arm->plain) return "baseline";
+  const std::string name = arm->drafter.value_or("speculative");
+  return arm->gamma ? fmt::format("{} K={}", name, *arm->gamma) : name;
+}
+
+std::vector<TableRow> meant_rows(std::span<const std::string> headings, std::span<const TableRow> rows) {
+  const std::vector<Meaning> meanings = meanings_of(headings);
+  std::vector<TableRow> meant = with_both_sides(meanings, rows);
+  fill_down(headings, meanings, meant);
+  return meant;
+}
+
+bool names_loads(std::span<const std::string> headings) {
+  const auto is_load = [](const std::string& heading) { return load_of_heading(heading).has_value(); };
+  const std::vector<Meaning> meanings = meanings_of(headings);
+  return std::ranges::count_if(headings, is_load) >= 2 &&
+         std::ranges::any_of(meanings, [](Meaning one) { return one == Meaning::name || one == Meaning::gamma; });
+}
+
+std::optional<ShapedTable> table_by_load(std::span<const std::string> headings, std::span<const TableRow> rows,
+                                         std::string_view measure) {
+  if (!names_loads(headings)) return std::nullopt;
+  std::vector<std::size_t> columns;
+  std::vector<std::string> loads;
+  bool speeds = true;
+  for (std::size_t i = 0; i < headings.size(); ++i) {
+    const auto load = load_of_heading(headings[i]);
+    if (!load) continue;
+    columns.push_back(i);
+    loads.push_back(*load);
+    speeds = speeds && holds_speeds(rows, i);
+  }
+  if (speeds) measure = "tok/s";
+  if (measure.empty()) {
+    reject({.line = rows.front().line,
+            .key = headings[columns.front()],
+            .text = "may mean several things",
+            .why = "a speed, a time or an acceptance?",
+            .suggestion = "write what was measured in the line above the table, \"tok/s\" or \"TPOT (ms)\", or in a "
+                          "column, with another one for the concurrency"});
+  }
+  return melted(headings, rows, columns, loads, "concurrency", measure);
+}
+
+bool may_name_kinds(std::span<const std::string> headings) {
+  const std::vector<Meaning> meanings = meanings_of(headings);
+  constexpr std::size_t max_columns = 16;
+  return headings.size() <= max_columns && meanings.front() == Meaning::name &&
+         std::ranges::count(meanings, Meaning::ignored) >= 2 &&
+         std::ranges::all_of(meanings, [](Meaning one) { return one < Meaning::speed || one > Meaning::duration; });
+}
+
+std::optional<ShapedTable> table_by_kind(std::span<const std::string> headings, std::span<const TableRow> rows) {
+  if (!may_name_kinds(headings)) return std::nullopt;
+  static const RE2 whole("(?i)(?:overall|all|mean|avg|average|total)");
+  const std::vector<Meaning> meanings = meanings_of(headings);
+  std::vector<std::size_t> columns;
+  std::vector<std::string> kinds;
+  std::optional<std::size_t> of_all;
+  for (std::size_t i = 1; i < headings.size(); ++i) {
+    if (meanings[i] != Meaning::ignored || !holds_speeds(rows, i)) continue;
+    columns.push_back(i);
+    kinds.push_back(bare_cell(headings[i]));
+    if (RE2::FullMatch(kinds.back(), whole)) of_all = i;
+  }
+  if (columns.size() < 2) return std::nullopt;
+  ShapedTable table = melted(headings, rows, columns, kinds, "category", "tok/s");
+  if (!of_all) return table;
+  const std::string name = bare_cell(headings[*of_all]);
+  const std::size_t kind = table.headings.size() - 2;
+  std::erase_if(table.rows, [&](const TableRow& row) { return row.cells[kind] != name; });
+  for (TableRow& row : table.rows) row.cells[kind].clear();
+  return table;
+}
+
+}  // namespace foredraft::logs

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "logs/log_format.hpp"
+
+/// Tables in other shapes than a run a row.
+namespace foredraft::logs {
+
+/// The same table with a run a row.
+struct ShapedTable {
+  std::vector<std::string> headings = {};
+  std::vector<TableRow> rows = {};
+};
+
+/// What the line above a table says that its cells measure: "TPOT (ms)", "tok/s"; empty if it does not, or says more
+/// than one thing.
+[[nodiscard]] std::string measure_in_caption(std::string_view caption);
+
+/// The number of concurrent requests that the line above a table states: "### GSM8K, concurrency = 64".
+[[nodiscard]] std::optional<std::string> load_in_caption(std::string_view caption);
+
+/// What names the arm of all rows, as in a cell, where the line above a table names one and no other: "### Baseline",
+/// "With MTP, K = 3:".
+[[nodiscard]] std::optional<std::string> arm_in_caption(std::string_view caption);
+
+/// Rows as they are meant: an empty cell of a first column that names rows, and those right of it, are those of the row
+/// above; "22.7 -> 40.6" is a row without speculation and one with it, where the row names an arm.
+[[nodiscard]] std::vector<TableRow> meant_rows(std::span<const std::string> headings, std::span<const TableRow> rows);
+
+/// Of a table whose columns are loads ("concurrency 1", "concurrency 16"): a row for each, `measure` for what their
+/// cells do not say. Throws RejectedRecord if neither tells.
+[[nodiscard]] std::optional<ShapedTable> table_by_load(std::span<const std::string> headings,
+                                                       std::span<const TableRow> rows, std::string_view measure);
+
+/// Of a table whose rows are arms and whose columns are kinds of prompts, with speeds in their cells: a row for each,
+/// or that of the column of all kinds alone, if there is one.
+[[nodiscard]] std::optional<ShapedTable> table_by_kind(std::span<const std::string> headings,
+                                                       std::span<const TableRow> rows);
+
+/// Whether headings are those of table_by_load.
+[[nodiscard]] bool names_loads(std::span<const std::string> headings);
+
+/// Whether headings may be those of table_by_kind.
+[[nodiscard]] bool may_name_kinds(std::span<const std::string> headings);
+
+}  // namespace foredraft::logs

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "logs/headings.hpp"
+#include "tests/logs/logs_testing.hpp"
+
+/// Tables in other shapes than a run a row, and what stands around them.
+namespace foredraft::tests {
+namespace {
+
+using logs::Decoding;
+using logs::LogContents;
+
+}  // namespace
+
+TEST_CASE("a table of two columns needs no bars at its ends") {
+  const auto runs = posted_runs("Decode:\n\nbs | TPOT (ms)\n-- | --\n1 | 20\n8 | 40\n", "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].concurrency == 1.0);
+  CHECK(runs[1].times.tpot_ms == 40.0);
+}
+
+TEST_CASE("the line above a table says what its cells measure, and its load") {
+  const std::string table = "\n\n| model | baseline | MTP K=2 |\n|---|---|---|\n| a | 40 | 25 |\n";
+  const auto times = posted_runs("### Time per output token (ms)" + table, "table");
+  REQUIRE(times.size() == 2);
+  CHECK(times[0].times.tpot_ms == 40.0);
+  CHECK(times[1].gamma == 2);
+  CHECK(times[1].times.tpot_ms == 25.0);
+  CHECK(posted_runs("Decode speed in tok/s:" + table, "table").at(0).times.tpot_ms == near(25.0));
+  for (const char* other : {"Prefill, tok/s", "tok/s and TPOT", "Results"}) {
+    CAPTURE(other);
+    CHECK(problem(other + table).find("baseline") != std::string::npos);
+  }
+  const std::string speeds = "\n| K | total tok/s |\n|---|---|\n| 0 | 400 |\n| 2 | 600 |\n";
+  const auto loaded = posted_runs("## Summaries, concurrency = 16, T = 0" + speeds, "table");
+  CHECK(loaded.at(0).concurrency == 16.0);
+  CHECK(loaded.at(0).times.output_tokens_per_s == 400.0);
+  CHECK_FALSE(posted_runs("## concurrency 1, 4 and 16" + speeds, "table").at(0).concurrency);
+  // Of all requests or of each? At an unknown load their ratio is the same.
+  CHECK_FALSE(
+      posted_runs("concurrency 16\n| K | tok/s |\n|---|---|\n| 0 | 400 |\n| 2 | 600 |\n", "table").at(0).concurrency);
+  // A log before the table is none of it.
+  CHECK_FALSE(posted_runs("concurrency = 16\n\nEnd.\n" + speeds, "table").at(0).concurrency);
+}
+
+TEST_CASE("the line above a table names the arm of its rows, if it names one") {
+  const std::string table = "\n\n| c | TPOT (ms) |\n|---|---|\n| 1 | 20 |\n\n";
+  const auto runs = posted_runs("### Baseline" + table + "### With MTP, K = 2:" + table, "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].gamma == 2);
+  CHECK(posted_runs("Baseline vs MTP" + table, "table").at(0).decoding == Decoding::unknown);
+}
+
+TEST_CASE("speeds of a full server hardly fall") {
+  const auto runs = posted_runs("bs | throughput\n-- | --\n1 | 100\n8 | 600\n32 | 1000\n64 | 990\n", "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[1].times.output_tokens_per_s == 600.0);
+}
+
+TEST_CASE("columns that are loads are runs at these loads") {
+  const std::string table =
+      "method | spec_len | concurrency 1 | concurrency 16\n-- | -- | -- | --\nbaseline | - | 10 | 30\nsuffix | 4 | 6 | "
+      "25\n";
+  const auto runs = posted_runs("**TPOT (ms)**\n\n" + table, "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].concurrency == 1.0);
+  CHECK(runs[0].times.tpot_ms == 10.0);
+  CHECK(runs[3].gamma == 4);
+  CHECK(runs[3].concurrency == 16.0);
+  CHECK(runs[3].times.tpot_ms == 25.0);
+  CHECK(problem(table).find("concurrency 1") != std::string::npos);
+}
+
+TEST_CASE("columns that are kinds of prompts are runs of each, that of all kinds alone if it is there") {
+  const std::string head = "| Run | Code | Story |";
+  const std::string rows =
+      "\n|---|---|---|\n| Baseline no MTP | 20.0 t/s | 10.0 t/s |\n| MTP `--draft-max 2` | 40.0 t/s, 90% accept | 15.0 "
+      "t/s, 50.0% accept |\n";
+  const auto runs = posted_runs(head + rows, "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].stratum.category == "Code");
+  CHECK(runs[3].stratum.category == "Story");
+  CHECK(runs[3].gamma == 2);
+  CHECK(runs[3].acceptance_length == near(2.0));
+  const auto all = posted_runs(
+      "| Mode | Code | Story | Overall | Accept rate |\n|---|---|---|---|---|\n| Baseline | 12 t/s | 8 t/s | 10 +/- 1 "
+      "t/s "
+      "| N/A |\n| MTP `draft-max 1` | 9 t/s | 7 t/s | 8 t/s | 80% |\n",
+      "table");
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].times.tpot_ms == near(100.0));
+  CHECK(all[1].times.tpot_ms == near(125.0));
+  CHECK(all[1].acceptance_length == near(1.8));
+}
+
+TEST_CASE("a first column of measures beside one run, or runs that are no arms") {
+  const auto one = posted_runs(
+      "| Metric | Value |\n|---|---|\n| Mean TPOT (ms) | 12.5 |\n| Output throughput (tok/s) | 640 |\n", "table");
+  REQUIRE(one.size() == 1);
+  CHECK(one[0].decoding == Decoding::unknown);
+  CHECK(one[0].times.tpot_ms == 12.5);
+  const auto two = posted_runs(
+      "| Metric | short avg | long avg |\n|---|---|---|\n| TPOT (ms) | 10 | 11 |\n| acceptance length | 2.5 | 2.0 |\n",
+      "table");
+  REQUIRE(two.size() == 2);
+  CHECK(two[0].decoding == Decoding::speculative);
+  CHECK(two[1].acceptance_length == 2.0);
+  CHECK(two[0].stratum.category != two[1].stratum.category);
+}
+
+TEST_CASE("merged cells of a first column are those of the row above") {
+  const auto runs = posted_runs(
+      "| Model | MTP | Parallel | TPOT (ms) |\n|---|---|---|---|\n| a | off | 1 | 20 |\n| | | 4 | 24 |\n| b | on | 1 | "
+      "15 "
+      "|\n| | | 4 | 18 |\n",
+      "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[1].decoding == Decoding::plain);
+  CHECK(runs[1].stratum.category == "a");
+  CHECK(runs[3].decoding == Decoding::speculative);
+  CHECK(runs[3].stratum.category == "b");
+}
+
+TEST_CASE("a speed whose unit is in its cells, and remarks behind rows") {
+  const auto runs = posted_runs(
+      "  --draft-tokens   decode      vs none\n  (none)          40.0 tok/s      --\n  2               50.0          "
+      "+25%   <- best\n  4               45.0          +12%\n",
+      "table");
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].gamma == 2);
+  CHECK(runs[1].times.tpot_ms == near(20.0));
+  CHECK(runs[2].gamma == 4);
+  const auto named = posted_runs(
+      "| Draft tokens | Decode | Acceptance |\n|---|---|---|\n| none | 20 t/s | - |\n| 2 | ~40 t/s | 75% |\n", "table");
+  REQUIRE(named.size() == 2);
+  CHECK(named[1].times.tpot_ms == near(25.0));
+}
+
+TEST_CASE("runs at different request rates are different loads") {
+  const auto runs =
+      posted_runs("| QPS | Baseline TPOT | k=1 TPOT |\n|---|---|---|\n| 1 | 50 | 30 |\n| 8 | 60 | 70 |\n", "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].times.request_rate_per_s == 1.0);
+  CHECK(runs[3].times.request_rate_per_s == 8.0);
+}
+
+TEST_CASE("what a row without drafts says of acceptance") {
+  // K = 0 that accepts some is a position, or another mistake.
+  CHECK(problem("k,acceptance rate\n0,0.8\n1,0.6\n2,0.4\n").find("k") != std::string::npos);
+  // A baseline that accepts drafts is another version.
+  const auto versions =
+      posted_runs("version,config,tok/s,accept len\n1,baseline,40,2.5\n2,this branch,45,2.6\n", "table");
+  REQUIRE(versions.size() == 2);
+  CHECK(versions[0].decoding == Decoding::speculative);
+  // Tokens a step are 1 without drafts, and all of none are accepted.
+  const auto runs = posted_runs(
+      "| K | accept % | accepted per round | tok/s |\n|---|---|---|---|\n| 0 | 100% | 1.00 | 40 |\n| 2 | 70% | 2.40 | "
+      "60 "
+      "|\n",
+      "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].acceptance_length == 2.4);
+  const auto rates =
+      posted_runs("| K | accept % | tok/s |\n|---|---|---|\n| 0 | 100% | 40 |\n| 2 | 70% | 60 |\n", "table");
+  CHECK(rates.at(1).acceptance_length == near(2.4));
+}
+
+TEST_CASE("inter-token latency beside TPOT is that of an iteration where a plain run has one token a chunk") {
+  const std::string head = "| Metric | MTP=off | MTP=on |\n|---|---|---|\n| Mean TPOT (ms) | 20 | 12 |\n";
+  const LogContents contents = read_log(head + "| Mean ITL (ms) | 20 | 30 |\n");
+  REQUIRE(contents.observations.size() == 2);
+  CHECK(contents.observations[1].acceptance_length == near(2.5));
+  CHECK(contents.observations[1].times.iteration_ms == 30.0);
+  CHECK(warns(contents, "W10"));
+  // Chunks of several tokens without speculation say nothing.
+  CHECK_FALSE(posted_runs(head + "| Mean ITL (ms) | 40 | 30 |\n", "table").at(1).acceptance_length);
+}
+
+TEST_CASE("rows with units are no header") {
+  const LogContents contents = read_log(
+      "| x | y | z |\n|---|---|---|\n| Baseline | 11.3 t/s (90 tok) | N/A |\n| other | 9.0 | 8.0 |\n\n| K | tok/s "
+      "|\n|---|---|\n"
+      "| 0 | 9 |\n");
+  CHECK(contents.observations.size() == 1);
+  CHECK_FALSE(warns(contents, "W18"));
+}
+
+TEST_CASE("SGLang's settings: steps beside topk are draft lengths, and trees are told apart") {
+  const auto runs = posted_runs(
+      "bs | steps | topk | num_draft | throughput | acc len\n-- | -- | -- | -- | -- | --\n1 | 3 | 1 | 4 | 160 | 1.9\n1 "
+      "| 3 "
+      "| 4 | 8 | 170 | 2.2\n",
+      "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].gamma == 3);
+  CHECK(runs[0].stratum.category != runs[1].stratum.category);
+}
+
+TEST_CASE("both tables of AISBench are one run") {
+  const auto runs = posted_runs(sample("aisbench.txt"), "aisbench");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::unknown);
+  CHECK(runs[0].times.tpot_ms == 20.5);
+  CHECK(runs[0].times.ttft_ms == 400.0);
+  CHECK(runs[0].concurrency == 4.0);
+  CHECK(runs[0].requests == 3.9);
+  CHECK(runs[0].times.output_tokens_per_s == 190.0);
+  CHECK(runs[0].times.duration_s == 50.0);
+  CHECK(runs[0].completed_requests == 10);
+  CHECK(runs[0].stratum.output_tokens == 1000.0);
+  CHECK(runs[1].times.tpot_ms == 12.5);
+}
+
+TEST_CASE("counters in other words: proposals, tokens generated, rates at tokens") {
+  const auto runs = posted_runs(
+      "Number of draft proposals: 1,000\nNumber of draft tokens generated: 2,000\nNumber of accepted tokens: 1,200\n"
+      "Mean acceptance length: 2.20\n\nAcceptance rate at token 0: 0.70\nAcceptance rate at token 1: 0.50\n",
+      "key-values");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].gamma == 2);
+  REQUIRE(runs[0].acceptance);
+  CHECK(runs[0].acceptance->steps == 1000);
+  CHECK(runs[0].acceptance->accepted_at == Counts{700, 500});
+}
+
+}  // namespace foredraft::tests
