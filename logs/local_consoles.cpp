@@ -6,8 +6,8 @@
 #include "logs/formats.hpp"
 #include "logs/stated_lines.hpp"
 
-/// Programs that answer one request after the other and print its tokens and speed. Few count drafts; whether the others
-/// speculate is unknown.
+/// Programs that answer one request after the other and print its tokens and speed. Few count drafts; whether the
+/// others speculate is unknown.
 namespace foredraft::logs {
 namespace {
 
