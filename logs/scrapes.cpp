@@ -217,7 +217,7 @@ std::optional<std::int64_t> chain_depth(const Counted& counted) {
   return depth && counted.gauge("spec_num_draft_tokens") == static_cast<double>(*depth) + 1.0 ? depth : std::nullopt;
 }
 
-/// SGLang counts the steps of its requests (2026), and their tokens, of which the first are not those of a step.
+/// SGLang counts the steps of its requests (2026), and their tokens; the first token of a request is not from a step.
 bool verified_acceptance(const Counted& counted, Observation& run, LogContents& contents) {
   if (counted.engine() != "sglang") return false;
   const auto steps = counted.count("spec_verify_calls");
@@ -249,10 +249,10 @@ bool last_batch(const Counted& counted, Observation& run, LogContents& contents)
 
 // ---- Times.
 
-/// A server whose iterations emit more tokens than this speculates.
+/// A server that emits more tokens per iteration than this uses speculation.
 constexpr double plain_tokens_per_iteration = 1.25;
 
-/// vLLM observes the inter-token latency once an iteration of each request.
+/// vLLM observes the inter-token latency once per iteration of each request.
 void vllm_times(const Counted& counted, Observation& run, LogContents& contents) {
   const std::string_view gaps = counted.has("inter_token_latency_seconds_count") ? "inter_token_latency_seconds"
                                                                                  : "time_per_output_token_seconds";
@@ -341,7 +341,7 @@ void trtllm_times(const Counted& counted, Observation& run) {
   if (run.decoding == Decoding::plain) run.times.iteration_ms = run.times.tpot_ms;
 }
 
-/// Dynamo's frontend observes the latency between tokens once a token; it counts no drafts.
+/// Dynamo's frontend observes the latency between tokens once per token; it counts no drafts.
 void dynamo_times(const Counted& counted, Observation& run) {
   run.times.tpot_ms = counted.mean_ms("dynamo_frontend_inter_token_latency_seconds");
   run.times.ttft_ms = counted.mean_ms("dynamo_frontend_time_to_first_token_seconds");
@@ -420,7 +420,7 @@ void forget(LogContents& contents, std::int64_t line) {
 }
 
 /// Sets the observations of `places` again: each scrape that follows another one is a window, the first of each server
-/// is none unless it is the only one.
+/// only if there is no other.
 void observe(std::vector<Place> places) {
   std::ranges::stable_sort(places, {}, [](const Place& place) { return total(*place.scrape); });
   std::vector<const ServerScrape*> last;  // of each server

@@ -82,7 +82,7 @@ TEST_CASE("engines that cannot turn speculation off by load name their alternati
   CHECK(setting("llama.cpp", question).ends_with("(llama-server has one draft length for all loads)"));
   question.gamma = 0;
   CHECK(setting("llama.cpp", question) == "--spec-type none  (llama-server has one draft length for all loads)");
-  // The others can.
+  // The other engines can.
   CHECK(setting("vllm", question).find("[9,64,0]") != std::string::npos);
   question.version = "1.3.0";
   CHECK(setting("trtllm", question).find("draft_len_schedule: {8: 5, 64: 0}") != std::string::npos);

@@ -47,7 +47,7 @@ TEST_CASE("a time is the client's, else the engine's iterations, else the throug
   window.times.tpot_ms.reset();
   CHECK(tpot_ms(parts({window}).parts.at(0)) == Approx(12.0 / tokens));
   window.times.iteration_ms.reset();
-  CHECK(tpot_ms(parts({window}).parts.at(0)) == Approx(16.0));  // 8 requests share 500 tokens a second
+  CHECK(tpot_ms(parts({window}).parts.at(0)) == Approx(16.0));  // 8 requests share 500 tokens per second
   window.times.output_tokens_per_s.reset();
   CHECK_FALSE(parts({window}).parts.at(0).request_ms);
 }
@@ -85,7 +85,7 @@ TEST_CASE("a request is timed by its tokens after the first one") {
   CHECK(part.request_ms == 1000.0);
 }
 
-TEST_CASE("steps without a draft count as steps where the generated tokens show them") {
+TEST_CASE("steps without a draft count as steps if the generated tokens show them") {
   Observation window = speculative(3, 8, 12.0, 0.5, 100);
   const double accepted = static_cast<double>(*window.acceptance->accepted_tokens);
   window.acceptance->generated_tokens = 100 + *window.acceptance->accepted_tokens + 300;
@@ -112,7 +112,7 @@ TEST_CASE("windows in which the requests in flight changed lose their times and 
   CHECK(timed({window_of(8, 300.0), window_of(8, 800.0), window_of(8, 800.0)}) == std::vector<bool>{false, true, true});
 }
 
-TEST_CASE("where no window is steady all keep their times") {
+TEST_CASE("if no window is steady all keep their times") {
   CHECK(timed({window_of(8, 300.0), window_of(0, 0.0)}) == std::vector<bool>{true, false});
   CHECK(parts({window_of(8, 300.0), window_of(0, 0.0)}).left_out.sum() == 0);
 }
@@ -128,7 +128,7 @@ TEST_CASE("windows with far fewer iterations than others were partly idle and lo
   CHECK(parts({window_of(8, 800.0), window_of(8, 800.0), window_of(8, 400.0)}).left_out.partial == 0);
 }
 
-TEST_CASE("a window that began idle, as its log shows, loses its time where it was slow") {
+TEST_CASE("a window that began idle, as its log shows, loses its time if it was slow") {
   const auto left_out = [](double output_tokens_per_s) {
     Observation began_idle = window_of(8, output_tokens_per_s);
     began_idle.partial = true;
@@ -138,7 +138,7 @@ TEST_CASE("a window that began idle, as its log shows, loses its time where it w
   CHECK(left_out(800.0) == 0);
 }
 
-TEST_CASE("windows of prompts lose their times where others only decode, and are counted") {
+TEST_CASE("windows of prompts lose their times if others only decode, and are counted") {
   const std::vector windows{window_of(8, 800.0), window_of(8, 750.0, 700.0), window_of(8, 400.0, 2000.0)};
   CHECK(parts(windows).left_out.prefill == 1);
   CHECK_FALSE(parts(windows).parts.at(2).request_ms);

@@ -24,7 +24,7 @@ namespace {
 using answers::AtLoad;
 using answers::LoadPrediction;
 
-/// Without speculation 20 ms an iteration at 2 clients, with one draft 16 ms a token; 8 clients overload it.
+/// Without speculation 20 ms per iteration at 2 clients, with one draft 16 ms per token; 8 clients overload it.
 LoadPrediction two_lengths(std::int64_t clients) {
   LoadPrediction prediction{.question = {}, .engine = latency::no_engine(), .decoding = {}, .evidence = {}};
   prediction.decoding.device = "made up";

@@ -62,7 +62,7 @@ TEST_CASE("given options are not offered again unless repeatable, and files are 
   CHECK(completed({"no such command", ""}).empty());
 }
 
-TEST_CASE("scripts of all shells ask the program, which prints one candidate a line") {
+TEST_CASE("scripts of all shells call the program, which prints one candidate per line") {
   for (const std::string& shell : completed_shells()) {
     CHECK_THAT(completion_script(shell), Catch::Contains("completion --words -- "));
   }
@@ -102,7 +102,7 @@ TEST_CASE("the manual page has every command and option, and no line that roff w
   }
 }
 
-TEST_CASE("the help of a command is the same by every way to ask for it") {
+TEST_CASE("the help of a command is the same however it is requested") {
   const tests::TemporaryFolder folder;
   const std::string help = tests::foredraft(folder, "help merge").out;
   CHECK_THAT(help, Catch::StartsWith("usage: foredraft merge"));

@@ -64,7 +64,7 @@ TEST_CASE("the cost models roofline and measured charge the same as a prediction
   check("cost = \"measured\"\n\"cost.profile\" = \"" + (folder / "p.json") + "\"\n", measured);
 }
 
-TEST_CASE("operators charge the same in a sweep as in a prediction, the cost of an iteration included") {
+TEST_CASE("operators charge the same in a sweep as in a prediction, including the cost of an iteration") {
   Scenario scenario = Points(tests::config_of("[fixed]\nalpha = 0.7\ngamma = 3\ncost = \"measured\"\n"
                                               "\"cost.profile\" = \"h100-vllm-llama-3.1-8b\"\n"
                                               "\"cost.target\" = \"llama-3.1-8b\"\n"
@@ -117,7 +117,7 @@ TEST_CASE("formats, devices and engine of a roofline are axes of a sweep, answer
 }
 
 TEST_CASE("a model that does not fit into memory has no speedup in a sweep and no server") {
-  // 26.5 GB of weights and 0.8 MB of cache a token on a card of 51.5e9 bytes.
+  // 26.5 GB of weights and 0.8 MB of cache per token on a card of 51.5e9 bytes.
   const std::string large = roofline_sweep("\"cost.device\" = \"a40\"\n\"cost.context\" = 1024\n");
   const auto speedups = [](const std::string& text) {
     const SweepConfig config = tests::config_of(text);
@@ -182,7 +182,7 @@ TEST_CASE("a sweep over batches of a roofline simulates its closed form, and gam
     const Simulated simulated = sim::estimates_of(scenario, sim::run(*simulator, {1, index}, 1));
     const auto deviation = deviation_in_se(closed_form, simulated, *scenario::find_metric("speedup"));
     REQUIRE(deviation);
-    // One standard error is 0.2 %: a batch or an overhead forgotten on one side would be 5 % or more.
+    // One standard error is 0.2 %: omitting a batch or an overhead on one side would change it by 5 % or more.
     CHECK(std::abs(*deviation) < tests::standard_errors);
   }
 }

@@ -48,7 +48,7 @@ case("27 a range query of Prometheus", "advise range.json", files={"range.json":
     "verification_steps": 1400, "gamma_observed": 2, "tokens_per_iteration.observed": near(2.2, 1e-6),
     "marginal[0].value": near(0.8, 1e-6), "marginal[1].value": near(0.4, 1e-6)})
 
-# 54/30 and 36/30; 1 + 2 x 0.8 and 1 + 2 x 0.4 tokens an iteration.
+# 54/30 and 36/30; 1 + 2 x 0.8 and 1 + 2 x 0.4 tokens per iteration.
 case("28 arms in columns", "import by-arm.md", "28-arms-in-columns", lines=0, any_order=False, json={
     "logs[0].observations#": 4, ONE + "decoding": "plain", ONE + "stratum.category": "code",
     "logs[0].observations[1].gamma": 2, "logs[0].observations[1].acceptance_length": near(2.6, 1e-9),

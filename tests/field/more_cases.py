@@ -102,8 +102,8 @@ case("1 contexts of SGLang with a plain run", "advise spec.log --plain plain.log
 
 # ---------------------------------------------------------------- 2. the ladder of evidence
 
-# Length only, no times: 1 + 12000/10000. At K = 2 the two positions hold half of the accepted drafts at least, all of them at
-# most: 1.6 to 2.2, and their errors.
+# Length only, no times: 1 + 12000/10000. At K = 2 the two positions hold half of the accepted drafts at least, all of
+# them at most: 1.6 to 2.2, and their errors.
 case("2 totals only", "advise runs.csv", files={"runs.csv": "decoding,gamma,steps,drafted,accepted,requests\n"
                                                             "speculative,4,10000,40000,12000,1\n"},
      json={"recommendation": None, "gamma_observed": 4, "tokens_per_iteration.observed": near(2.2, 1e-6), "speedup": None,
@@ -121,7 +121,7 @@ case("2 failed requests", "advise spec.json --plain plain.json", files={
     "plain.json": vllm_bench(20.0), "spec.json": vllm_bench(12.5, [0.8, 0.5], completed=92, num_prompts=100, failed=8)},
      json={"loads[0].speedup.measured": near(1.60), "recommendation.gamma": 2}, first=[r"K = 2\b"],
      text=[r"\b8\b[^.]*fail|fail[^.]*\b8\b"])
-# Gauges of SGLang: 2/500 and 2/300 s a token.
+# Gauges of SGLang: 2/500 and 2/300 s per token.
 case("2 speed of SGLang's scrapes", "advise spec.prom --plain plain.prom", files={
     "spec.prom": "sglang:spec_accept_length 2.5\nsglang:spec_num_steps 3\nsglang:spec_num_draft_tokens 4\n"
                  "sglang:gen_throughput 500.0\nsglang:num_running_reqs 2.0\n",
@@ -238,8 +238,8 @@ case("3 last windows", "advise spec.log --plain plain.log", files={
     "spec.log": vllm_log(steady(60, rates=[0.5, 0.2]) + [dict(tps=5, running=0, rates=[0.5, 0.2])], 2)},
      json={"loads#": 1, "recommendation.gamma": 2, "loads[0].speedup.measured": near(1.20)}, first=[r"K = 2\b", r"1\.20x"])
 
-# Totals of 300 requests of 100 steps at K = 1, acceptance 0.6, 25 ms a step; plain 20 ms a token: 20 x 1.6/25 = 1.28. Of
-# 30,000 steps 95 % of the means lie within 0.006.
+# Totals of 300 requests of 100 steps at K = 1, acceptance 0.6, 25 ms per step; plain 20 ms per token: 20 x 1.6/25 =
+# 1.28. Of 30,000 steps 95 % of the means lie within 0.006.
 case("3 many requests of llama-server", "advise spec.log --plain plain.log", files={
     "plain.log": llama_log([(20.0 * 160, 161, None, None)] * 40),
     "spec.log": llama_log(llama_requests(300, 0.6, k=1, steps=100, step_ms=25.0), "mtp", 1)},
@@ -261,7 +261,7 @@ case("4 prompts where lines are few", "advise k1.log k3.log --plain plain.log --
     "k1.log": vllm_log(steady(70, rates=[0.75], scatter=0.01) + mixed([0.75], 16, 32), 1),
     "k3.log": vllm_log(steady(90, rates=[0.75, 0.55, 0.4], scatter=0.01) + mixed([0.75, 0.55, 0.4], 16, 50), 3)},
      json={"loads#": 2, "loads[batch=16].runs#": 2}, text=[r"prefill at 16 requests prompts take 7 % of the time"])
-# Ten lines that decode (4 x 2.5/400 = 25 ms) and two that hold a prefill; plain 4/200 = 20 ms a token.
+# Ten lines that decode (4 x 2.5/400 = 25 ms) and two that hold a prefill; plain 4/200 = 20 ms per token.
 case("4 prefill in SGLang", "advise spec.log --plain plain.log", files={
     "plain.log": sglang_log([dict(tps=200, running=4)] * 12),
     "spec.log": sglang_log([dict(tps=400, running=4, length=2.5)] * 5 + [dict(tps=80, running=4, length=2.5, prefill=8000)]
@@ -344,7 +344,8 @@ case("6 times of requests", "advise spec.json --plain plain.json", files={
      json={"recommendation.gamma": 2, "loads[0].speedup.measured": near(1.667), "loads[0].speedup.ci95": interval(0.3),
            "sign_certain": True, "loads[0].tokens_per_iteration": near(2.0)},
      first=[r"K = 2\b", r"1\.67x"])
-# Times of 24 requests in other formats: 4000/2000 ms for 200 tokens, +- 2 %; 80 steps that drafted 240 and accepted 120.
+# Times of 24 requests in other formats: 4000/2000 ms for 200 tokens, +- 2 %; 80 steps that drafted 240 and accepted
+# 120.
 SPREAD = [1 + 0.02 * ((7 * i) % 5 - 2) / 1.4 for i in range(24)]
 TIMINGS = {
     "plain.jsonl": "".join(json.dumps({"timings": {"prompt_n": 50, "prompt_ms": 20.0, "predicted_n": 200,
@@ -355,7 +356,7 @@ TIMINGS = {
 case("6 times of answers of llama-server", "advise spec.jsonl --plain plain.jsonl", files=TIMINGS,
      json={"recommendation.gamma": 3, "loads[0].speedup.measured": near(2.00), "loads[0].speedup.ci95": interval(0.2),
            "sign_certain": True, "tokens_per_iteration.observed": near(2.5, 0.02)}, first=[r"K = 3\b", r"2\.00x"])
-# 16/8 ms between tokens; 10 steps a request that accepted 15 of 30.
+# 16/8 ms between tokens; 10 steps per request that accepted 15 of 30.
 RECORD = {"engine": "vllm", "mean_acceptance_length": 2.5, "draft_acceptance_rate": 0.5, "num_accepted_draft_tokens": 15,
           "acceptance_histogram": {"0": 3, "1": 2, "2": 2, "3": 3}, "num_draft_tokens": 30, "num_spec_steps": 10,
           "num_spec_tokens": 3}
@@ -401,8 +402,8 @@ case("7 temperatures", "advise runs.csv", files={
      json={"recommendation.gamma": 3, "loads": named("2.00x and 1.25x", lambda found: sorted(
          round(load["speedup"]["measured"], 2) for load in found if load["speedup"]) == [1.25, 2.0])},
      first=[r"K = 3\b"], text=[r"temperature", r"2\.80", r"1\.90"], forbidden=[r"W17", r"prompts or settings"])
-# Iterations of 13 and 25 ms at K = 1 and 5 (3 ms a draft, though the data sheet's drafter takes about 1), acceptance 0.8:
-# between them 2.952 x 10/19 at K = 3, beyond 4.329 x 10/34 at K = 8, not 4.329 x 10/28.
+# Iterations of 13 and 25 ms at K = 1 and 5 (3 ms per draft, though the data sheet's drafter takes about 1), acceptance
+# 0.8: between them 2.952 x 10/19 at K = 3, beyond 4.329 x 10/34 at K = 8, not 4.329 x 10/28.
 case("7 two logged K correct a data sheet", "advise runs.csv --device h100 --target llama-3.1-8b --draft llama-3.2-1b", files={
     "runs.csv": "decoding,gamma,steps,accepted_at_1,accepted_at_2,accepted_at_3,accepted_at_4,accepted_at_5,requests,"
                 "iteration_ms\nplain,,,,,,,,1,10\nspeculative,1,100000,80000,,,,,1,13\n"
@@ -421,8 +422,8 @@ case("7 a drafter of blocks", "advise k12.log k16.log --plain plain.log", files=
            one_of("observed", "left_open"), "loads[0].runs[gamma=12].tokens_per_iteration": near(7.34),
            "loads[0].runs[gamma=16].tokens_per_iteration": near(7.03), "warnings[code=W17]#": 0},
      first=[r"K = 12\b", r"3\.30x"], forbidden=[r"prompts or settings"])
-# K = 4 was logged at one request only: 1.4 and 1.8 times as fast there, K = 1 1.1 times at 16: 1.1 x 1.8 / 1.4 or so, but
-# neither a candidate nor in a schedule.
+# K = 4 was logged at one request only: 1.4 and 1.8 times as fast there, K = 1 1.1 times at 16: 1.1 x 1.8 / 1.4 or so,
+# but neither a candidate nor in a schedule.
 case("7 a K outside of its logged loads", "advise k1.log k4.log --plain plain.log", files={
     "plain.log": vllm_log(steady(50, scatter=0.01) + steady(640, running=16, scatter=0.01)),
     "k1.log": vllm_log(steady(70, rates=[0.75], scatter=0.01) + steady(704, running=16, rates=[0.75], scatter=0.01), 1),
@@ -470,7 +471,8 @@ case("9 a wall at position 3", "advise spec.log --plain plain.log", files={
      json={"loads[0].speedup.measured": near(0.95), "causes": has("drafter_fault"),
            "warnings[code=W14].message": has("position 3")},
      headline=[r"0\.95x"], text=[r"position 3", r"K = 2\b"], forbidden=[r"no K (can )?gains?\b"])
-# All of 4,000 drafts accepted is a counter of full drafts only: 12.6 ms over 3 tokens is no TPOT, so 9.5 / 4.2 no speedup.
+# All of 4,000 drafts accepted is a counter of full drafts only: 12.6 ms over 3 tokens is no TPOT, so 9.5 / 4.2 no
+# speedup.
 case("9 a counter of full drafts", "advise full.csv --plain plain.csv", exit=(1,), files={
     "full.csv": "decoding,gamma,steps,accepted_at_1,accepted_at_2,requests,iteration_ms\n"
                 "speculative,2,1000,1000,1000,8,12.5\nspeculative,2,1000,1000,1000,8,12.7\n",
@@ -489,7 +491,7 @@ case("9 graphs for fewer tokens", "advise spec.log --plain plain.log", files={
     "spec.log": vllm_log(steady(700, 32, [0.7, 0.5, 0.3]), 3, graphs=[1, 2, 4, 8, 16, 32, 64])},
      json={"loads[0].speedup.measured": near(0.70), "causes": has("cuda_graphs")},
      headline=[r"0\.70x"], text=[r"cudagraph_capture_size"])
-# 22 ms an iteration of 2.2 tokens, 4 of them drafting; plain 20 ms: V/(V+D) = 18/22.
+# 22 ms per iteration of 2.2 tokens, 4 of them drafting; plain 20 ms: V/(V+D) = 18/22.
 case("9 draft times of ik_llama.cpp", "advise runs.jsonl", files={"runs.jsonl": "\n".join(json.dumps(row) for row in (
     {"row_type": "attempt", "task": "code", "variant": {"is_baseline": True, "spec_types": ["none"]},
      "timing": {"prompt_s": 0.05, "decode_s": 20.0, "decode_tps": 50.0}, "tokens": {"prompt": 40, "generated": 1000}},

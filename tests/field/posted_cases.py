@@ -170,7 +170,7 @@ def reads(name, file, **fields):
          json=ONE_RUN | {RUN + path.replace("__", "."): right for path, right in fields.items()})
 
 
-# TPOT 10 ms, 2.50 tokens an iteration: 25 ms; 1.5 / 0.5 drafts.
+# TPOT 10 ms, 2.50 tokens per iteration: 25 ms; 1.5 / 0.5 drafts.
 reads("EvalScope", "evalscope.json", times__tpot_ms=near(10), times__output_tokens_per_s=near(780), concurrency=near(8),
       acceptance_length=near(2.5, 1e-9), gamma=3, times__iteration_ms=near(25))
 reads("InferenceX", "inferencex.json", times__tpot_ms=near(10.2, 1e-9), concurrency=near(8), decoding="speculative",
@@ -186,7 +186,7 @@ reads("spec-bench of ik_llama.cpp", "ik-spec-bench.md", acceptance__steps=100, a
       stratum__category="code")
 # 1000/50, measured through the API.
 reads("llama-benchy", "llama-benchy.md", decoding="unknown", times__tpot_ms=near(20), requests=near(1))
-# 2.560/128 and 2.660/128 s a step, at 64 and 576 tokens of context.
+# 2.560/128 and 2.660/128 s per step, at 64 and 576 tokens of context.
 case("25 llama-sweep-bench", "import sweep-bench.md", "25-other-formats", lines=0, any_order=False, json={
     "logs[0].observations#": 2, "logs[0].observations[*].decoding": "plain", RUN + "times.iteration_ms": near(20.0, 1e-6),
     "logs[0].observations[1].times.iteration_ms": near(20.78), RUN + "stratum.context_tokens": near(64)})
@@ -261,13 +261,14 @@ case("hostile: idle windows, compare", "compare k3.log k1.log --plain k0.log", f
 # Requests of 200 steps at K = 3, acceptance 0.7 at each position: 1 + 0.7 + 0.49 + 0.343 tokens per iteration.
 for requests, width in ((5, 0.35), (25, 0.16), (100, 0.08), (400, 0.04)):
     # A binomial error: one step's accepted drafts have a standard deviation of 1.18, so that 95 % of n steps' means lie
-    # within 2.31 / sqrt(n): +-0.07, 0.033, 0.016, 0.008. Allowed is more than twice that, and always half the one before.
+    # within 2.31 / sqrt(n): +-0.07, 0.033, 0.016, 0.008. Allowed is more than twice that, and always half the one
+    # before.
     case(f"hostile: {requests} requests of llama-server", "advise k3.log",
          files={"k3.log": llama_log(llama_requests(requests, 0.7), "mtp", 3)},
          json={"verification_steps": 200 * requests, "tokens_per_iteration.observed": near(2.533, 0.07),
                "tokens_per_iteration.ci95": interval(width)},
          headline=[r"2\.5"], forbidden=[r"too few steps" if requests > 5 else r"is reached by"])
-# Plain 15 ms a token, 20 ms a step with 2.533 tokens: 1.90.
+# Plain 15 ms per token, 20 ms per step with 2.533 tokens: 1.90.
 LENGTHS = [8 + 37 * i % 401 for i in range(60)]  # iterations
 case("hostile: the same requests in both arms", "advise k3.log --plain plain.log", files={
     "k3.log": llama_log([llama_requests(1, 0.7, steps=steps, seed=i)[0] for i, steps in enumerate(LENGTHS)], "mtp", 3),
@@ -319,8 +320,8 @@ case("vllm 3: windows without a draft", "advise ngram-no-draft-windows.log --pla
 case("vllm 4: order", "advise k3.json k1.json --plain plain.json", "vllm/order",
      json={"recommendation.gamma": 1, "loads#": 1, "loads[0].runs[gamma=1].speedup.measured": near(1.036),
            "loads[0].runs[gamma=3].speedup.measured": near(0.901), **UNKNOWN_ERROR}, first=[r"K = 1\b"])
-# TPOT of the two rounds of one server: 113.2 and 82.4 ms, 98.5 and 122.5, 109.3 and 159.2, 159.6 and 221.3. The times of
-# requests tell their scatter, not what changes from round to round: that of iterations seems significant at d5-c8.
+# TPOT of the two rounds of one server: 113.2 and 82.4 ms, 98.5 and 122.5, 109.3 and 159.2, 159.6 and 221.3. The times
+# of requests tell their scatter, not what changes from round to round: that of iterations seems significant at d5-c8.
 for pair in ("d3-c4", "d1-c4", "d3-c8", "d5-c8"):
     case(f"vllm 5: two rounds of one server, {pair}", f"compare {pair}-r1.json {pair}-r2.json", "vllm/aa", lines=0,
          json={"comparisons[0].metrics[metric=tpot_ms].shown": False},
@@ -329,8 +330,9 @@ for pair in ("d3-c4", "d1-c4", "d3-c8", "d5-c8"):
 case("vllm 5: both rounds of both arms",
      "advise d1-c4-r1.json d1-c4-r2.json d3-c4-r1.json d3-c4-r2.json --plain plain-c4-r1.json,plain-c4-r2.json", "vllm/aa",
      json={"loads#": 1, "sign_certain": False}, forbidden=[r"sign certain"])
-# Scrapes around a benchmark of 12 requests: 62.313 s in 321 iterations of 1 + 440/321 tokens, 82.247 s in 756 plain ones:
-# 194.1 and 108.8 ms (the program's is time per token by tokens per iteration, which differ by the ends of requests). Of the 768 tokens 12 came from prompts, not from steps without a draft. TPOT of the benchmark: 1.32.
+# Scrapes around a benchmark of 12 requests: 62.313 s in 321 iterations of 1 + 440/321 tokens, 82.247 s in 756 plain
+# ones: 194.1 and 108.8 ms (the program's is time per token by tokens per iteration, which differ by the ends of
+# requests). Of the 768 tokens 12 came from prompts, not from steps without a draft. TPOT of the benchmark: 1.32.
 case("vllm 1: scrapes around a benchmark", "advise d3.before.prom d3.after.prom --plain plain.before.prom,plain.after.prom",
      "vllm/scrapes", json={"recommendation.gamma": 3, "verification_steps": 321, "loads#": 1,
                            "tokens_per_iteration.observed": near(2.3707, 0.0005), "loads[0].iteration_ms": near(194.1, 2),

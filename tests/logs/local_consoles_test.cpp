@@ -221,7 +221,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a range query gives a window a step, for any order of its series") {
+TEST_CASE("a range query gives a window per step, for any order of its series") {
   const std::string text = sample("prometheus_range.json");
   const auto windows = posted_runs(text, "prometheus-range");
   CHECK(read_log(text).engine == "vllm");

@@ -138,7 +138,7 @@ TEST_CASE("vllm bench serve: output tokens show the steps that an n-gram drafter
   const std::size_t at = text.find("\"total_output_tokens\": 8680", text.find('\n'));
   text.replace(at, 27, "\"total_output_tokens\": 12080");
   const std::size_t gaps = text.find("\"mean_itl_ms\": 64.5", at);
-  text.replace(gaps, 19, "\"mean_itl_ms\": 48.6");  // 30 ms a token, 12000 tokens in 7400 iterations
+  text.replace(gaps, 19, "\"mean_itl_ms\": 48.6");  // 30 ms per token, 12000 tokens in 7400 iterations
   const Observation run = read_log(text).observations.at(1);
   CHECK(counts_of(run).generated_tokens == 12000);  // 80 came with the prompts
   CHECK_FALSE(run.adaptive);

@@ -169,7 +169,7 @@ TEST_CASE("n-gram models verify by rejection sampling, or greedily at temperatur
   CHECK(fields(RejectionSampling{}, 0.5) == std::vector<std::string>{"temperature"});
 }
 
-TEST_CASE("all problems are thrown as one message, a line each") {
+TEST_CASE("all problems are thrown as one message, one per line") {
   Scenario scenario = of_process(Iid{1.5}, -1);
   scenario.drafter = NgramDrafter{};
   CHECK_THROWS_WITH(check_scenario(scenario),

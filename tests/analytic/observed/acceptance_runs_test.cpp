@@ -123,7 +123,7 @@ TEST_CASE("the range of tokens at another gamma contains every chain of runs") {
 }
 
 TEST_CASE("the range of tokens at another gamma is reached by patterns") {
-  // One rejection in three, evenly spaced: 2 tokens an iteration at gamma 1 (a rejection costs two iterations of
+  // One rejection in three, evenly spaced: 2 tokens per iteration at gamma 1 (a rejection costs two iterations of
   // gamma 1 and yields 3 tokens: 1.5), 3 at gamma 2 and beyond, twice the 1.5.
   const TokenBounds open = tokens_left_open(1.5, 1, 2);
   CHECK(open.high == Approx(3.0).epsilon(few_ulp));

@@ -12,7 +12,7 @@ namespace {
 
 using tests::few_ulp;
 
-/// 2.4 tokens; plain: 10 ms a token, of which the forward pass 9; an iteration 16 ms: drafts 3, verification 12, 1
+/// 2.4 tokens; plain: 10 ms per token, of which the forward pass 9; an iteration 16 ms: drafts 3, verification 12, 1
 /// else.
 ChainTimes all_known() {
   return {.tokens = {2.4, 0.012},

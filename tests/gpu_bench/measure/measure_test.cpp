@@ -233,7 +233,7 @@ TEST_CASE("the order of the arms follows the seed and puts each first equally of
   CHECK(std::abs(first - 500) < 80);
 }
 
-TEST_CASE("an arm with more weight has several samples a round") {
+TEST_CASE("an arm with more weight has several samples per round") {
   Bench bench(13);
   std::vector<Arm> arms{bench.arm("plain", 10.0, 0.1), bench.arm("verify", 10.0, 0.1)};
   arms[0].samples_a_round = 3;

@@ -79,7 +79,7 @@ TEST_CASE("layers without an indexer of their own use the choice of an earlier o
       Says("config.json: indexer_types: names 2 layers\nconfig.json: indexer_types: \"half\" is not known"));
 }
 
-TEST_CASE("DeepSeek-V4: one cached vector a token, compressed by layer, hyper-connections and output groups") {
+TEST_CASE("DeepSeek-V4: one cached vector per token, compressed by layer, hyper-connections and output groups") {
   const HuggingFaceModel model = family(R"("model_type": "deepseek_v4", "hidden_size": 64, "num_hidden_layers": 5,
       "num_attention_heads": 8, "num_key_value_heads": 1, "head_dim": 32, "qk_rope_head_dim": 16, "q_lora_rank": 24,
       "o_groups": 2, "o_lora_rank": 20, "hc_mult": 4, "moe_intermediate_size": 48, "n_routed_experts": 10,

@@ -73,7 +73,7 @@ ModelShape tiny_mixture() {
   return shape;
 }
 
-/// DeepSeek-V3's attention: 61 layers, 128 heads, 512 + 64 values a token. [DeepSeek2024]
+/// DeepSeek-V3's attention: 61 layers, 128 heads, 512 + 64 values per token. [DeepSeek2024]
 ModelShape latent_shape() {
   ModelShape shape = tests::tiny_decoder();
   shape.layers = 61;
@@ -256,7 +256,7 @@ TEST_CASE("weights as stored are the parameters, and those of a step are the one
   for (const ModelShape& shape : model_registry()) {
     if (shape.architecture == Architecture::encoder_decoder) continue;
     INFO(shape.name);
-    // Weights that mix residual streams stay in fp32: of 2 blocks a layer.
+    // Weights that mix residual streams stay in fp32: of 2 blocks per layer.
     const auto streams = static_cast<double>(shape.residual_streams);
     const double mixing =
         streams == 1.0 ? 0.0
@@ -421,7 +421,7 @@ TEST_CASE("a window bounds what its layers read, cache and attend to") {
   const auto seen = [&](std::int64_t tokens, std::int64_t context) {
     const auto operators = step_operations(shape, {}, {.batch = 1, .tokens = tokens, .context = context});
     CHECK(named(operators, "attention").count == 1.0);
-    // 4 heads of 2: 16 flop a position and query.
+    // 4 heads of 2: 16 flop per position and query.
     return named(operators, "attention in window").flop / (4.0 * 4 * 2);
   };
   CHECK(seen(1, 0) == 1);

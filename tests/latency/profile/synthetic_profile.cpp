@@ -97,7 +97,7 @@ Profile synthetic_profile() {
                                  {"project", small, Cache::cold, 4},
                                  {"add_normalise", norm, Cache::hot, 3}}});
   profile.breakdowns.push_back({pass("model-b", 1, 1), {{"add_normalise", norm, Cache::hot, 2}}});
-  // 85 MB at 85 % of 1e12 bytes a second are 100 us; with the fixed part the goal is 104 us, and 204 us for two.
+  // 85 MB at 85 % of 1e12 bytes per second are 100 us; with the fixed part the goal is 104 us, and 204 us for two.
   profile.verifications.push_back(verification("fused_exact", 1, Launch::graph, 100.0));
   profile.verifications.push_back(verification("hf_reference", 1, Launch::graph, 400.0));
   profile.verifications.push_back(verification("hf_reference", 1, Launch::eager, 900.0));

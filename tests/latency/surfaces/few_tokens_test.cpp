@@ -13,7 +13,7 @@ namespace {
 
 using foredraft::tests::second_route;
 
-/// Weights in 6000 us, 700 us a token, 800 us for a KV cache of 1000 tokens that is read 1 + `reread` (n - 1) times.
+/// Weights in 6000 us, 700 us per token, 800 us for a KV cache of 1000 tokens that is read 1 + `reread` (n - 1) times.
 std::vector<PassTime> passes(double reread) {
   const double sharpness = attainable_of(DevicePeaks{}).sharpness.value;
   std::vector<PassTime> times;

@@ -60,7 +60,7 @@ TEST_CASE("requests, replicas and warm-up follow from the concurrency, unless th
   CHECK(plan_of(forty, asked) == "2000 3 0");
   asked = {.requests = 7, .replicas = 2, .warmup_requests = 1};
   CHECK(plan_of(forty, asked) == "7 2 1");
-  // 100 steps of 1 ms each: 20 requests a second keep 2 in flight, 1,000 a full batch.
+  // 100 steps of 1 ms each: 20 requests per second keep 2 in flight, 1,000 a full batch.
   CHECK(plan_of(server_with(at_rate(20.0), 8)) == "2000 32 24");
   CHECK(plan_of(server_with(at_rate(1000.0), 8)) == "2000 32 48");
 }
@@ -98,7 +98,7 @@ TEST_CASE("batches of a single replica give an error where replicas cannot") {
 }
 
 TEST_CASE("a growing queue is no steady state, one within capacity is") {
-  // 8 at once, 0.1 s each: 80 requests a second.
+  // 8 at once, 0.1 s each: 80 requests per second.
   CHECK_THAT(simulated(server_with(at_rate(120.0), 8)).unsteady,
              Catch::Contains("are there in the first half") && Catch::Contains("the rate"));
   CHECK(simulated(server_with(at_rate(40.0), 8)).unsteady.empty());

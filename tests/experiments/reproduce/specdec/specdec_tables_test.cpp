@@ -144,7 +144,7 @@ TEST_CASE("every anomaly of the SpecDec tables is a finding with its arithmetic"
 }
 
 TEST_CASE("speeds from the module profile match those worked by hand") {
-  // 14.69 ms of setup and 18.958 ms an iteration against 73.46 ms x 4.5.
+  // 14.69 ms of setup and 18.958 ms per iteration against 73.46 ms x 4.5.
   const double iteration = (31.44 + 27.33) / 3.1;
   const double setup = 5.65 + 5.73 + 3.31;
   const double beam = 73.46 * 4.5;

@@ -32,7 +32,7 @@ std::string at_batch(std::int64_t batch) { return "speedup over beam search at b
 
 }  // namespace
 
-TEST_CASE("program times give the printed speedups back at batch 1") {
+TEST_CASE("program times reproduce the printed speedups at batch 1") {
   CHECK(row_value(batch_latencies(), "device and program, SpecDec, own pace", at_batch(1)) == Approx(5.1));
   CHECK(row_value(batch_latencies(), "device and program, SpecDec, lockstep", at_batch(1)) == Approx(5.1));
   const ExperimentResult devices = tests::reproduced("iclr-figure5");
@@ -55,7 +55,7 @@ TEST_CASE("batches of sentences served one after the other take the time of the 
   CHECK(simulated == 2 * 2 * 9);
 }
 
-TEST_CASE("a step of the target on a P100 reads the decoder's weights and the vocabulary once, in 4 bytes a number") {
+TEST_CASE("a step of the target on a P100 reads the decoder's weights and the vocabulary once, at 4 bytes per number") {
   const TranslationDevice device("p100", "specdec-drafter-12-2");
   // Attention to itself 4 d^2, queries and outputs of that to the source 2 d^2, feed-forward 8 d^2; d = 512.
   const double weights = 6.0 * 14.0 * 512.0 * 512.0 + 512.0 * 37'000.0;
