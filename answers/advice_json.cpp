@@ -11,7 +11,6 @@
 #include "analytic/observed/expected_loss.hpp"
 #include "answers/advice.hpp"
 #include "answers/engine_settings.hpp"
-#include "core/digest.hpp"
 #include "core/json_values.hpp"
 
 namespace foredraft::answers {

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "answers/comparison.hpp"
 
-#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <variant>
 
-#include "core/json_values.hpp"
 #include "core/problems.hpp"
 #include "logs/observation.hpp"
 

@@ -3,11 +3,8 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
 
 #include "answers/comparison.hpp"
-#include "core/readable.hpp"
 
 namespace foredraft::answers {
 namespace {

@@ -8,8 +8,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/readable.hpp"
-
 namespace foredraft::answers {
 namespace {
 

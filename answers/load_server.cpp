@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "analytic/answer/answer.hpp"
-#include "core/check.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/words.hpp"
 #include "latency/models/model_shape.hpp"

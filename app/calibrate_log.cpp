@@ -6,7 +6,6 @@
 #include <cctype>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -3,11 +3,8 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <vector>
 

@@ -19,7 +19,7 @@ namespace foredraft::python {
 
 void bind_answers(nanobind::module_& module);
 void bind_questions(nanobind::module_& module);
-void bind_arrays(nanobind::module_& module, nanobind::class_<Question>& question_class);
+void bind_arrays(nanobind::module_& module, nanobind::class_<CheckedQuestion>& question_class);
 void bind_sweeps(nanobind::module_& module);
 void bind_devices(nanobind::module_& module);
 void bind_logs(nanobind::module_& module);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "foredraft/lossiness.hpp"
 #include "python/bind.hpp"
 #include "python/long_work.hpp"
 #include "python/points.hpp"
@@ -39,7 +40,7 @@ struct HeldPoints {
   Points points;
 };
 
-HeldPoints points_of(const Question& base, const std::vector<std::pair<std::string, AnyShape>>& arrays,
+HeldPoints points_of(const CheckedQuestion& base, const std::vector<std::pair<std::string, AnyShape>>& arrays,
                      const std::vector<std::size_t>& shape, bool best, unsigned threads) {
   std::vector<AnyShape> held;
   std::vector<Varying> varying;
@@ -100,15 +101,15 @@ std::vector<std::vector<double>> rows_of(const MatrixInput& matrix) {
 }
 
 /// `rule`: acceptance, replacement and optionally bonus; or empty.
-Question question_of_distributions(const nb::dict& parameters, const MatrixInput& target, const MatrixInput& draft,
-                                   const std::vector<MatrixInput>& rule) {
+CheckedQuestion question_of_distributions(const nb::dict& parameters, const MatrixInput& target,
+                                          const MatrixInput& draft, const std::vector<MatrixInput>& rule) {
   auto given = std::make_shared<GivenDistributions>();
   given->target = rows_of(target);
   given->draft = rows_of(draft);
   if (!rule.empty()) given->acceptance = rows_of(rule[0]);
   if (rule.size() > 1) given->replacement = rows_of(rule[1]);
   if (rule.size() > 2) given->bonus = rows_of(rule[2]);
-  return Question(inputs_of(parameters), std::shared_ptr<const GivenDistributions>(std::move(given)));
+  return CheckedQuestion(inputs_of(parameters), std::shared_ptr<const GivenDistributions>(std::move(given)));
 }
 
 nb::object matrix_of(const std::vector<std::vector<double>>& rows) {
@@ -123,7 +124,7 @@ nb::object matrix_of(const std::vector<std::vector<double>>& rows) {
 }
 
 /// The lossiness of a rule, and the emitted distributions.
-nb::dict loss_of(const Question& question, std::uint64_t seed, std::int64_t tokens) {
+nb::dict loss_of(const CheckedQuestion& question, std::uint64_t seed, std::int64_t tokens) {
   const auto [loss, emitted] = run_interruptibly(
       [&](const std::atomic<bool>&, ProgressBoard&) {
         return std::pair(lossiness(question.scenario(), seed, tokens),
@@ -145,11 +146,12 @@ nb::dict loss_of(const Question& question, std::uint64_t seed, std::int64_t toke
 
 }  // namespace
 
-void bind_arrays(nb::module_& module, nb::class_<Question>& question_class) {
+void bind_arrays(nb::module_& module, nb::class_<CheckedQuestion>& question_class) {
   question_class
       .def_static("replay",
                   [](const nb::dict& parameters, const OutcomeInput& outcomes) {
-                    return Question(inputs_of(parameters), std::shared_ptr<const Recording>(recording_of(outcomes)));
+                    return CheckedQuestion(inputs_of(parameters),
+                                           std::shared_ptr<const Recording>(recording_of(outcomes)));
                   })
       .def_static("of_distributions", question_of_distributions);
   nb::class_<HeldPoints>(module, "Points")

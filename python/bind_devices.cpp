@@ -2,22 +2,97 @@
 // Devices, models, times of passes, and trees.
 #include <nanobind/nanobind.h>
 
+#include <fmt/format.h>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <variant>
 #include <vector>
 
+#include "app/commands/commands.hpp"
+#include "experiments/results/manifest.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/profile.hpp"
 #include "foredraft/tree.hpp"
+#include "inputs/devices.hpp"
+#include "inputs/read_model.hpp"
+#include "latency/devices/device_registry.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/models/storage.hpp"
+#include "latency/operations/model_bytes.hpp"
 #include "python/bind.hpp"
+#include "scenario/methods.hpp"
 
 namespace nb = nanobind;
 
 namespace foredraft::python {
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json figure_json(const std::vector<latency::SheetFigure>& figures) {
+  Json json = Json::object();
+  for (const latency::SheetFigure& figure : figures) json[std::string(figure.key)] = figure.value;
+  return json;
+}
+
+template <typename Format>
+Format format_of(const std::string& stated, const std::optional<Format>& own, Format otherwise, std::string_view key) {
+  if (stated.empty()) return own.value_or(otherwise);
+  if (const auto format = latency::format_named<Format>(stated)) return *format;
+  throw InputError(
+      fmt::format("foredraft: {}: unknown format \"{}\" - {}", key, stated, inputs::format_suggestion(stated)));
+}
+
+std::string device_document(const std::string& name) {
+  const inputs::ReadProfile read = inputs::read_device(name);
+  return Json{{"name", read.profile.device.name},
+              {"sha256", read.digest.sha256},
+              {"figures", figure_json(latency::sheet_figures(read.profile))}}
+      .dump();
+}
+
+/// A model's shape and what its forward passes read. Empty formats: those of its config, else fp16.
+std::string model_document(const std::string& name, const std::string& format, const std::string& kv_format,
+                           std::int64_t tensor_parallel) {
+  const inputs::ReadModel read = inputs::read_model(name);
+  const auto weights = format_of<latency::WeightFormats>(format, read.weights, latency::NumberFormat::fp16, "format");
+  const latency::Deployment deployment{
+      .weights = weights,
+      .kv_cache = format_of(kv_format, read.kv_cache, latency::default_cache_format(weights.layers()), "kv_format"),
+      .tensor_parallel = tensor_parallel};
+  const latency::ModelShape& shape = read.shape;
+  return Json{{"name", shape.name},
+              {"summary", shape.summary},
+              {"source", shape.source},
+              {"layers", shape.layers},
+              {"d_model", shape.d_model},
+              {"heads", shape.heads},
+              {"kv_heads", shape.kv_heads},
+              {"head_dim", shape.head_dim},
+              {"d_ff", shape.d_ff},
+              {"vocabulary", shape.vocabulary},
+              {"parameters", latency::parameters(shape)},
+              {"active_parameters", latency::active_parameters(shape)},
+              {"format", to_text(deployment.weights)},
+              {"kv_format", to_string(deployment.kv_cache)},
+              {"tensor_parallel", tensor_parallel},
+              {"weight_bytes", latency::weight_bytes(shape, deployment)},
+              {"step_bytes", latency::step_bytes(shape, deployment)},
+              {"kv_bytes_per_token", latency::kv_bytes_per_token(shape, deployment)},
+              {"notes", read.notes}}
+      .dump();
+}
+
+Drafting tree_drafting(const std::string& drafter) {
+  if (const auto drafting = parse_drafting(drafter)) return *drafting;
+  const std::vector<std::string> known{"autoregressive", "block"};
+  throw InputError(fmt::format("foredraft: drafter: unknown drafter \"{}\" - {}", drafter,
+                               scenario::method_or_suggestion(drafter, known)));
+}
 
 nb::dict judged_tree(const JudgedTree& judged) {
   std::vector<TreePath> paths;
@@ -89,7 +164,7 @@ nb::object pass_time(const ForwardPassTime& time) {
   return json;
 }
 
-nb::dict speedups_of(const Profile& profile, const Question& question, const std::string& target,
+nb::dict speedups_of(const Profile& profile, const CheckedQuestion& question, const std::string& target,
                      const std::string& draft, std::int64_t batch, std::int64_t context, std::int64_t max_gamma,
                      double overhead_us) {
   const Scenario& scenario = question.scenario();
@@ -140,9 +215,10 @@ void bind_devices(nb::module_& module) {
       .def_prop_ro("valid", &Profile::valid)
       .def("speedups", speedups_of);
   module.def("shipped_devices", shipped_devices);
-  module.def("shipped_models", shipped_models);
-  module.def("list_document", list_document);
-  module.def("page_text", page_text);
+  module.def("shipped_models", [] { return texts_of(latency::model_registry(), &latency::ModelShape::name); });
+  module.def("list_document",
+             [](const std::string& name) { return experiments::document_text(app::list_document(name)); });
+  module.def("page_text", [] { return std::string(app::page_text()); });
   module.def("device_document", device_document);
   module.def("model_document", model_document);
 }

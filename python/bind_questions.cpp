@@ -26,11 +26,11 @@ namespace {
 const std::unordered_map<std::string, std::string>& names() {
   static const std::unordered_map<std::string, std::string> all = [] {
     std::unordered_map<std::string, std::string> known;
-    for (const ParameterFacts& facts : parameter_facts()) {
-      std::string keyword = facts.name;
+    for (const auto& [name, type, summary] : parameter_facts()) {
+      std::string keyword = name;
       std::replace(keyword.begin(), keyword.end(), '.', '_');
-      known.emplace(std::move(keyword), facts.name);
-      known.emplace(facts.name, facts.name);
+      known.emplace(std::move(keyword), name);
+      known.emplace(name, name);
     }
     return known;
   }();
@@ -82,7 +82,7 @@ nb::object python_value(const Value& value) {
       value);
 }
 
-nb::dict parameters_of(const Question& question) {
+nb::dict parameters_of(const CheckedQuestion& question) {
   nb::dict parameters;
   for (const Input& input : question.inputs()) parameters[input.parameter.c_str()] = python_value(input.value);
   return parameters;
@@ -105,7 +105,7 @@ class QuestionCache {
     if (found == prepared_.end()) return prepare(parameters);
     Scenario scenario = found->second.scenario;
     for (std::size_t i = 0; i < numbers_.size(); ++i) {
-      const NumberParameter& parameter = *found->second.parameters[i];
+      const scenario::Parameter& parameter = *found->second.parameters[i];
       if (!is_legal(parameter, numbers_[i])) return answer_in_full(parameters);
       assign(parameter, numbers_[i], scenario);
     }
@@ -119,7 +119,7 @@ class QuestionCache {
  private:
   struct Prepared {
     Scenario scenario;
-    std::vector<const NumberParameter*> parameters;  ///< in the order of the keywords
+    std::vector<const scenario::Parameter*> parameters;  ///< in the order of the keywords
   };
   static constexpr std::size_t max_prepared = 1024;
 
@@ -142,16 +142,16 @@ class QuestionCache {
   }
 
   static ClosedForm answer_in_full(const nb::dict& parameters) {
-    return foredraft::predict(Question(inputs_of(parameters)).scenario());
+    return foredraft::predict(CheckedQuestion(inputs_of(parameters)).scenario());
   }
 
   ClosedForm prepare(const nb::dict& parameters) {
-    const Question question(inputs_of(parameters));
+    const CheckedQuestion question(inputs_of(parameters));
     const ClosedForm answer = foredraft::predict(question.scenario());
     Prepared prepared{question.scenario(), {}};
     for (const Input& input : question.inputs()) {
       if (std::holds_alternative<std::string>(input.value)) continue;
-      const NumberParameter* parameter = find_number(input.parameter);
+      const scenario::Parameter* parameter = find_number(input.parameter);
       if (parameter == nullptr) return answer;
       prepared.parameters.push_back(parameter);
     }
@@ -166,7 +166,7 @@ class QuestionCache {
   std::vector<double> numbers_;
 };
 
-Simulated simulate_question(const Question& question, const SimulationPlan& plan, unsigned threads) {
+Simulated simulate_question(const CheckedQuestion& question, const SimulationPlan& plan, unsigned threads) {
   return run_interruptibly(
       [&](const std::atomic<bool>& stop, ProgressBoard&) {
         return foredraft::simulate(question.scenario(), plan, threads, &stop);
@@ -198,17 +198,18 @@ std::vector<Input> inputs_of(const nb::dict& parameters) {
 }
 
 void bind_questions(nb::module_& module) {
-  nb::class_<Question> question_class(module, "Question");
+  nb::class_<CheckedQuestion> question_class(module, "Question");
   question_class
-      .def("__init__", [](Question* self, const nb::dict& parameters) { new (self) Question(inputs_of(parameters)); })
+      .def("__init__",
+           [](CheckedQuestion* self, const nb::dict& parameters) { new (self) CheckedQuestion(inputs_of(parameters)); })
       .def_prop_ro("parameters", parameters_of);
   bind_arrays(module, question_class);
   auto* cache = new QuestionCache;  // guarded by the GIL; lives as long as the process
   module.def("predict_plain", [cache](const nb::dict& parameters) { return cache->predict(parameters); });
-  module.def("predict", [](const Question& question) { return foredraft::predict(question.scenario()); });
-  module.def("best_gamma", [](const Question& question) { return best_draft_length(question.scenario()); });
+  module.def("predict", [](const CheckedQuestion& question) { return foredraft::predict(question.scenario()); });
+  module.def("best_gamma", [](const CheckedQuestion& question) { return best_draft_length(question.scenario()); });
   module.attr("as_load_needs") = as_load_needs;
-  module.def("simulate", [](const Question& question, std::uint64_t iterations, std::uint64_t sequences,
+  module.def("simulate", [](const CheckedQuestion& question, std::uint64_t iterations, std::uint64_t sequences,
                             std::uint64_t requests, std::uint64_t replicas, std::uint64_t warmup_requests,
                             std::uint64_t seed, const std::string& path, unsigned threads) {
     return simulate_question(question,

@@ -4,12 +4,31 @@
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "app/validation.hpp"
+#include "core/digest.hpp"
+#include "core/files.hpp"
+#include "experiments/config/sweep_config.hpp"
+#include "experiments/reproduce/reproduction.hpp"
+#include "experiments/reproduce/scorecard.hpp"
+#include "experiments/results/manifest.hpp"
+#include "experiments/sweep/point.hpp"
+#include "experiments/sweep/repeat_run.hpp"
+#include "experiments/sweep/run_sweep.hpp"
+#include "experiments/sweep/sweep_folder.hpp"
 #include "foredraft/sweep.hpp"
+#include "inputs/devices.hpp"
+#include "inputs/inputs.hpp"
+#include "inputs/table_reader.hpp"
+#include "latency/profile/profile.hpp"
 #include "python/bind.hpp"
 #include "python/long_work.hpp"
 
@@ -17,6 +36,40 @@ namespace nb = nanobind;
 
 namespace foredraft::python {
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+experiments::SweepConfig config_of(const std::string& json, const std::string& source) {
+  return experiments::read_sweep_config(inputs::parse_json_document(json, source), source);
+}
+
+/// What resolved_config() reads again. A string of JSON, so that a worker of an executor can be sent it.
+std::string resolved(const experiments::SweepConfig& config) {
+  Json json = experiments::to_json(config);
+  Json figures = experiments::figures_json(config);
+  if (!figures.empty()) json["figure"] = std::move(figures);
+  return Json{{"config", json.dump()}, {"folder", config.folder}}.dump();
+}
+
+experiments::SweepConfig resolved_config(const std::string& document) {
+  const Json json = Json::parse(document);
+  experiments::SweepConfig config = config_of(json.at("config").get<std::string>(), "foredraft");
+  config.folder = json.at("folder").get<std::string>();
+  return config;
+}
+
+/// Reads the files that the configuration names; returns whether the folder has its complete run. Throws InputError if
+/// a run of it could not be written there.
+bool holds_whole_sweep(const std::string& resolved, const std::string& folder) {
+  const experiments::SweepConfig config = resolved_config(resolved);
+  inputs::Inputs inputs(config.folder);
+  experiments::read_inputs(experiments::sweep_of(config), inputs);
+  if (!std::filesystem::exists(folder)) return false;
+  const WriteLock lock = WriteLock::of_folder(folder);
+  const auto before =
+      experiments::claim_folder(folder, experiments::new_manifest(config, std::nullopt, inputs.files(), {}, 1));
+  return before && before->state == "complete";
+}
 
 nb::tuple sweep_result(const SweepResult& result) {
   return nb::make_tuple(result.points, result.resumed, result.already_complete);
@@ -30,7 +83,7 @@ nb::tuple run_sweep_config(const std::string& config, const std::string& folder,
         SweepOptions options{.threads = threads, .stop = &stop, .command_line = command_line};
         options.progress = [&](const SweepProgress& now) { board.show(now.finished, static_cast<double>(now.total)); };
         if (shard) options.shard = Shard{shard->first, shard->second};
-        return run_config(config, folder, options);
+        return experiments::run_sweep(resolved_config(config), folder, options).result;
       },
       progress));
 }
@@ -45,64 +98,90 @@ nb::tuple merge(const std::vector<std::string>& shards, const std::string& folde
 }
 
 nb::tuple repeat(const std::string& folder, unsigned threads, const nb::object& progress) {
-  const RepeatedFolder run = run_interruptibly(
+  const experiments::RepeatedRun run = run_interruptibly(
       [&](const std::atomic<bool>& stop, ProgressBoard& board) {
-        return repeat_folder(folder, threads, &stop, [&](double finished, std::uint64_t total) {
+        const auto show = [&](double finished, std::uint64_t total) {
           board.show(finished, static_cast<double>(total));
-        });
+        };
+        return experiments::repeat_run(folder, {.threads = threads, .progress = show, .stop = &stop});
       },
       progress);
   return nb::make_tuple(run.points, run.hash, run.version);
 }
 
-nb::dict reproduce(const std::vector<std::string>& names, std::uint64_t seed, unsigned threads,
-                   const std::optional<std::string>& folder, const std::optional<std::string>& validation,
-                   const std::vector<std::string>& command_line, const nb::object& progress) {
-  const Reproduced all = run_interruptibly(
+nb::tuple reproduce(const std::vector<std::string>& names, std::uint64_t seed, unsigned threads,
+                    const std::optional<std::string>& folder, const std::optional<std::string>& validation,
+                    const std::vector<std::string>& command_line, const nb::object& progress) {
+  const std::vector<experiments::ExperimentEntry> chosen = experiments::chosen_experiments(names, names.empty());
+  const std::vector<experiments::ExperimentResult> results = run_interruptibly(
       [&](const std::atomic<bool>& stop, ProgressBoard& board) {
-        return reproduce_experiments(names,
-                                     {.seed = seed,
-                                      .threads = threads,
-                                      .folder = folder,
-                                      .validation = validation,
-                                      .command_line = command_line,
-                                      .stop = &stop,
-                                      .progress = [&](double finished, double total) { board.show(finished, total); }});
+        std::optional<experiments::ExperimentResult> validated;
+        if (validation) validated = experiments::validation_artifacts(*validation);
+        std::optional<experiments::ResultFolder> kept;
+        if (folder) kept.emplace(*folder, experiments::reproduction_kind(chosen, seed), command_line, threads);
+        double begun = 0.0;
+        const auto total = static_cast<double>(chosen.size());
+        const auto run = [&](const experiments::ExperimentEntry& entry, const experiments::ExperimentSettings& with) {
+          board.show(begun++, total);
+          return experiments::run_experiment(entry, with);
+        };
+        auto found = experiments::reproduce(
+            {.experiments = chosen,
+             .settings = {.seed = seed, .threads = threads, .note = [](std::string_view /*text*/) {}, .stop = &stop},
+             .validation = validated,
+             .folder = kept ? &*kept : nullptr},
+            run);
+        board.show(begun, total);
+        return found;
       },
       progress);
   nb::list experiments;
-  for (const ReproducedExperiment& one : all.experiments) {
-    experiments.append(nb::make_tuple(one.id, one.summary, one.text, one.files));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    nb::list files;
+    for (const experiments::Artifact& artifact : results[i].artifacts) {
+      files.append(nb::make_tuple(artifact.name, artifact.content));
+    }
+    experiments.append(nb::make_tuple(chosen[i].id, results[i].text, files));
   }
-  nb::dict reproduced;
-  reproduced["experiments"] = experiments;
-  reproduced["scorecard"] = all.scorecard;
-  reproduced["summary"] = all.summary;
-  reproduced["failed"] = all.failed;
-  return reproduced;
+  const std::vector<experiments::ScorecardRow> rows = experiments::rows_of(results);
+  return nb::make_tuple(experiments, to_csv(rows), experiments::summary_line(rows), experiments::any_failed(rows));
 }
 
-nb::dict validate(const std::string& profile, bool steps, const std::string& text, const std::string& source,
-                  const std::optional<std::string>& folder, const std::vector<std::string>& command_line) {
-  const ValidatedSpeedups found = run_interruptibly(
-      [&](const std::atomic<bool>& /*stop*/, ProgressBoard&) {
-        return validate_speedups(profile, steps, text, source, folder, command_line);
-      },
-      nb::none());
-  nb::dict validated;
-  validated["csv"] = found.csv;
-  validated["text"] = found.text;
-  validated["device"] = found.device;
-  validated["valid"] = found.valid;
-  return validated;
+/// `foredraft validate --against` of the text of a file `source`: validation.csv, the printed text, the device, and
+/// whether the profile is valid. `steps`: the profile is a CSV of steps.
+std::tuple<std::string, std::string, std::string, bool> validate(const std::string& profile, bool steps,
+                                                                 const std::string& text, const std::string& source,
+                                                                 const std::optional<std::string>& folder,
+                                                                 const std::vector<std::string>& command_line) {
+  const auto work = [&](const std::atomic<bool>& /*stop*/, ProgressBoard&) {
+    const inputs::ReadProfile read = steps ? inputs::read_steps(profile) : inputs::read_profile(profile);
+    const latency::Profile& times = read.profile;
+    app::PredictedSpeedups speedups = app::predict_speedups(text, source, times);
+    app::MeasuredCells measured{.cells = std::move(speedups.measured)};
+    const bool valid = !times.aa_test || times.aa_test->valid();
+    if (folder) {
+      const app::ValidationInputs inputs{.files = {read.digest, digest_text(source, text)},
+                                         .measured_by = app::MeasuredBy::user,
+                                         .valid = valid,
+                                         .command_line = command_line};
+      measured =
+          app::run_validation(*folder, inputs, speedups.predictions, [&](const auto& /*keep*/) { return measured; });
+    }
+    return std::tuple(app::validation_csv(speedups.predictions, measured.cells),
+                      app::validation_text(speedups.predictions, measured, app::MeasuredBy::user, times.device.name),
+                      times.device.name, valid);
+  };
+  return run_interruptibly(work, nb::none());
 }
 
 }  // namespace
 
 void bind_sweeps(nb::module_& module) {
-  module.def("config_of_file", config_of_file);
-  module.def("config_of_document", config_of_document);
-  module.def("config_points", config_points);
+  module.def("config_of_file", [](const std::string& path) { return resolved(experiments::load_sweep_config(path)); });
+  module.def("config_of_document",
+             [](const std::string& json, const std::string& source) { return resolved(config_of(json, source)); });
+  module.def("config_points",
+             [](const std::string& resolved) { return experiments::point_count(resolved_config(resolved)); });
   module.def("holds_whole_sweep", holds_whole_sweep);
   module.def("run_sweep", run_sweep_config, nb::arg("config"), nb::arg("folder"), nb::arg("shard").none(),
              nb::arg("threads"), nb::arg("command_line"), nb::arg("progress").none());

@@ -5,7 +5,6 @@
 
 #include <exception>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "foredraft/errors.hpp"
@@ -18,11 +17,7 @@ namespace foredraft::python {
 namespace {
 
 void bind_others(nb::module_& module) {
-  module.def("parameters", [] {
-    std::vector<std::tuple<std::string, std::string, std::string>> rows;
-    for (const ParameterFacts& facts : parameter_facts()) rows.emplace_back(facts.name, facts.type, facts.summary);
-    return rows;
-  });
+  module.def("parameters", parameter_facts);
   module.def("quantities", [] {
     std::vector<std::string> quantities;
     for (const QuantityFacts& facts : quantity_facts()) quantities.emplace_back(facts.name);

@@ -70,7 +70,7 @@ std::span<const double> block_of(const Varying& varying, std::size_t block) {
 }
 
 Look look_at(const Varying& varying, unsigned threads) {
-  const NumberParameter& number = *find_number(varying.parameter);
+  const scenario::Parameter& number = *find_number(varying.parameter);
   const scenario::ValueRange& range = scenario::find_parameter(varying.parameter)->range;
   const bool whole = is_integer(number) || range.whole;
   const bool open = range.excludes_minimum || range.excludes_maximum;
@@ -230,7 +230,7 @@ std::span<const double> BroadcastValues::read(std::size_t first, std::size_t cou
   return buffer;
 }
 
-Points::Points(const Question& base, const std::vector<Varying>& varying, const std::vector<std::size_t>& shape,
+Points::Points(const CheckedQuestion& base, const std::vector<Varying>& varying, const std::vector<std::size_t>& shape,
                bool best, unsigned threads)
     : scenario_(base.scenario()), names_files_(base.names_files()), best_(best) {
   for (const std::size_t length : shape) size_ *= length;
@@ -238,7 +238,7 @@ Points::Points(const Question& base, const std::vector<Varying>& varying, const 
   if (size_ == 0) return;
   plain_ = has_vectors(scenario_);
   for (const Varying& one : varying) {
-    const NumberParameter* parameter = find_number(one.parameter);
+    const scenario::Parameter* parameter = find_number(one.parameter);
     if (parameter == nullptr) throw std::logic_error(one.parameter + " takes no number");
     numbers_.push_back({.varying = one, .parameter = parameter, .values = BroadcastValues(one, shape)});
     plain_ = plain_ && (one.parameter == "alpha" || one.parameter == "gamma" || one.parameter == "c");

@@ -79,8 +79,8 @@ class Points {
   /// `best`: each at its best draft length. Throws InputError with a line for each
   /// parameter with an illegal number, and under is_plain() DomainError for a point without an answer, both with the
   /// index of the first one.
-  Points(const Question& base, const std::vector<Varying>& varying, const std::vector<std::size_t>& shape, bool best,
-         unsigned threads);
+  Points(const CheckedQuestion& base, const std::vector<Varying>& varying, const std::vector<std::size_t>& shape,
+         bool best, unsigned threads);
 
   [[nodiscard]] std::size_t size() const { return size_; }
 
@@ -111,7 +111,7 @@ class Points {
  private:
   struct Number {
     Varying varying;
-    const NumberParameter* parameter;
+    const scenario::Parameter* parameter;
     BroadcastValues values;
     std::vector<std::uint64_t> fingerprints = {};  ///< of blocks of its values
 

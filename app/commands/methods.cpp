@@ -17,7 +17,6 @@
 #include "core/numbers.hpp"
 #include "core/progress.hpp"
 #include "experiments/results/manifest.hpp"
-#include "foredraft/errors.hpp"
 #include "foredraft/scenario.hpp"
 #include "inputs/methods_file.hpp"
 

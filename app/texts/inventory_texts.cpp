@@ -8,7 +8,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/names.hpp"
 #include "core/readable.hpp"
 #include "core/table.hpp"
 #include "inputs/devices.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "latency/models/config_object.hpp"

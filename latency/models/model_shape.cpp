@@ -2,8 +2,6 @@
 #include "latency/models/model_shape.hpp"
 
 #include <fmt/format.h>
-#include <algorithm>
-#include <array>
 #include <string>
 
 #include "foredraft/errors.hpp"

@@ -2,7 +2,6 @@
 #include "latency/profile/profile.hpp"
 
 #include <fmt/format.h>
-#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 

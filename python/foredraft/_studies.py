@@ -77,11 +77,11 @@ def reproduce(*names: str,
     """
     with contextlib.ExitStack() as stack:
         show = stack.enter_context(progress_bar("experiments")) if progress else None
-        found = _core.reproduce(list(names), seed, threads, None if out is None else os.fspath(out),
+        experiments, *rest = _core.reproduce(list(names), seed, threads, None if out is None else os.fspath(out),
                                 None if validation is None else os.fspath(validation), ["foredraft.reproduce"], show)
-    texts = {name: text for name, _, text, _ in found["experiments"]}
-    files = {name: content for *_, files in found["experiments"] for name, content in files}
-    return Reproduction(texts, files, found["scorecard"], found["summary"], found["failed"])
+    texts = {name: text for name, text, _ in experiments}
+    files = {name: content for *_, files in experiments for name, content in files}
+    return Reproduction(texts, files, *rest)
 
 
 class Validation(Value):
@@ -145,7 +145,7 @@ def validate(profile: str | os.PathLike[str] | Profile | Device,
     """
     name, steps = _times_of(profile)
     source, text = _table_of(against)
-    return Validation(**_core.validate(name, steps, text, source, None if out is None else os.fspath(out),
+    return Validation(*_core.validate(name, steps, text, source, None if out is None else os.fspath(out),
                                        ["foredraft.validate"]))
 
 

@@ -2,7 +2,6 @@
 #include "sim/ngram/model.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "core/check.hpp"

@@ -2,7 +2,6 @@
 #include "sim/system/serving_simulator.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <stdexcept>

@@ -2,7 +2,6 @@
 #include "sim/token/fresh/fresh_simulator.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 

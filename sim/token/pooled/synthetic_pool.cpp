@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <boost/math/tools/roots.hpp>
-#include <cmath>
 
 #include "core/check.hpp"
 #include "foredraft/errors.hpp"

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 #include <cstddef>
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "core/check.hpp"
