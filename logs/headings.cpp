@@ -445,7 +445,7 @@ std::optional<Arm> arm_in_text(std::string_view text) {
                          R"(|(?:without|w/o|no|non)[- ]?(?:it|any|spec\w*|mtp|draft\w*|eagle\w*|sd)(?:[^a-z].*)?)"
                          R"(|(?:mtp|spec\w*|sd|eagle-?3?|draft\w*)[ :=]*(?:off|none|disabled)(?:[^a-z].*)?))");
   static const RE2 drafts(
-      R"((?i)\+sd(.*)|(?:.*?[^a-z])?((?:mtp|eagle|dflash2?|dspark|medusa|n-?gram|spec|specul\w+|draft(?:er|ing|s| model)?)"
+      R"((?i)\+sd(.*)|(?:.*?[^a-z])??((?:mtp|eagle|dflash2?|dspark|medusa|n-?gram|spec|specul\w+|draft(?:er|ing|s| model)?)"
       R"(|nextn|assisted|pld|lookahead|[kn] ?= ?\d+|d\d)(?:[^a-z].*)?))");
   constexpr std::string_view marks = " \t*`#>:=(\"'";
   const auto skip_marks = [&] { text.remove_prefix(std::min(text.find_first_not_of(marks), text.size())); };
@@ -463,6 +463,15 @@ std::optional<Arm> arm_in_text(std::string_view text) {
   if (arm.plain) arm = {};
   arm.speculative = true;
   return arm;
+}
+
+std::optional<Arm> arm_in_caption(std::string_view caption) {
+  constexpr std::size_t max_words = 60;  // more are a sentence
+  static const RE2 several(  // or options of a command
+      R"((?i).*(?:--|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*)");
+  const re2::StringPiece text(caption.data(), caption.size());
+  if (caption.size() > max_words || RE2::FullMatch(text, several)) return std::nullopt;
+  return arm_in_text(caption);
 }
 
 }  // namespace foredraft::logs

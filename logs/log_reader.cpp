@@ -297,7 +297,7 @@ void LogReader::State::look_at_line(std::string_view line) {
   in_dull_line_ = true;
   if (line.size() > max_line_bytes) {
     formats_.skip_line();
-  } else if (formats_.line(shown(line), line_)) {
+  } else if (formats_.line(shown(line), line_, caption_)) {
     goes_on_ = true;
   } else if (position_ >= no_value_before_) {
     formats_.header(shown(line), line_, caption_);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -35,6 +36,9 @@ constexpr std::size_t max_record_cell = 200;
 constexpr std::size_t max_record_depth = 4;
 constexpr std::size_t max_offers = 100'000;
 constexpr std::size_t max_other_records = 10'000;
+
+/// Maximum number of lines that name the arm of a run.
+constexpr std::size_t max_captions = 1024;
 
 /// Maximum number of kinds of observations that may alternate in a log, such as those of several engines.
 constexpr std::size_t kinds_at_once = 64;
@@ -148,6 +152,7 @@ LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
       return true;
     });
   }
+  name_runs();
   contents_.lines = lines;
   for (Problem& problem : table_problems_) {
     if (contents_.observations.empty()) {
@@ -192,15 +197,37 @@ bool Recognizer::offer(Lines& lines, std::string_view line) {
   return taken;
 }
 
-bool Recognizer::line(std::string_view line, std::int64_t number) {
+bool Recognizer::line(std::string_view line, std::int64_t number, std::string_view caption) {
   line_ = number;
   const std::vector<int> matching = anchors_->lines.in(line);
-  return std::any_of(matching.begin(), matching.end(), [&](int index) {
+  const bool taken = std::any_of(matching.begin(), matching.end(), [&](int index) {
     Lines& lines = line_formats_[static_cast<std::size_t>(index)];
     if (!offer(lines, line)) return false;
     last_lines_ = &lines;
     return true;
   });
+  if (!taken || caption.empty() || captions_.size() == max_captions) return taken;
+  if (auto arm = arm_in_caption(caption)) captions_.push_back({.line = number, .arm = *std::move(arm)});
+  return true;
+}
+
+/// Runs that do not name their arm belong to that of the line above them, in a log of one format of lines.
+void Recognizer::name_runs() {
+  std::vector<Observation>& runs = contents_.observations;
+  const bool other_spans = std::ranges::any_of(runs, [](const Observation& one) { return one.span != Span::run; });
+  if (other_spans || contents_.format.find(' ') != std::string::npos) return;
+  for (Observation& run : runs) {
+    const auto later = std::ranges::upper_bound(captions_, run.line, {}, &Caption::line);
+    if (later == captions_.begin()) continue;
+    const Arm& arm = std::prev(later)->arm;
+    const bool counted = run.acceptance || run.acceptance_length;
+    if (!counted && (arm.plain || run.decoding != Decoding::speculative)) {
+      run.decoding = arm.plain ? Decoding::plain : Decoding::speculative;
+    }
+    if (run.decoding != Decoding::speculative || arm.plain) continue;
+    note(run.gamma, whole(arm.gamma));
+    note(run.drafter, arm.drafter);
+  }
 }
 
 bool Recognizer::read_value(const LogFormat& format, const JsonValue& value) {
@@ -408,7 +435,7 @@ bool Recognizer::row_of_whole(std::string_view line, std::int64_t number) {
     end_table();
     table_ = std::move(rest);
   }
-  if (this->line(line, number) || cells == table_->columns) return true;
+  if (this->line(line, number, {}) || cells == table_->columns) return true;
   table_->rows.push_back({.cells = std::move(cells), .line = number});
   return true;
 }

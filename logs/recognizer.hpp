@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/problems.hpp"
+#include "logs/headings.hpp"
 #include "logs/json_values.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/log_format.hpp"
@@ -59,8 +60,8 @@ class Recognizer {
   /// others, which may belong to any format.
   bool again(std::string_view line, std::int64_t number);
 
-  /// True if a format recognized the line.
-  bool line(std::string_view line, std::int64_t number);
+  /// True if a format recognized the line; `caption`: the line above it.
+  bool line(std::string_view line, std::int64_t number, std::string_view caption);
   /// True if a format recognized the value `text`.
   bool value(std::string_view text, std::int64_t number);
   /// The texts in the value `text`, if at least two of their lines belong to a format: a document that contains a log.
@@ -106,6 +107,13 @@ class Recognizer {
     TableRow row;
   };
 
+  /// An arm that a line above a run names.
+  struct Caption {
+    std::int64_t line;
+    Arm arm;
+  };
+
+  void name_runs();
   bool row_of_whole(std::string_view line, std::int64_t number);
   void end_table();
   bool offer(Lines& lines, std::string_view line);
@@ -146,6 +154,7 @@ class Recognizer {
   /// The first value that has a key of a format, but too few of them, and its line.
   const LogFormat* resembled_ = nullptr;
   std::int64_t resembled_line_ = 0;
+  std::vector<Caption> captions_ = {};
   std::size_t pool_beyond_;
 };
 

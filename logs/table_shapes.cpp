@@ -129,17 +129,10 @@ std::optional<std::string> load_in_caption(std::string_view caption) {
   return requests;
 }
 
-std::optional<std::string> arm_in_caption(std::string_view caption) {
-  constexpr std::size_t max_words = 60;  // more are a sentence
-  static const RE2 several(
-      R"((?i).*(?:\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*)");
-  const re2::StringPiece text(caption.data(), caption.size());
-  if (caption.size() > max_words || RE2::FullMatch(text, several)) return std::nullopt;
-  const auto arm = arm_in_text(caption);
-  if (!arm) return std::nullopt;
-  if (arm->plain) return "baseline";
-  const std::string name = arm->drafter.value_or("speculative");
-  return arm->gamma ? fmt::format("{} K={}", name, *arm->gamma) : name;
+std::string name_of(const Arm& arm) {
+  if (arm.plain) return "baseline";
+  const std::string name = arm.drafter.value_or("speculative");
+  return arm.gamma ? fmt::format("{} K={}", name, *arm.gamma) : name;
 }
 
 std::vector<TableRow> meant_rows(std::span<const std::string> headings, std::span<const TableRow> rows) {

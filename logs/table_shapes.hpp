@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "logs/headings.hpp"
 #include "logs/log_format.hpp"
 
 /// Tables in other shapes than a run a row.
@@ -25,9 +26,8 @@ struct ShapedTable {
 /// The number of concurrent requests that the line above a table states: "### GSM8K, concurrency = 64".
 [[nodiscard]] std::optional<std::string> load_in_caption(std::string_view caption);
 
-/// What names the arm of all rows, as in a cell, where the line above a table names one and no other: "### Baseline",
-/// "With MTP, K = 3:".
-[[nodiscard]] std::optional<std::string> arm_in_caption(std::string_view caption);
+/// The name of an arm, which arm_named() reads: "baseline", "mtp K=3".
+[[nodiscard]] std::string name_of(const Arm& arm);
 
 /// Rows as they are meant: an empty cell of a first column that names rows, and those right of it, are those of the row
 /// above; "22.7 -> 40.6" is a row without speculation and one with it, where the row names an arm.

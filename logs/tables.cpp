@@ -87,7 +87,7 @@ ShapedTable with_caption(ShapedTable table, std::string_view caption) {
   };
   const auto arm = arm_in_caption(caption);
   const bool has_arms = has(Meaning::gamma) || has(Meaning::name) || std::ranges::any_of(table.rows, names_arm);
-  if (arm && !has_arms) add("config", *arm);
+  if (arm && !has_arms) add("config", name_of(*arm));
   return table;
 }
 

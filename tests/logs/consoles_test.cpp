@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <array>
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -40,6 +42,33 @@ TEST_CASE("vllm bench serve gives a plain and a speculative run with counts") {
   CHECK(*run.requests == Approx(3.0).epsilon(few_ulp));
   CHECK(run.stratum.output_tokens == 300.0);
   CHECK(run.stratum.context_tokens == 350.0);
+}
+
+TEST_CASE("the line above a run of a console names what drafted") {
+  const auto run = [](const char* caption, double speed, double length) {
+    return fmt::format("{}\n```\n#questions: 80, Throughput: {} token/s, Acceptance length: {}\n```\n\n", caption,
+                       speed, length);
+  };
+  const auto [three, two, compared] = [&] {
+    const auto runs = read_log(run("EAGLE-3 (steps = 8):", 300.0, 4.5) + run("**EAGLE-2, K = 5**", 200.0, 3.5) +
+                               run("EAGLE-3 vs MTP:", 100.0, 2.5))
+                          .observations;
+    return std::array{runs.at(0), runs.at(1), runs.at(2)};
+  }();
+  CHECK(three.drafter == "eagle-3");
+  CHECK(three.gamma == 8);
+  CHECK(two.drafter == "eagle-2");
+  CHECK(two.gamma == 5);
+  CHECK(compared.drafter == "eagle-2");  // names no single one: the last that did
+}
+
+TEST_CASE("a run without acceptance is plain or drafts as the line above it says") {
+  const std::string plain = from(before(sample("vllm_bench_serve.txt"), "##### speculative"), "====");
+  const auto runs = read_log("## N-gram, K = 4\n" + plain + "\n## No speculation\n" + plain).observations;
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].gamma == 4);
+  CHECK(runs[1].decoding == Decoding::plain);
 }
 
 TEST_CASE("a fixed request rate and the meaning of ITL each give a warning") {
@@ -97,7 +126,7 @@ TEST_CASE("pasted parts of a console give what they hold") {
 
 TEST_CASE("a run without acceptance whose chunks hold several tokens is not taken as plain") {
   const std::string log = sample("vllm_bench_serve.txt");
-  const LogContents contents = read_log(before(from(log, "##### spec"), "-----Speculative"));
+  const LogContents contents = read_log(before(from(from(log, "##### spec"), "===="), "-----Speculative"));
   REQUIRE(contents.observations.size() == 1);
   CHECK(contents.observations[0].decoding == Decoding::unknown);
   CHECK_FALSE(contents.observations[0].times.iteration_ms);
