@@ -166,7 +166,7 @@ class Measured:
             "A/A test: median, 95th percentile":
                 f"{100 * again['median_difference']:.2f} %, {100 * again['p95_difference']:.2f} %",
             "rows of passes": f"{len(self.profile['steps']):,}",
-            "planned parts that are missing (for want of memory)":
+            "planned parts that are missing (for lack of memory)":
                 f"{len(self.profile['missing']):,} ({whys[False]})",
         }
 
