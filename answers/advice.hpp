@@ -147,7 +147,7 @@ struct Advice {
   logs::EngineSettings settings;
   std::vector<RunEstimates> runs;
   std::vector<AcceptanceCurve> curves;
-  std::size_t main_curve = 0;                       ///< curve of the recommendation, else that of the most steps
+  std::size_t main_curve = 0;                       ///< of the recommendation, else of the most steps or tokens
   std::optional<std::int64_t> gamma_observed = {};  ///< gamma of the most verification steps, then the smallest
   std::optional<double> verification_steps = {};    ///< counted; empty: only acceptance lengths were logged
   std::optional<Estimate> tokens_observed = {};     ///< at gamma_observed

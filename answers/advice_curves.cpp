@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "analytic/observed/acceptance_counts.hpp"
@@ -167,15 +168,17 @@ void divide_curves(std::vector<Run>& runs) {
 }
 
 void add_curves(const std::vector<Run>& runs, Advice& advice) {
-  double most = -1.0;
+  std::pair most(-1.0, 0.0);  // steps, then tokens per iteration
   for (const auto& [setting, of_curve] : runs_by_curve(runs)) {
     AcceptanceCurve& curve = advice.curves.emplace_back();
     curve.setting = setting;
     curve.name = drafter_text(setting, runs);
     const CurveCounts counts = counts_of(of_curve);
     fit_curve(counts, curve);
-    if (counts.steps > most) {
-      most = counts.steps;
+    double tokens = 0.0;
+    for (const Run* run : of_curve) tokens = std::max(tokens, run->tokens ? run->tokens->mean : 0.0);
+    if (const std::pair rank(counts.steps, tokens); rank > most) {
+      most = rank;
       advice.main_curve = advice.curves.size() - 1;
     }
   }

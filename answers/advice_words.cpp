@@ -57,9 +57,11 @@ std::string problem_action(const analytic::FitProblem& problem) {
 }
 
 std::string yield_text(const Advice& advice) {
-  const std::string at =
-      advice.gamma_observed ? fmt::format("K = {} yields", *advice.gamma_observed) : "Speculation yields";
-  return fmt::format("{} {:.2f} tokens per iteration", at, advice.tokens_observed->mean);
+  std::vector<std::string> setting;
+  if (advice.curves.size() > 1 && !advice.curve()->name.empty()) setting.push_back(advice.curve()->name);
+  if (advice.gamma_observed) setting.push_back(fmt::format("K = {}", *advice.gamma_observed));
+  if (setting.empty()) setting.emplace_back("Speculation");
+  return fmt::format("{} yields {:.2f} tokens per iteration", fmt::join(setting, ", "), advice.tokens_observed->mean);
 }
 
 std::string without_speedup(const Advice& advice) {

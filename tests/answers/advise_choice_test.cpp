@@ -338,6 +338,16 @@ TEST_CASE("two drafters have a curve each, and the faster one is named") {
   CHECK(advice.tokens_observed->mean == Approx(2.952).epsilon(1e-3));
 }
 
+TEST_CASE("of drafters without times and with equal steps, the one with the most tokens per iteration is named") {
+  Observation ngram = speculative(3, 8, 12.0, 0.4), suffix = speculative(3, 8, 12.0, 0.8);
+  ngram.drafter = "ngram";
+  suffix.drafter = "suffix";
+  ngram.times = suffix.times = {};
+  const Advice advice = advice_of({ngram, suffix});
+  CHECK(advice.curve()->name == "suffix");
+  CHECK(advice.action.starts_with("suffix, K = 3 yields 2.95 tokens per iteration"));
+}
+
 TEST_CASE("acceptance of a block drafter is known only at the logged block sizes") {
   Observation block = speculative(8, 8, 12.0, 0.9);
   block.drafter = "dflash";
