@@ -247,7 +247,7 @@ std::vector<Method> drafter_methods() {
       {.name = "medusa",
        .aliases = {"medusa_heads", "blockwise_heads"},
        .summary = "heads on the target draft the next positions at once, blind to each other's tokens",
-       .wins = "where a drafter must cost next to nothing; with a token tree",
+       .wins = "where a drafter must cost almost nothing; with a token tree",
        .source = "Cai2024; Stern2018",
        .request = "--drafter heads",
        .members = {"heads"},
