@@ -77,7 +77,8 @@ class HeadedTable {
 
   std::span<const TableRow> rows_;
   std::vector<Column> columns_;
-  bool chunks_ = false;  ///< an inter-token latency is that of an iteration
+  bool names_plain_ = false;  ///< a row says that it is plain: K = 0 beside it is another arm
+  bool chunks_ = false;       ///< an inter-token latency is that of an iteration
   mutable std::map<std::pair<std::string, std::string>, Arm> arms_ = {};  ///< of the cells with length and name
 };
 

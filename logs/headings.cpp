@@ -399,8 +399,8 @@ std::string_view words_of(Meaning meaning) {
 
 Arm arm_named(std::string_view name) {
   static const RE2 plain(
-      R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|0|n/a|no[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|sd)|without\b.*)"
-      R"(|w/o\b.*|vanilla|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|normal|standard)(?:\W.*)?|-sd)");
+      R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|0|n/a|no[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|sd)|(?:without|ohne)\b.*)"
+      R"(|w/o\b.*|vanilla|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|normal|standard|control)(?:\W.*)?|-sd)");
   // "8B baseline", "prose, no speculation", "MTP off"
   static const RE2 ends_plain(
       R"((?i)[^a-z](?:base(?:line)?|vanilla|(?:no|non|without|w/o)[- _](?:spec\w*|mtp|draft\w*|eagle\w*|sd))$)"
@@ -409,7 +409,7 @@ Arm arm_named(std::string_view name) {
       RE2(R"((?i)(?:^d|(?:^|[^a-z])(?:k|n|gamma|n[-_ ]?max|draft(?:[-_ ]?n)?(?:[-_ ]?max)?|num[-_ ]?(?:spec\w*|draft)[-_ ]?tokens)"
           R"(|spec(?:ulative)?[-_ ]?tokens|depth|steps)[ ]?[=: -]?[ ]?)(\d{1,3})(?:\D|$))"),
       RE2(R"((?i)(?:^|\D)(\d{1,3})[- ]?(?:draft |spec(?:ulative)? )?tok(?:en)?s?(?:\W|$))"),
-      RE2(R"((?i)(?:(?:mtp|nextn|spec|eagle-?[23]|medusa|n-?gram)[-_ ]?[@:(x ]?|dflash2?[-_ ]*[@:(x ])[ ]?(\d{1,2})(?:\D|$))")};
+      RE2(R"((?i)(?:(?:mtp|nextn|spec|eagle-?[23]|medusa|n-?gram)[-_ ]?(?::|[@(x ]?[ ]?)|dflash2?[-_ ]*(?::|[@(x ][ ]?))(\d{1,2})(?:[^\d.]|\.\D|\.?$))")};
   Arm arm;
   const std::string text(trimmed(name));
   if (text.empty()) return arm;
@@ -441,9 +441,10 @@ Arm arm_named(std::string_view name) {
 
 std::optional<Arm> arm_in_text(std::string_view text) {
   static const RE2 other(R"((?i)(?:^|.*[^a-z])(?:prompt|prefill|pp|peak|input|encoded)(?:[^a-z].*|$))");
-  static const RE2 plain(R"((?i)-sd|(?:.*[^a-z])?(?:(?:baseline|base|vanilla|plain|autoregressive|ar)(?:[^a-z].*)?)"
-                         R"(|(?:without|w/o|no|non)[- ]?(?:it|any|spec\w*|mtp|draft\w*|eagle\w*|sd)(?:[^a-z].*)?)"
-                         R"(|(?:mtp|spec\w*|sd|eagle-?3?|draft\w*)[ :=]*(?:off|none|disabled)(?:[^a-z].*)?))");
+  static const RE2 plain(
+      R"((?i)-sd|(?:.*[^a-z])?(?:(?:baseline|base|vanilla|plain|autoregressive|ar)(?:[^a-z].*)?)"
+      R"(|(?:without|w/o|no|non|ohne)[- ]?(?:(?:an?|any|the) )?(?:it|any|spec\w*|mtp|draft\w*|eagle\w*|sd)(?:[^a-z].*)?)"
+      R"(|(?:mtp|spec\w*|sd|eagle-?3?|draft\w*)[ :=]*(?:off|none|disabled)(?:[^a-z].*)?))");
   static const RE2 drafts(
       R"((?i)\+sd(.*)|(?:.*?[^a-z])??((?:mtp|eagle|dflash2?|dspark|medusa|n-?gram|spec|specul\w+|draft(?:er|ing|s| model)?)"
       R"(|nextn|assisted|pld|lookahead|[kn] ?= ?\d+|d\d)(?:[^a-z].*)?))");

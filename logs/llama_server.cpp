@@ -139,11 +139,20 @@ class LlamaServerReader final : public LineReader {
   bool read_times(std::string_view text, LogContents& contents);
   bool read_drafts(std::string_view text, std::int64_t number, LogContents& contents);
   bool read_statistics(std::string_view text, std::int64_t number, LogContents& contents);
+  bool read_round(std::string_view text, std::int64_t number);
+  [[nodiscard]] std::optional<AcceptanceCounts> take_rounds(const std::string& task);
   void note_task(std::string_view text);
   void close(LogContents& contents);
   [[nodiscard]] std::optional<AcceptanceCounts> counts(LogContents& contents) const;
 
+  /// Drafts of a task, if each is logged.
+  struct Rounds {
+    std::int64_t line = 0;
+    AcceptanceCounts counts = {};
+  };
+
   Request request_ = {};
+  std::map<std::string, Rounds> rounds_ = {};                 ///< by task
   std::map<std::string, Progress, std::less<>> before_ = {};  ///< by drafting method
   bool always_all_ = false;                                   ///< a build that counts only drafts accepted in full
   bool drafts_ = false;
@@ -162,6 +171,7 @@ bool LlamaServerReader::line(std::string_view text, std::int64_t number, LogCont
     always_all_ = true;
     return false;
   }
+  if (read_round(text, number)) return true;
   bool taken = false;
   if (text.find("statistics ") != std::string_view::npos) {
     taken = read_statistics(text, number, contents);
@@ -207,6 +217,27 @@ bool LlamaServerReader::read_drafts(std::string_view text, std::int64_t number, 
   if (const auto rates = text_after(text, "acceptance rate per position = (", ")"))
     request_.rates = take_numbers(*rates);
   return true;
+}
+
+/// "task 7 | accepted  2/ 3 draft tokens"
+bool LlamaServerReader::read_round(std::string_view text, std::int64_t number) {
+  const auto task = text_after(text, "task ", " |");
+  const auto counts = numbers_in(text, "accepted #/ # draft tokens");
+  if (!task || counts.size() != 2) return false;
+  const auto accepted = whole(counts[0]), drafted = whole(counts[1]);
+  if (!accepted || !drafted || *accepted > *drafted || *drafted == 0) return false;
+  Rounds& rounds = rounds_[std::string(trimmed(*task))];
+  rounds.line = number;
+  rounds.counts.steps += 1;
+  rounds.counts.drafted_tokens = rounds.counts.drafted_tokens.value_or(0) + *drafted;
+  rounds.counts.accepted_tokens = rounds.counts.accepted_tokens.value_or(0) + *accepted;
+  drafts_ = true;
+  return true;
+}
+
+std::optional<AcceptanceCounts> LlamaServerReader::take_rounds(const std::string& task) {
+  const auto rounds = rounds_.extract(task);
+  return rounds.empty() ? std::nullopt : std::optional(rounds.mapped().counts);
 }
 
 bool LlamaServerReader::read_statistics(std::string_view text, std::int64_t number, LogContents& contents) {
@@ -267,7 +298,13 @@ void LlamaServerReader::close(LogContents& contents) {
       done.acceptance = counts(contents);
       if (!done.acceptance && !always_all_) done.acceptance_length = request_.length;
     }
-    if (!request_.drafted && options_.drafts()) launched_[done.line] = options_.gamma();
+    if (const auto rounds = take_rounds(request_.task.value_or(""));
+        rounds && request_.accepted.value_or(*rounds->accepted_tokens) == rounds->accepted_tokens) {
+      done.decoding = Decoding::speculative;
+      done.acceptance = rounds;
+      done.acceptance_length = std::nullopt;
+    }
+    if (done.decoding == Decoding::unknown && options_.drafts()) launched_[done.line] = options_.gamma();
     if (!request_.drafter.empty()) done.drafter = request_.drafter;
     if (done.acceptance) {
       // The first token comes with the prompt.
@@ -330,6 +367,13 @@ void mark_varying(LogContents& contents) {
 
 void LlamaServerReader::finish(LogContents& contents) {
   close(contents);
+  for (const auto& [task, rounds] : rounds_) {  // of requests whose times are cut off
+    contents.observations.push_back({.line = rounds.line,
+                                     .span = Span::request,
+                                     .decoding = Decoding::speculative,
+                                     .acceptance = rounds.counts,
+                                     .stratum = {.request = task}});
+  }
   // Other formats of the same file have requests too.
   if (contents.format.find("llama-server") == std::string::npos) return;
   mark_varying(contents);
@@ -354,9 +398,10 @@ void LlamaServerReader::finish(LogContents& contents) {
 }  // namespace
 
 LineFormat llama_server_format() {
-  static const std::string anchor = R"(draft acceptance(?: rate)? =|statistics[ \t]+\S+: #calls)"
-                                    R"(|eval time =[ \t]*[\d.]+ ms /|partial sequence removal|)" +
-                                    std::string(llama_options_anchor);
+  static const std::string anchor =
+      R"(draft acceptance(?: rate)? =|statistics[ \t]+\S+: #calls)"
+      R"(|eval time =[ \t]*[\d.]+ ms /|accepted +\d+/ *\d+ draft tokens|partial sequence removal|)" +
+      std::string(llama_options_anchor);
   return lines_of<LlamaServerReader>(anchor);
 }
 

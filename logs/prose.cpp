@@ -64,6 +64,17 @@ bool is_change(std::string_view between) {
   return RE2::FullMatch(re2::StringPiece(between.data(), between.size()), change);
 }
 
+/// Where the clause ends that `text` begins in: at a comma, or at the end of its sentence.
+std::size_t end_of_clause(std::string_view text) {
+  return std::min({text.find_first_of(",;"), text.starts_with('.') ? 0 : text.find(". "), text.size()});
+}
+
+/// Whether the number behind `front` is part of a name or the second of a change: "EAGLE-3", "11.7 -> 21.2".
+bool is_other_number(std::string_view front) {
+  static const RE2 other("(?is).*(?:[a-z]-?|\\d[`* ]*(?:->|\xE2\x86\x92)[ ~`*]*)", RE2::Latin1);
+  return RE2::FullMatch(re2::StringPiece(front.data(), front.size()), other);
+}
+
 /// Whether speeds without speculation are of one setup: they hardly differ.
 bool of_one_setup(std::span<const SpokenSpeed> speeds) {
   constexpr double same = 1.1;
@@ -111,7 +122,8 @@ class ProseReader final : public LineReader {
   std::vector<SpokenSpeed> speeds_ = {};
 };
 
-/// Each speed has the words before it up to a comma or another speed, else those after it.
+/// Each speed has the words before it up to a comma or another speed, else those after it in its sentence, else, right
+/// behind a comma, those before that.
 bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& /*contents*/) {
   if (text.find_first_of("|\t") != std::string_view::npos || speeds_.size() >= max_spoken) return false;  // a table
   static const RE2 speed{std::string(spoken_speed)};
@@ -126,6 +138,7 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
     const auto begin = static_cast<std::size_t>(found.data() - text.data());
     at = begin + found.size();
     std::string_view digits = text.substr(begin);
+    if (is_other_number(text.substr(0, begin))) continue;
     if (const auto value = take_number(digits); value && *value > 0.0)
       places.push_back({.begin = begin, .end = at, .value = *value});
   }
@@ -134,6 +147,7 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
     const std::size_t from = i == 0 ? 0 : places[i - 1].end;
     const std::size_t to = i + 1 < places.size() ? places[i + 1].begin : text.size();
     std::string_view front = text.substr(from, places[i].begin - from);
+    const std::string_view sentence = front.substr(front.rfind(". ") == front.npos ? 0 : front.rfind(". ") + 1);
     front.remove_prefix(front.find_last_of(",;") + 1);
     const std::string_view behind = text.substr(places[i].end, to - places[i].end);
     const bool changed =
@@ -141,7 +155,8 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
     auto arm = arm_in_brackets(behind);
     if (!arm && changed) continue;
     if (!arm) arm = arm_in_text(front);
-    if (!arm) arm = arm_in_text(behind.substr(0, behind.find_first_of(",;")));
+    if (!arm) arm = arm_in_text(behind.substr(0, end_of_clause(behind)));
+    if (!arm && trimmed(front).empty()) arm = arm_in_text(sentence.substr(0, sentence.find_last_of(",;")));
     if (!arm) continue;
     speeds_.push_back({.line = number, .arm = *arm, .tokens_per_s = places[i].value});
     if (!arm->plain) speeds_.back().rate = spoken_rate(text);

@@ -211,11 +211,13 @@ bool Recognizer::line(std::string_view line, std::int64_t number, std::string_vi
   return true;
 }
 
-/// Runs that do not name their arm belong to that of the line above them, in a log of one format of lines.
+/// Runs that do not name their arm belong to that of the line above them, in a log of one format of lines; so do
+/// windows and requests, if one such line says that it is above those without speculation.
 void Recognizer::name_runs() {
   std::vector<Observation>& runs = contents_.observations;
   const bool other_spans = std::ranges::any_of(runs, [](const Observation& one) { return one.span != Span::run; });
-  if (other_spans || contents_.format.find(' ') != std::string::npos) return;
+  const bool names_plain = std::ranges::any_of(captions_, [](const Caption& one) { return one.arm.plain; });
+  if ((other_spans && !names_plain) || contents_.format.find(' ') != std::string::npos) return;
   for (Observation& run : runs) {
     const auto later = std::ranges::upper_bound(captions_, run.line, {}, &Caption::line);
     if (later == captions_.begin()) continue;

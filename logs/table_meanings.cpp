@@ -53,6 +53,12 @@ Arm arm_of_cells(std::string_view length_cell, std::string_view name_cell) {
   return arm;
 }
 
+/// True for an arm without drafts that states only its draft length: "0", "MTP (K = 0)".
+bool is_zero(std::string_view length_cell, std::string_view name_cell) {
+  const Arm named = arm_named(bare_cell(name_cell));
+  return named.gamma == 0.0 || (!named.plain && number_of_cell(length_cell).value == 0.0);
+}
+
 }  // namespace
 
 std::vector<double> HeadedTable::values_in(std::size_t column) const {
@@ -138,6 +144,11 @@ void HeadedTable::keep_first_of_each() {
 
 void HeadedTable::tell_apart() {
   tell_gamma();
+  names_plain_ = std::ranges::any_of(rows_, [&](const TableRow& row) {
+    const std::string_view length = text(row, Meaning::gamma);
+    const std::string_view name = text(row, Meaning::name);
+    return arm_of_cells(length, name).plain && !is_zero(length, name);
+  });
   tell_time(Meaning::tpot, "tpot_ms");
   tell_time(Meaning::ttft, "ttft_ms");
   tell_time(Meaning::iteration, "iteration_ms");
@@ -170,7 +181,10 @@ void HeadedTable::tell_gamma() {
   const std::vector<double> values = values_in(*column);
   const bool lengths =
       std::ranges::all_of(values, [&](double value) { return value <= longest && value == std::floor(value); });
-  if (lengths) return;
+  const bool of_plain = std::ranges::any_of(rows_, [&](const TableRow& row) {
+    return number_of_cell(row.cells[*column]).value.value_or(0.0) > 0.0 && arm_named(text(row, Meaning::name)).plain;
+  });
+  if (lengths && !(of_plain && columns_[*column].may_be_count)) return;
   if (columns_[*column].may_be_count) {
     columns_[*column].meaning = columns_[*column].heading.size() > 1 ? Meaning::drafted : Meaning::ignored;
   } else if (std::ranges::any_of(values, [](double value) { return value != std::floor(value); })) {
@@ -373,7 +387,8 @@ Arm HeadedTable::arm_of(const TableRow& row) const {
   auto known = arms_.find(cells);
   if (known == arms_.end()) known = arms_.emplace(cells, arm_of_cells(cells.first, cells.second)).first;
   Arm arm = known->second;
-  if (arm.plain && accepts(row)) arm.plain = false;
+  if (arm.plain && (accepts(row) || (names_plain_ && is_zero(cells.first, cells.second))))
+    arm = {.drafter = arm.drafter};
   return arm;
 }
 

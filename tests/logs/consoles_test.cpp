@@ -71,6 +71,29 @@ TEST_CASE("a run without acceptance is plain or drafts as the line above it says
   CHECK(runs[1].decoding == Decoding::plain);
 }
 
+TEST_CASE("windows are plain below a line that says so, whatever the log has besides") {
+  const auto engine = [](const char* throughput) {
+    return fmt::format(
+        "INFO 04-09 11:27:10 [loggers.py:259] Engine 000: Avg prompt throughput: 1.0 tokens/s, Avg generation "
+        "throughput: {} "
+        "tokens/s, Running: 1 reqs, Waiting: 0 reqs, GPU KV cache usage: 0.1%, Prefix cache hit rate: 0.0%\n",
+        throughput);
+  };
+  const std::string drafts =
+      "INFO 04-09 11:27:10 [metrics.py:101] SpecDecoding metrics: Mean acceptance length: 2.00, Accepted throughput: "
+      "50.00 "
+      "tokens/s, Drafted throughput: 50.00 tokens/s, Accepted: 500 tokens, Drafted: 500 tokens, Per-position "
+      "acceptance "
+      "rate: 1.000, Avg Draft acceptance rate: 100.0%\n";
+  const auto runs = read_log("without mtp\n" + engine("60.0") + "with mtp\n" + engine("100.0") + drafts).observations;
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].drafter == "mtp");
+  CHECK(read_log("drafts:\n" + engine("60.0") + "with mtp\n" + engine("100.0") + drafts).observations.at(0).decoding ==
+        Decoding::unknown);
+}
+
 TEST_CASE("a fixed request rate and the meaning of ITL each give a warning") {
   const LogContents contents = read_log(sample("vllm_bench_serve.txt"));
   CHECK(warns(contents, "W01"));

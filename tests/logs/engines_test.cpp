@@ -227,6 +227,27 @@ TEST_CASE("llama-server's requests without totals have estimated steps, without 
   CHECK(*plain.observations[0].times.iteration_ms == *plain.observations[0].times.tpot_ms);
 }
 
+TEST_CASE("llama-server's lines of each draft count the steps of a request, also where its times are cut off") {
+  const std::string log =
+      "slot update_slots: id  0 | task 7 | accepted  3/ 3 draft tokens\n"
+      "slot update_slots: id  1 | task 8 | accepted  1/ 3 draft tokens\n"
+      "slot update_slots: id  0 | task 7 | accepted  0/ 3 draft tokens\n"
+      "slot print_timing: id  0 | task 7 | prompt eval time =     100.00 ms /    50 tokens\n"
+      "slot print_timing: id  0 | task 7 |        eval time =     100.00 ms /     6 tokens\n";
+  const auto runs = posted_runs(log, "llama-server");
+  REQUIRE(runs.size() == 2);
+  const auto& cut = runs[runs[0].stratum.request == "8" ? 0 : 1];
+  const auto& whole = runs[runs[0].stratum.request == "8" ? 1 : 0];
+  CHECK(whole.decoding == Decoding::speculative);
+  CHECK(whole.acceptance->steps == 2);
+  CHECK(whole.acceptance->drafted_tokens == 6);
+  CHECK(whole.acceptance->accepted_tokens == 3);
+  CHECK(whole.times.iteration_ms == near(50.0));
+  CHECK(cut.acceptance->steps == 1);
+  CHECK(cut.acceptance->accepted_tokens == 1);
+  CHECK_FALSE(cut.times.tpot_ms);
+}
+
 TEST_CASE("llama-server's command line says whether requests drafted where no drafts are printed") {
   const std::string request =
       "slot print_timing: id  0 | task 1 | prompt eval time =     100.00 ms /    50 tokens\n"

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "logs/headings.hpp"
 #include "tests/logs/logs_testing.hpp"
 
 /// Speeds in the words of a text.
@@ -37,6 +38,29 @@ TEST_CASE("text that names arms and their speeds is read where a file has nothin
       posted_runs("model-7b   base  50.0 tokens/s\nmodel-7b   Speculative Sampling  60.0 tokens/s\n", "prose");
   REQUIRE(unnamed.size() == 2);
   CHECK_FALSE(unnamed[1].drafter);
+}
+
+TEST_CASE("a label counts behind a comma too, and words of the next sentence do not") {
+  for (const char* plain : {"Without SD, 25 t/s. With SD K=2 I get 40 t/s.",
+                            "without a draft: 25 t/s, with K=2: 40 t/s", "Ohne MTP: 25 tok/s, mit MTP K=2: 40 tok/s"}) {
+    CAPTURE(plain);
+    const auto runs = posted_runs(std::string(plain) + "\n", "prose");
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].decoding == Decoding::plain);
+    CHECK(runs[0].times.tpot_ms == near(40.0));
+    CHECK(runs[1].gamma == 2);
+  }
+  CHECK(posted_runs("Using MTP was worse, 31 t/s without it\n", "prose").at(0).decoding == Decoding::plain);
+}
+
+TEST_CASE("numbers of names and of changes are no speeds of a text") {
+  for (const char* text : {"cap Baseline tok/s EAGLE3 tok/s", "no-spec tok/s EAGLE-3 tok/s",
+                           "- with MTP: 11.7 -> 21.2 tok/s (1.81x, n=3)"}) {
+    CAPTURE(text);
+    CHECK(problem(std::string(text) + "\n").find("no line of a known format") != std::string::npos);
+  }
+  CHECK_FALSE(logs::arm_named("MTP: 11.7").gamma);
+  CHECK(logs::arm_named("MTP:3").gamma == 3.0);
 }
 
 TEST_CASE("words beside a log add nothing to it, and speeds of prompts or of other things are no arms") {

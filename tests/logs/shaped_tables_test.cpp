@@ -21,6 +21,28 @@ TEST_CASE("a table of two columns needs no bars at its ends") {
   CHECK(runs[1].times.tpot_ms == 40.0);
 }
 
+TEST_CASE("beside a row that says it is plain, K = 0 is another arm") {
+  const auto runs = posted_runs("| K | TPOT (ms) |\n|---|---|\n| none | 20 |\n| 0 | 16 |\n| 2 | 10 |\n", "table");
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].decoding == Decoding::unknown);
+  CHECK(runs[2].gamma == 2);
+  const auto columns =
+      posted_runs("| c | no spec TPOT | dsd (K=0) TPOT |\n|---|---|---|\n| 2 | 14 ms | 15 ms |\n", "table");
+  REQUIRE(columns.size() == 2);
+  CHECK(columns[0].decoding == Decoding::plain);
+  CHECK(columns[1].drafter == "dsd");
+}
+
+TEST_CASE("a count of n that a plain row has too is no draft length") {
+  const auto runs = posted_runs(
+      "| arm | n | decode |\n|---|---|---|\n| control | 3 | 36 tok/s |\n| ngram | 3 | 35 tok/s |\n", "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK_FALSE(runs[1].gamma);
+}
+
 TEST_CASE("the line above a table says what its cells measure, and its load") {
   const std::string table = "\n\n| model | baseline | MTP K=2 |\n|---|---|---|\n| a | 40 | 25 |\n";
   const auto times = posted_runs("### Time per output token (ms)" + table, "table");
