@@ -10,6 +10,7 @@
 
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/table_cells.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -143,6 +144,25 @@ std::string measure_of_cells(std::span<const std::size_t> arms, std::span<const 
   return {};
 }
 
+/// The metric of the cells of two arms, the plain one first, as a column of speedups tells it; empty if it does not.
+std::string measure_of_speedups(std::span<const std::string> headings, std::span<const std::size_t> arms,
+                                std::span<const TableRow> rows) {
+  static const RE2 speedup("(?i)\\W*(?:speed-?up|gain|ratio)\\W*(?:x\\W*)?");
+  const auto column = std::ranges::find_if(headings, [](const auto& one) { return RE2::FullMatch(one, speedup); });
+  if (column == headings.end() || arms.size() != 2) return {};
+  const auto at = static_cast<std::size_t>(column - headings.begin());
+  for (const TableRow& row : rows) {
+    const auto gain = measure_in(row.cells[at]).value;
+    const auto plain = measure_in(row.cells[arms[0]]).value, drafts = measure_in(row.cells[arms[1]]).value;
+    if (!gain || !plain || !drafts || !(*gain > 0.0 && *plain > 0.0 && *drafts > 0.0)) continue;
+    constexpr double rounded = 0.02, near_one = 0.05;
+    if (std::abs(*gain - 1.0) < near_one) continue;
+    if (std::abs(*drafts / *plain - *gain) <= rounded * *gain) return "tok/s";
+    if (std::abs(*plain / *drafts - *gain) <= rounded * *gain) return "ms/token";
+  }
+  return {};
+}
+
 /// If headings name only arms, the cells give the metric; the arm without speculation comes first. Throws
 /// RejectedRecord if the cells do not show it; nothing is split if the table has other speeds, or only one arm.
 void split_bare_arms(std::span<const std::string> headings, std::span<const TableRow> rows,
@@ -159,7 +179,9 @@ void split_bare_arms(std::span<const std::string> headings, std::span<const Tabl
   if (arms.size() < 2) return;
   std::string measure = rows.empty() ? "tok/s" : measure_of_cells(arms, rows);
   if (measure.empty()) measure = measure_of_caption;
-  if (measure.empty() && acceptance) return;
+  const bool from_plain = arm_named(headings[arms.front()]).plain;
+  if (measure.empty() && from_plain) measure = measure_of_speedups(headings, arms, rows);
+  if (measure.empty() && acceptance && !from_plain) return;
   if (measure.empty()) {
     reject({.line = rows.front().line,
             .key = headings[arms.front()],

@@ -13,6 +13,23 @@ using logs::LogContents;
 
 }  // namespace
 
+TEST_CASE("a column of speedups says whether the cells of two arms are speeds or times") {
+  const auto table = [](const char* cells) {
+    return std::string("| tokens | Baseline | MTP | Speedup | accept |\n|---|---|---|---|---|\n| 256 | ") + cells +
+           " | 70 % |\n";
+  };
+  const auto speeds = posted_runs(table("50 | 80 | **1.60x**"), "table");
+  REQUIRE(speeds.size() == 2);
+  CHECK(speeds[0].decoding == Decoding::plain);
+  CHECK(speeds[0].times.tpot_ms == near(20.0));
+  CHECK(speeds[1].times.tpot_ms == near(12.5));
+  CHECK(posted_runs(table("80 | 50 | 1.60x"), "table").at(0).times.tpot_ms == 80.0);
+  for (const char* other : {"50 | 80 | 1.30x", "50 | 51 | 1.02x"}) {
+    CAPTURE(other);
+    CHECK(problem(table(other)).find("Baseline") != std::string::npos);
+  }
+}
+
 TEST_CASE("columns that name an arm and what was measured are runs, a shared acceptance is that of the drafts") {
   const std::string table =
       "| prompt | baseline tok/s | MTP K=3 tok/s | speedup | acceptance |\n|---|---|---|---|---|\n"
