@@ -281,8 +281,19 @@ std::string why_no_acceptance(Reason reason) {
   return "acceptance could not be estimated: log the counts of another version or counter";
 }
 
-std::string why_not_of(const Advice& advice) {
+/// True if the logs have no run that is known to speculate or not to.
+bool names_no_arm(const AdviceQuestion& question) {
+  const auto is_unknown = [](const logs::Observation& one) { return one.decoding == logs::Decoding::unknown; };
+  return !question.logs.empty() && std::ranges::all_of(question.logs, [&](const logs::ObservedLog& log) {
+    return !log.contents.observations.empty() && std::ranges::all_of(log.contents.observations, is_unknown);
+  });
+}
+
+std::string why_not_of(const AdviceQuestion& question, const Advice& advice) {
   if (advice.problem() != nullptr) return why_no_acceptance(advice.problem()->reason);
+  if (names_no_arm(question)) {
+    return "which runs speculate is not known: call those that do not \"baseline\", or give them with --plain";
+  }
   if (!advice.tokens_observed) return "no acceptance was logged: give the log of a server that speculates";
   for (const LoadAdvice& load : advice.loads) {
     if (load.arms_differ.empty()) continue;
@@ -360,7 +371,7 @@ void add_words(const AdviceQuestion& question, Advice& advice) {
   const bool guessed = advice.recommendation && !is_logged(advice) && !(advice.recommendation->low > 1.0);
   advice.sign_certain = !guessed && is_sign_certain(advice);
   advice.action = action_of(advice);
-  if (!advice.recommendation) advice.why_not = why_not_of(advice);
+  if (!advice.recommendation) advice.why_not = why_not_of(question, advice);
   advice.next = next_of(advice);
   advice.evidence = evidence_of(question, advice);
   for (LoadAdvice& load : advice.loads) {

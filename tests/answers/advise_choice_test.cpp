@@ -348,6 +348,15 @@ TEST_CASE("of drafters without times and with equal steps, the one with the most
   CHECK(advice.action.starts_with("suffix, K = 3 yields 2.95 tokens per iteration"));
 }
 
+TEST_CASE("if no run is known to speculate or not, the next step is to say which does") {
+  Observation unknown = plain(8, 10.0);
+  unknown.decoding = logs::Decoding::unknown;
+  CHECK(advice_of({unknown, unknown}).next.find("--plain") != std::string::npos);
+  Observation drafts = speculative(3, 8, 12.0, 0.8);
+  drafts.acceptance = std::nullopt;
+  CHECK(advice_of({unknown, drafts}).next.find("no acceptance was logged") != std::string::npos);
+}
+
 TEST_CASE("acceptance of a block drafter is known only at the logged block sizes") {
   Observation block = speculative(8, 8, 12.0, 0.9);
   block.drafter = "dflash";
