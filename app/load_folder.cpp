@@ -15,6 +15,7 @@
 #include "answers/prediction.hpp"
 #include "app/prediction_folder.hpp"
 #include "app/texts/texts.hpp"
+#include "core/csv.hpp"
 #include "core/json_values.hpp"
 #include "latency/engines/engines.hpp"
 
