@@ -155,7 +155,7 @@ TEST_CASE("lists, trees and validations state the basis of their tables") {
   check_said(folder,
              {{"list models QWEN3 8b", {"Shapes of models, for step times:", "36 4096 151936 8190.7"}},
               {"list devices a100-80g", {"a100-80gb", "Peaks are dense, links one way."}},
-              {"list methods medusa", {"pays where a drafter must cost next to nothing", "[Cai2024; Stern2018]"}},
+              {"list methods medusa", {"pays where a drafter must cost almost nothing", "[Cai2024; Stern2018]"}},
               {"list rules lenient", {"not lossless"}},
               {"tree --accuracies heads.csv --nodes 6 --expand 2 --spread 0 --iterations 1000", {"; exactly"}},
               {"tree --accuracies heads.csv --nodes 1", {}},
