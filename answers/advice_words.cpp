@@ -13,7 +13,6 @@
 namespace foredraft::answers {
 namespace {
 
-using analytic::ChainFactor;
 using Reason = analytic::FitProblem::Reason;
 
 std::string speedup_text(const LoadAdvice& load) { return with_half_width(*load.speedup(), "x"); }
