@@ -14,10 +14,6 @@
 namespace foredraft::app {
 namespace {
 
-using answers::Advice;
-using answers::AdviceQuestion;
-using answers::LoadAdvice;
-using answers::StratumTokens;
 using nlohmann::ordered_json;
 
 std::string_view yes_or_no(bool yes) { return yes ? "yes" : "no"; }

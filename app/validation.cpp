@@ -21,7 +21,6 @@ namespace foredraft::app {
 namespace {
 
 using gpu_bench::LoopCell;
-using gpu_bench::LoopRow;
 
 std::vector<std::string> with_cell_columns(const std::vector<std::string>& further) {
   std::vector<std::string> columns{"target", "drafter", "drafting", "dtype", "gamma", "alpha", "batch", "context"};
