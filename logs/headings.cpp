@@ -466,13 +466,4 @@ std::optional<Arm> arm_in_text(std::string_view text) {
   return arm;
 }
 
-std::optional<Arm> arm_in_caption(std::string_view caption) {
-  constexpr std::size_t max_words = 60;  // more are a sentence
-  static const RE2 several(              // or options of a command
-      R"((?i).*(?:--|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*)");
-  const re2::StringPiece text(caption.data(), caption.size());
-  if (caption.size() > max_words || RE2::FullMatch(text, several)) return std::nullopt;
-  return arm_in_text(caption);
-}
-
 }  // namespace foredraft::logs

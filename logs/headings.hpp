@@ -79,7 +79,4 @@ struct Arm {
 /// the speed is that of something else, such as a prompt.
 [[nodiscard]] std::optional<Arm> arm_in_text(std::string_view text);
 
-/// The arm that a line above a run or a table names, if it names only one: "### Baseline", "With MTP, K = 3:".
-[[nodiscard]] std::optional<Arm> arm_in_caption(std::string_view caption);
-
 }  // namespace foredraft::logs

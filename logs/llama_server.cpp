@@ -130,6 +130,9 @@ struct Request {
   std::optional<Totals> totals = {};  ///< of this request, if they could be separated
 };
 
+/// Maximum number of tasks whose drafts are counted at once: memory does not grow with a log.
+constexpr std::size_t max_open_tasks = 1024;
+
 class LlamaServerReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override;
@@ -226,6 +229,7 @@ bool LlamaServerReader::read_round(std::string_view text, std::int64_t number) {
   if (!task || counts.size() != 2) return false;
   const auto accepted = whole(counts[0]), drafted = whole(counts[1]);
   if (!accepted || !drafted || *accepted > *drafted || *drafted == 0) return false;
+  if (rounds_.size() > max_open_tasks) rounds_.erase(rounds_.begin());  // tasks that never ended
   Rounds& rounds = rounds_[std::string(trimmed(*task))];
   rounds.line = number;
   rounds.counts.steps += 1;

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <iterator>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -36,9 +35,6 @@ constexpr std::size_t max_record_cell = 200;
 constexpr std::size_t max_record_depth = 4;
 constexpr std::size_t max_offers = 100'000;
 constexpr std::size_t max_other_records = 10'000;
-
-/// Maximum number of lines that name the arm of a run.
-constexpr std::size_t max_captions = 1024;
 
 /// Maximum number of kinds of observations that may alternate in a log, such as those of several engines.
 constexpr std::size_t kinds_at_once = 64;
@@ -152,7 +148,7 @@ LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
       return true;
     });
   }
-  name_runs();
+  captions_.name_runs(contents_);
   contents_.lines = lines;
   for (Problem& problem : table_problems_) {
     if (contents_.observations.empty()) {
@@ -206,30 +202,8 @@ bool Recognizer::line(std::string_view line, std::int64_t number, std::string_vi
     last_lines_ = &lines;
     return true;
   });
-  if (!taken || caption.empty() || captions_.size() == max_captions) return taken;
-  if (auto arm = arm_in_caption(caption)) captions_.push_back({.line = number, .arm = *std::move(arm)});
-  return true;
-}
-
-/// Runs that do not name their arm belong to that of the line above them, in a log of one format of lines; so do
-/// windows and requests, if one such line says that it is above those without speculation.
-void Recognizer::name_runs() {
-  std::vector<Observation>& runs = contents_.observations;
-  const bool other_spans = std::ranges::any_of(runs, [](const Observation& one) { return one.span != Span::run; });
-  const bool names_plain = std::ranges::any_of(captions_, [](const Caption& one) { return one.arm.plain; });
-  if ((other_spans && !names_plain) || contents_.format.find(' ') != std::string::npos) return;
-  for (Observation& run : runs) {
-    const auto later = std::ranges::upper_bound(captions_, run.line, {}, &Caption::line);
-    if (later == captions_.begin()) continue;
-    const Arm& arm = std::prev(later)->arm;
-    const bool counted = run.acceptance || run.acceptance_length;
-    if (!counted && (arm.plain || run.decoding != Decoding::speculative)) {
-      run.decoding = arm.plain ? Decoding::plain : Decoding::speculative;
-    }
-    if (run.decoding != Decoding::speculative || arm.plain) continue;
-    note(run.gamma, whole(arm.gamma));
-    note(run.drafter, arm.drafter);
-  }
+  if (taken) captions_.note(caption, number);
+  return taken;
 }
 
 bool Recognizer::read_value(const LogFormat& format, const JsonValue& value) {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/problems.hpp"
-#include "logs/headings.hpp"
+#include "logs/captions.hpp"
 #include "logs/json_values.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/log_format.hpp"
@@ -107,13 +107,6 @@ class Recognizer {
     TableRow row;
   };
 
-  /// An arm that a line above a run names.
-  struct Caption {
-    std::int64_t line;
-    Arm arm;
-  };
-
-  void name_runs();
   bool row_of_whole(std::string_view line, std::int64_t number);
   void end_table();
   bool offer(Lines& lines, std::string_view line);
@@ -154,7 +147,7 @@ class Recognizer {
   /// The first value that has a key of a format, but too few of them, and its line.
   const LogFormat* resembled_ = nullptr;
   std::int64_t resembled_line_ = 0;
-  std::vector<Caption> captions_ = {};
+  RunCaptions captions_ = {};
   std::size_t pool_beyond_;
 };
 

@@ -248,6 +248,14 @@ TEST_CASE("llama-server's lines of each draft count the steps of a request, also
   CHECK_FALSE(cut.times.tpot_ms);
 }
 
+TEST_CASE("tasks of llama-server that never end do not fill the memory") {
+  std::string log;
+  for (int task = 0; task < 3000; ++task) {
+    log += fmt::format("slot update_slots: id  0 | task {} | accepted  1/ 3 draft tokens\n", task);
+  }
+  CHECK(posted_runs(log, "llama-server").size() < 2000);
+}
+
 TEST_CASE("llama-server's command line says whether requests drafted where no drafts are printed") {
   const std::string request =
       "slot print_timing: id  0 | task 1 | prompt eval time =     100.00 ms /    50 tokens\n"

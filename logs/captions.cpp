@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/captions.hpp"
+
+#include <re2/re2.h>
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "logs/line_fields.hpp"
+#include "logs/record_fields.hpp"
+
+namespace foredraft::logs {
+
+std::optional<Arm> arm_in_caption(std::string_view caption) {
+  constexpr std::size_t max_words = 60;  // more are a sentence
+  static const RE2 several(              // or options of a command
+      R"((?i).*(?:--|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*)");
+  const re2::StringPiece text(caption.data(), caption.size());
+  if (caption.size() > max_words || RE2::FullMatch(text, several)) return std::nullopt;
+  return arm_in_text(caption);
+}
+
+void RunCaptions::note(std::string_view caption, std::int64_t number) {
+  constexpr std::size_t max_captions = 1024;
+  if (caption.empty() || captions_.size() == max_captions) return;
+  if (auto arm = arm_in_caption(caption)) captions_.push_back({.line = number, .arm = *std::move(arm)});
+}
+
+void RunCaptions::name_runs(LogContents& contents) const {
+  std::vector<Observation>& runs = contents.observations;
+  const bool other_spans = std::ranges::any_of(runs, [](const Observation& one) { return one.span != Span::run; });
+  const bool names_plain = std::ranges::any_of(captions_, [](const Caption& one) { return one.arm.plain; });
+  if ((other_spans && !names_plain) || contents.format.find(' ') != std::string::npos) return;
+  for (Observation& run : runs) {
+    const auto later = std::ranges::upper_bound(captions_, run.line, {}, &Caption::line);
+    if (later == captions_.begin()) continue;
+    const Arm& arm = std::prev(later)->arm;
+    const bool counted = run.acceptance || run.acceptance_length;
+    if (!counted && (arm.plain || run.decoding != Decoding::speculative)) {
+      run.decoding = arm.plain ? Decoding::plain : Decoding::speculative;
+    }
+    if (run.decoding != Decoding::speculative || arm.plain) continue;
+    logs::note(run.gamma, whole(arm.gamma));
+    logs::note(run.drafter, arm.drafter);
+  }
+}
+
+}  // namespace foredraft::logs
