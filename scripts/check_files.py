@@ -6,8 +6,8 @@ In a unity build a missing include goes unnoticed, because a neighbor has it. So
 one by one, without generating code, which takes a third of the time. clang-tidy reads all but tests and benchmarks.
 
     check_files.py                  all files; on a clean tree, .ci/checked then names the commit
-    check_files.py --since COMMIT   files changed since, and sources that include a changed header; all files if git
-                                    does not know the commit
+    check_files.py --since COMMIT   files changed since, and those that include a changed header, directly or not
+                                    (clang-tidy: directly); all files if git does not know the commit
     check_files.py FILE ...         these files
 
 Compile commands are those of the presets dev and, for clang-tidy over all, asan, which reads each header once for two
@@ -56,17 +56,25 @@ def entries_by_file():
     return entries
 
 
+def includers(changed, files):
+    """The files that include one of the changed ones."""
+    included = re.compile(r'^#include ["<](.*)[">]', re.MULTILINE)
+    return {name for name in files
+            if any(header in changed or f"include/{header}" in changed
+                   for header in included.findall((ROOT / name).read_text(encoding="utf-8")))}
+
+
 def changed_since(commit, files):
-    """The files that changed, and the sources that include one of them."""
+    """The files that changed with those that include one, directly and at all."""
     if subprocess.run(["git", "cat-file", "-e", f"{commit}^{{commit}}"], cwd=ROOT, capture_output=True).returncode != 0:
-        return files
+        return files, files
     listed = output_of("git", "diff", "--name-only", "--diff-filter=d", commit).splitlines()
     listed += output_of("git", "ls-files", "--others", "--exclude-standard").splitlines()
     changed = {name for name in listed if name in files}
-    included = re.compile(r'^#include ["<](.*)[">]', re.MULTILINE)
-    return [name for name in files
-            if name in changed or any(header in changed or f"include/{header}" in changed
-                                      for header in included.findall((ROOT / name).read_text(encoding="utf-8")))]
+    direct = reached = changed | includers(changed, files)
+    while not (further := includers(reached, files)) <= reached:
+        reached = reached | further
+    return [name for name in files if name in direct], [name for name in files if name in reached]
 
 
 def compiles_alone(entry):
@@ -101,15 +109,15 @@ def main():
     entries = entries_by_file()
     everything = not arguments
     if arguments[:1] == ["--since"]:
-        names = changed_since(arguments[1], list(entries))
+        names, compiled = changed_since(arguments[1], list(entries))
         everything = len(names) == len(entries)
     elif arguments:
-        names = [str(pathlib.Path(name).resolve().relative_to(ROOT)) for name in arguments]
+        names = compiled = [str(pathlib.Path(name).resolve().relative_to(ROOT)) for name in arguments]
         if unknown := [name for name in names if name not in entries]:
             sys.exit(f"not compiled by the preset dev: {' '.join(unknown)}")
     else:
-        names = list(entries)
-    fine = report("files that compile alone", names, lambda name: compiles_alone(entries[name]))
+        names = compiled = list(entries)
+    fine = report("files that compile alone", compiled, lambda name: compiles_alone(entries[name]))
 
     if everything:
         build = ROOT / "build/asan"

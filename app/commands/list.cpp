@@ -14,6 +14,7 @@
 #include "core/progress.hpp"
 #include "core/readable.hpp"
 #include "core/streams.hpp"
+#include "core/table.hpp"
 #include "experiments/results/manifest.hpp"
 
 namespace foredraft::app {

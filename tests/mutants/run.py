@@ -159,12 +159,12 @@ def red_plots(tree, test):
 
 
 def red_tests(tree, directory, program):
-    """Names of the failing test cases of one test; of a Catch2 program that crashes or hangs, the program's."""
+    """Names of the failing test cases of one test, of a Catch2 program the first; the program's if it crashes or hangs."""
     if program.startswith(PLOTS):
         return red_plots(tree, program)
     try:
-        run = subprocess.run([str(pathlib.Path(directory) / program)], cwd=directory, text=True, errors="replace",
-                             capture_output=True, timeout=200)
+        run = subprocess.run([str(pathlib.Path(directory) / program), "--abort"], cwd=directory, text=True,
+                             errors="replace", capture_output=True, timeout=200)
     except subprocess.TimeoutExpired:
         return [f"{program} (did not end)"]
     if run.returncode == 0:
@@ -193,7 +193,7 @@ def inject(sources, tree, directory, faults):
             if built:
                 print(built[-2000:], file=sys.stderr)
             else:
-                red = [name for program in place.tests for name in red_tests(tree, directory, program)]
+                red = next(filter(None, (red_tests(tree, directory, program) for program in place.tests)), [])
         finally:
             path.write_text(place.text, encoding="utf-8")
         more = f" and {len(red) - 2} more" if len(red) > 2 else ""
