@@ -29,7 +29,9 @@ export function number(value, digits = 4) {
   if (typeof value === "string") return value;
   const size = Math.abs(value);
   if (size !== 0 && (size >= 1e6 || size < 1e-4)) return value.toExponential(digits - 1);
-  return Number(value.toPrecision(digits)).toLocaleString("en-US", { maximumFractionDigits: 10 });
+  // Formats of Intl cost 20 ms at their first use.
+  const [whole, part] = String(Number(value.toPrecision(digits))).split(".");
+  return [whole.replace(/\B(?=(\d{3})+$)/, ","), part].filter(Boolean).join(".");
 }
 
 /** Text of the program with the symbols of the page. @param {string} text */

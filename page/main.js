@@ -94,6 +94,7 @@ function wireDrops() {
   });
 }
 
+const started = startProgram();
 for (const [name, [groups, make]] of Object.entries(TABS)) {
   const values = defaultsOf(groups);
   const tab = make(values, changed);
@@ -106,6 +107,6 @@ wireShare();
 wireDrops();
 readAddress();
 addEventListener("hashchange", readAddress);
-startProgram().then(() => Object.values(made).forEach(({ tab }) => tab.start())).catch((error) => {
+started.then(() => Object.values(made).forEach(({ tab }) => tab.start())).catch((error) => {
   byId(`panel-${shown}`).querySelector(".verdict").textContent = `The program did not start: ${error.message}`;
 });

@@ -5,11 +5,14 @@
 
 /**
  * Starts the program, which then answers any number of questions.
- * @param {Uint8Array} wasmBytes
+ * @param {WebAssembly.Module} compiled
  * @returns {Promise<{run: (argv: string[], files?: Record<string, Content>) => {code: number, stdout: string, stderr: string}}>}
  */
-export async function loadProgram(wasmBytes) {
-  const module = await loadModule({ wasmBinary: wasmBytes });
+export async function loadProgram(compiled) {
+  const module = await loadModule({ instantiateWasm: (imports, use) => {
+    WebAssembly.instantiate(compiled, imports).then((instance) => use(instance, compiled));
+    return {};
+  } });
   const { FS, WORKERFS } = module;
   FS.mkdir("/input");
   FS.mkdir("/blobs");

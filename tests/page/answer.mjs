@@ -12,7 +12,7 @@ runInThisContext(readFileSync(glue, "utf8"));
 globalThis.loadModule = loadModule;
 const { loadProgram } = await import(`data:text/javascript,${encodeURIComponent(readFileSync(program, "utf8"))}`);
 const begin = performance.now();
-const answers = await loadProgram(readFileSync(wasm));
+const answers = await loadProgram(await WebAssembly.compile(readFileSync(wasm)));
 console.error(`loaded in ${(performance.now() - begin).toFixed(0)} ms`);
 
 for await (const line of createInterface({ input: process.stdin })) {
