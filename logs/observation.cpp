@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <tuple>
 #include <utility>
 
 namespace foredraft::logs {
@@ -89,11 +90,8 @@ int power_of_two(const Real& number) {
 }
 
 /// The members of a stratum that must be equal to pool: its lengths are averaged.
-Stratum without_lengths(Stratum stratum) {
-  stratum.request = std::nullopt;
-  stratum.context_tokens = std::nullopt;
-  stratum.output_tokens = std::nullopt;
-  return stratum;
+auto without_lengths(const Stratum& stratum) {
+  return std::tie(stratum.temperature, stratum.top_p, stratum.draft_sampling, stratum.reasoning, stratum.category);
 }
 
 }  // namespace
@@ -115,24 +113,21 @@ bool may_be_pooled(const Observation& first, const Observation& second) {
          power_of_two(first.requests) == power_of_two(second.requests);
 }
 
-Observation pooled(const Observation& first, const Observation& second) {
+Observation pooled(const Observation& first, Observation second) {
   const Weights a = weights_of(first);
   const Weights b = weights_of(second);
-  Observation both = second;
-  both.trace = {};
-  both.acceptance = sum(first.acceptance, second.acceptance);
-  both.acceptance_length = mean(first.acceptance_length, a.steps, second.acceptance_length, b.steps);
-  both.requests = mean(first.requests, a.seconds, second.requests, b.seconds);
-  both.completed_requests = sum(first.completed_requests, second.completed_requests);
-  both.failed_requests = sum(first.failed_requests, second.failed_requests);
-  both.waiting = mean(first.waiting, a.seconds, second.waiting, b.seconds);
-  both.times = mean(first.times, a, second.times, b);
-  if (first.stratum.request != second.stratum.request) both.stratum.request = std::nullopt;
-  both.stratum.context_tokens = mean(first.stratum.context_tokens, a.tokens, second.stratum.context_tokens, b.tokens);
-  both.stratum.output_tokens = mean(first.stratum.output_tokens, 0.0, second.stratum.output_tokens, 0.0);
-  if (first.cuda_graphs != second.cuda_graphs) both.cuda_graphs = std::nullopt;
-  if (first.times.request_rate_per_s != second.times.request_rate_per_s) both.times.request_rate_per_s = std::nullopt;
-  return both;
+  second.trace = {};
+  second.acceptance = sum(first.acceptance, second.acceptance);
+  second.acceptance_length = mean(first.acceptance_length, a.steps, second.acceptance_length, b.steps);
+  second.requests = mean(first.requests, a.seconds, second.requests, b.seconds);
+  second.completed_requests = sum(first.completed_requests, second.completed_requests);
+  second.failed_requests = sum(first.failed_requests, second.failed_requests);
+  second.waiting = mean(first.waiting, a.seconds, second.waiting, b.seconds);
+  second.times = mean(first.times, a, second.times, b);
+  if (first.stratum.request != second.stratum.request) second.stratum.request = std::nullopt;
+  second.stratum.context_tokens = mean(first.stratum.context_tokens, a.tokens, second.stratum.context_tokens, b.tokens);
+  second.stratum.output_tokens = mean(first.stratum.output_tokens, 0.0, second.stratum.output_tokens, 0.0);
+  return second;
 }
 
 }  // namespace foredraft::logs

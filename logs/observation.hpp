@@ -152,7 +152,7 @@ struct LogContents {
 /// `first` and `second` as one observation of the same kind: counts are added; times and lengths are averaged with
 /// their weights (steps, tokens, seconds; equally if these were not logged); a value that one of them lacks is absent.
 /// Precondition: they may be pooled.
-[[nodiscard]] Observation pooled(const Observation& first, const Observation& second);
+[[nodiscard]] Observation pooled(const Observation& first, Observation second);
 
 // ---- The names of all fields of an observation: an observations file is written and read by visiting them.
 

@@ -48,7 +48,7 @@ void pool_neighbors(std::vector<Observation>& observations) {
     const auto match = std::find_if(alone.begin(), alone.end(),
                                     [&](std::size_t at) { return may_be_pooled(observations[at], observation); });
     if (match != alone.end()) {
-      observations[*match] = pooled(observations[*match], observation);
+      observations[*match] = pooled(observations[*match], std::move(observation));
       alone.erase(match);
       continue;
     }

@@ -262,8 +262,10 @@ void count_as_speculative(std::span<Observation* const> windows, bool adapts, co
 
 void VllmWindows::end_server(LogContents& contents) {
   std::vector<Observation*> windows;
-  for (Observation& window : contents.observations) {
-    if (window.line < first_line_ || window.span != Span::window) continue;
+  std::size_t first = contents.observations.size();  // of this server
+  while (first > 0 && contents.observations[first - 1].line >= first_line_) --first;
+  for (Observation& window : std::span(contents.observations).subspan(first)) {
+    if (window.span != Span::window) continue;
     windows.push_back(&window);
     std::optional<double>& seconds = window.times.duration_s;
     // The first windows of a log came before two lines told how far apart they are.

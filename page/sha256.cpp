@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "core/digest.hpp"
 
@@ -24,42 +27,49 @@ constexpr std::array<std::uint32_t, 64> constants{
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
+using Words = std::array<std::uint32_t, 8>;
+using Schedule = std::array<std::uint32_t, 16>;  ///< the newest words of the message schedule
+
+/// Round I. The eight working variables keep their places: a, the first, moves down by one each round.
+template <std::size_t I>
+void add_round(Words& variables, Schedule& schedule) {
+  const auto variable = [&](std::size_t place) -> std::uint32_t& { return variables[(64 - I + place) % 8]; };
+  const std::uint32_t a = variable(0);
+  const std::uint32_t b = variable(1);
+  const std::uint32_t c = variable(2);
+  const std::uint32_t e = variable(4);
+  const std::uint32_t f = variable(5);
+  const std::uint32_t g = variable(6);
+  if constexpr (I >= std::tuple_size_v<Schedule>) {
+    const std::uint32_t early = schedule[(I + 1) % 16];
+    const std::uint32_t late = schedule[(I + 14) % 16];
+    schedule[I % 16] += (std::rotr(early, 7) ^ std::rotr(early, 18) ^ early >> 3U) + schedule[(I + 9) % 16] +
+                        (std::rotr(late, 17) ^ std::rotr(late, 19) ^ late >> 10U);
+  }
+  std::uint32_t& h = variable(7);
+  h += (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + (g ^ (e & (f ^ g))) + constants[I] + schedule[I % 16];
+  variable(3) += h;
+  h += (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) | (c & (a | b)));
+}
+
+/// All rounds, unrolled: half as fast again as a loop over them.
+template <std::size_t... I>
+void add_rounds(Words& variables, Schedule& schedule, std::index_sequence<I...> /*rounds*/) {
+  (add_round<I>(variables, schedule), ...);
+}
+
 struct State {
-  std::array<std::uint32_t, 8> words{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                     0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  Words words{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::string unread;  ///< shorter than a block
   std::uint64_t bytes = 0;
 
   void add_block(const char* block) {
-    std::array<std::uint32_t, 64> schedule{};
+    Schedule schedule{};
     std::memcpy(schedule.data(), block, block_bytes);
-    for (std::size_t i = 0; i < 16; ++i) schedule[i] = __builtin_bswap32(schedule[i]);
-    for (std::size_t i = 16; i < 64; ++i) {
-      const std::uint32_t a = schedule[i - 15];
-      const std::uint32_t b = schedule[i - 2];
-      schedule[i] = schedule[i - 16] + (std::rotr(a, 7) ^ std::rotr(a, 18) ^ a >> 3U) + schedule[i - 7] +
-                    (std::rotr(b, 17) ^ std::rotr(b, 19) ^ b >> 10U);
-    }
-    auto [a, b, c, d, e, f, g, h] = words;
-    std::size_t i = 0;
-    const auto round = [&](auto a, auto b, auto c, auto& d, auto e, auto f, auto g, auto& h) {
-      h += (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + ((e & f) ^ (~e & g)) + constants[i] + schedule[i];
-      ++i;
-      d += h;
-      h += (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
-    };
-    while (i < schedule.size()) {
-      round(a, b, c, d, e, f, g, h);
-      round(h, a, b, c, d, e, f, g);
-      round(g, h, a, b, c, d, e, f);
-      round(f, g, h, a, b, c, d, e);
-      round(e, f, g, h, a, b, c, d);
-      round(d, e, f, g, h, a, b, c);
-      round(c, d, e, f, g, h, a, b);
-      round(b, c, d, e, f, g, h, a);
-    }
-    const std::array added{a, b, c, d, e, f, g, h};
-    for (std::size_t i = 0; i < 8; ++i) words[i] += added[i];
+    for (std::uint32_t& word : schedule) word = __builtin_bswap32(word);
+    Words variables = words;
+    add_rounds(variables, schedule, std::make_index_sequence<constants.size()>());
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] += variables[i];
   }
 };
 

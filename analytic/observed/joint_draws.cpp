@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <numbers>
 #include <numeric>
 
 #include "core/check.hpp"
@@ -53,13 +52,20 @@ std::map<std::size_t, std::vector<Share>> shares_by_source(std::span<const Clust
   return shares;
 }
 
-/// Standard normal variates in pairs [Box1958].
+/// Standard normal variates in pairs: the polar method [Marsaglia1964].
 void fill_normals(RandomStream& random, std::span<double> normals) {
   for (std::size_t i = 0; i < normals.size(); i += 2) {
-    const double radius = std::sqrt(-2.0 * std::log1p(-random.uniform()));
-    const double angle = 2.0 * std::numbers::pi * random.uniform();
-    normals[i] = radius * std::cos(angle);
-    if (i + 1 < normals.size()) normals[i + 1] = radius * std::sin(angle);
+    double x = 0.0;
+    double y = 0.0;
+    double square = 0.0;
+    while (!(square > 0.0 && square < 1.0)) {
+      x = 2.0 * random.uniform() - 1.0;
+      y = 2.0 * random.uniform() - 1.0;
+      square = x * x + y * y;
+    }
+    const double scale = std::sqrt(-2.0 * std::log(square) / square);
+    normals[i] = scale * x;
+    if (i + 1 < normals.size()) normals[i + 1] = scale * y;
   }
 }
 
