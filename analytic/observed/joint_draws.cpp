@@ -80,14 +80,16 @@ double student_spread(double degrees, double probability) {
 void add_errors(std::size_t id, std::span<const Share> shares, std::vector<std::vector<double>>& errors) {
   std::vector<double> normals;
   for (const Share& share : shares) normals.resize(std::max(normals.size(), share.weights.size()));
-  for (std::size_t draw = 0; draw < errors.front().size(); ++draw) {
+  const std::size_t draws = errors.front().size();
+  for (std::size_t draw = 0; draw < draws; draw += 2) {
     RandomStream random(seed, {.purpose = Purpose::estimate_errors, .point = id, .block = draw});
     const double probability = std::max(random.uniform(), 0x1.0p-54);
     fill_normals(random, normals);
     for (const Share& share : shares) {
-      errors[share.estimate][draw] +=
-          student_spread(share.degrees, probability) *
-          std::inner_product(share.weights.begin(), share.weights.end(), normals.begin(), 0.0);
+      const double error = student_spread(share.degrees, probability) *
+                           std::inner_product(share.weights.begin(), share.weights.end(), normals.begin(), 0.0);
+      errors[share.estimate][draw] += error;
+      if (draw + 1 < draws) errors[share.estimate][draw + 1] -= error;
     }
   }
 }

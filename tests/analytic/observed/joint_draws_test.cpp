@@ -15,7 +15,7 @@ namespace {
 
 using tests::second_route;
 
-/// Five standard errors of a share of 0.95 in default_draws draws.
+/// Five standard errors of a share of 0.95 in default_draws / 2 pairs of draws, of which both count or neither.
 constexpr double share_noise = 0.0173;
 
 ClusteredEstimate of_clusters(const std::vector<double>& tops, std::size_t clusters, bool in_time = false) {
@@ -101,6 +101,15 @@ TEST_CASE("a draw depends only on its estimate, not on those drawn with it") {
   CHECK(together[0] == joint_draws(std::vector{single}, 50).front());
   const auto longer = joint_draws(std::vector{one}, 60).front();
   CHECK(std::equal(together[2].begin(), together[2].end(), longer.begin()));
+}
+
+TEST_CASE("the draws of a pair have opposite errors") {
+  const ClusteredEstimate one = of_clusters({1.0, 1.1, 1.2, 1.3}, 7);
+  const auto draws = joint_draws(std::vector{one}, 51).front();
+  for (std::size_t j = 0; j + 1 < draws.size(); j += 2) {
+    CHECK(draws[j] * draws[j + 1] == Approx(one.value * one.value).epsilon(second_route));
+    CHECK(draws[j] != draws[j + 1]);
+  }
 }
 
 TEST_CASE("components of an error add up in the draws") {
