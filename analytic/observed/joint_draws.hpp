@@ -17,8 +17,8 @@ inline constexpr std::size_t default_draws = 8000;
 /// distribution with the standard error and degrees of freedom of uncertainty_of(). Estimates with the same clusters
 /// share one normal variate per cluster and draw, assumed sources one per id and draw, so shared errors are correlated
 /// as in the log. Every second draw has the opposite errors of the one before it, which cancels most of the noise in
-/// differences of means. The seed is fixed: a draw depends only on the estimate and the draw's number. |error / value| is
-/// at most 100. Throws DomainError for a value that is not positive.
+/// differences of means. The seed is fixed: a draw depends only on the estimate and the draw's number. |error / value|
+/// is at most 100. Throws DomainError for a value that is not positive.
 [[nodiscard]] std::vector<std::vector<double>> joint_draws(std::span<const ClusteredEstimate> estimates,
                                                            std::size_t draws = default_draws);
 
