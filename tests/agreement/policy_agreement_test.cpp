@@ -256,7 +256,7 @@ TEST_CASE("copying the input agrees with its renewal forms for infinite and fini
   }
 }
 
-TEST_CASE("policies in finite texts agree where iterations are independent") {
+TEST_CASE("policies in finite texts agree when iterations are independent") {
   tests::Simulation simulation =
       policy_simulation(Iid{0.8}, ConfidenceThreshold{0.5, 2.0, 1.0}, 6, Convention::bonus, Path::fast);
   simulation.process().sequence_length = SequenceLength{.tokens = 30.0, .geometric = false};

@@ -21,8 +21,7 @@ std::map<std::string, std::map<int, Curve>> curves_by_cache() {
 
 }  // namespace
 
-TEST_CASE(
-    "the gain of heads falls with the batch, and with the context where every verified token reads the KV cache") {
+TEST_CASE("the gain of heads falls with the batch, and with the context if every verified token reads the KV cache") {
   const auto curves = curves_by_cache();
   REQUIRE(curves.size() == 2);
   for (const auto& [cache, by_context] : curves) {

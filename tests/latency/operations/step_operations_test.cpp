@@ -157,7 +157,7 @@ TEST_CASE("the operators of every kind of pass add up to the counts of its progr
   CHECK(shapes >= 20);
 }
 
-TEST_CASE("rows of products are new tokens, or sequences where tokens are drafted one by one") {
+TEST_CASE("rows of products are new tokens, or sequences when tokens are drafted one by one") {
   const ForwardPassPoint point{4, 6, 10};
   const auto operations = [](Role role) { return ForwardPassOperations(tests::tiny_decoder(), role, {}); };
   CHECK(operations(Role::decoder_pass).rows(point) == 24.0);

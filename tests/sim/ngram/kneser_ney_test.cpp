@@ -192,7 +192,7 @@ TEST_CASE("sampled tokens follow the distribution in seen and unseen contexts") 
   }
 }
 
-TEST_CASE("discounts follow the counts of counts, and are fixed where these do not allow it") {
+TEST_CASE("discounts follow the counts of counts, and are fixed if these do not allow it") {
   // t = 4, 2, 1, 1: Y = 1/2.
   const std::vector<std::uint32_t> counts{1, 1, 1, 1, 2, 2, 3, 4, 9};
   const Discounts discounts = estimate_discounts(counts);

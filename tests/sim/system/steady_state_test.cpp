@@ -86,7 +86,7 @@ TEST_CASE("clients with answers of one length have an error, and drafts gain if 
   CHECK(simulated(simulation, short_plan).unsteady.empty());
 }
 
-TEST_CASE("batches of a single replica give an error where replicas cannot") {
+TEST_CASE("batches of a single replica give an error when replicas cannot") {
   SimulationPlan plan = by_load;
   plan.replicas = 1;
   const Simulated one = simulated(server_with(at_rate(50.0), 8), plan);

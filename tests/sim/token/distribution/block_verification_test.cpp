@@ -171,7 +171,7 @@ TEST_CASE("block verification emits at least as many tokens as rejection samplin
   CHECK(largest > 1.05);
 }
 
-TEST_CASE("where p and q are point masses block verification accepts what rejection sampling does") {
+TEST_CASE("if p and q are point masses, block verification accepts what rejection sampling does") {
   // Tokens 0, then 1 in both, then 2 against 0: two drafts are accepted, and token 0 follows.
   const std::vector<std::vector<double>> p{{1, 0, 0}, {0, 1, 0}, {1, 0, 0}, {0, 0, 1}};
   const std::vector<std::vector<double>> q{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 0, 1}};

@@ -32,7 +32,7 @@ double enumerated(const GivenDistributions& contexts, int length, double p, doub
 
 }  // namespace
 
-TEST_CASE("the joint overlap is that of the enumeration, at least that of independent tests, and 1 where p is q") {
+TEST_CASE("the joint overlap is that of the enumeration, at least that of independent tests, and 1 if p is q") {
   double expected = 0.0;
   double token_wise = 0.0;
   const double one = enumerated(two_contexts, 1, 1.0, 1.0);
