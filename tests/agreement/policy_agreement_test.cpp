@@ -49,10 +49,10 @@ sim::Tally run_policy(const tests::Simulation& simulation) {
 
 Estimate mean_gamma(const sim::Tally& tally) {
   std::array<double, sim::quantity_count> drafts{};
-  std::array<double, sim::quantity_count> rounds{};
+  std::array<double, sim::quantity_count> iterations{};
   drafts[sim::drafted] = 1.0;
-  rounds[sim::Quantity::iterations] = 1.0;
-  return ratio_estimate(tally.units, drafts, rounds);
+  iterations[sim::Quantity::iterations] = 1.0;
+  return ratio_estimate(tally.units, drafts, iterations);
 }
 
 void check_policy_estimate(const Estimate& simulated, double expected) {
