@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "answers/runs.hpp"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <optional>

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "answers/profile_prediction.hpp"
-#include "app/commands/commands.hpp"
 #include "app/texts/texts.hpp"
 #include "inputs/devices.hpp"
 #include "tests/support/run_program.hpp"

@@ -2,7 +2,6 @@
 #include "analytic/cost/iteration_cost.hpp"
 
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <limits>
 
 #include "analytic/tokens/token_count.hpp"

@@ -6,7 +6,6 @@
 
 #include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/answer/prediction.hpp"
-#include "analytic/tokens/dependent_acceptance.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/scenario.hpp"
 #include "tests/support/tolerances.hpp"

@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "core/check.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::analytic {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <limits>
 
 #include "analytic/draft_length/best_gamma.hpp"
 #include "core/marginals.hpp"

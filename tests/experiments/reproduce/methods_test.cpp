@@ -6,7 +6,6 @@
 
 #include "analytic/cost/overlapped_drafting.hpp"
 #include "experiments/reproduce/paper_formulas.hpp"
-#include "experiments/reproduce/published.hpp"
 #include "experiments/reproduce/registry.hpp"
 #include "foredraft/overlap.hpp"
 #include "tests/experiments/reproduce/reproduced.hpp"

@@ -5,7 +5,6 @@
 #include <string>
 #include <tuple>
 
-#include "experiments/reproduce/registry.hpp"
 #include "tests/experiments/reproduce/reproduced.hpp"
 #include "tests/support/tolerances.hpp"
 

@@ -3,7 +3,6 @@
 #include <map>
 #include <string>
 
-#include "experiments/reproduce/registry.hpp"
 #include "tests/experiments/reproduce/reproduced.hpp"
 
 namespace foredraft::experiments {

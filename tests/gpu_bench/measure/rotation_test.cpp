@@ -2,7 +2,6 @@
 #include "gpu_bench/measure/measure.hpp"
 
 #include <catch2/catch.hpp>
-#include <cmath>
 
 #include "foredraft/errors.hpp"
 

@@ -2,7 +2,6 @@
 #include "gpu_bench/verify/fused_exact.hpp"
 
 #include "tests/gpu_bench/verify/verify_support.hpp"
-#include "tests/support/statistics.hpp"
 
 namespace foredraft::gpu_bench::tests {
 namespace {

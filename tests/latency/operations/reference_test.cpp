@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <span>
 #include <string_view>
 
 #include "latency/operations/forward_passes.hpp"

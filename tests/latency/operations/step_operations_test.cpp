@@ -6,7 +6,6 @@
 #include <catch2/catch.hpp>
 #include <limits>
 #include <map>
-#include <string>
 
 #include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"

@@ -2,7 +2,6 @@
 #include "latency/profile/profile.hpp"
 
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>

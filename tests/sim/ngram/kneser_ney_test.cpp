@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <numeric>
 
 #include "sim/ngram/model.hpp"
 #include "tests/sim/ngram/generated_text.hpp"

@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "foredraft/simulate.hpp"

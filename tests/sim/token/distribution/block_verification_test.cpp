@@ -7,13 +7,10 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <vector>
 
 #include "core/random_stream.hpp"
-#include "foredraft/scenario.hpp"
 #include "sim/estimates.hpp"
-#include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/token_simulator.hpp"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <vector>
 
 #include "foredraft/errors.hpp"
 #include "tests/support/estimates.hpp"
