@@ -68,8 +68,7 @@ double iteration_steps(const Scenario& scenario) {
 InverseAnswer invert(const InverseQuestion& question) {
   if (question.sought == Sought::c && passes_of(question.scenario) == 0.0) {
     throw DomainError(
-        fmt::format("drafter {} takes no draft pass: c has no effect - state --c 0 to ask for an "
-                    "overhead",
+        fmt::format("drafter {} takes no draft pass: c has no effect - state --c 0 to ask for an overhead",
                     scenario::name_of(question.scenario.drafter)));
   }
   if (question.sought == Sought::alpha) return invert_alpha(question);

@@ -49,12 +49,12 @@ struct LoggingPlan {
   std::string written_for;             ///< "vLLM 0.32"
   std::vector<PlannedServer> servers;  ///< by draft length
   std::vector<PlannedLoad> loads;      ///< ascending
-  std::vector<std::string>
-      order;             ///< names of runs: a server and a round, "plain-1"; in reverse order in the second round
-  bool server_per_load;  ///< the server restarts for each load
-  double minutes;        ///< of all runs, starts of servers included
-  std::string prompts;   ///< a line of prompts.jsonl
-  std::string drafter;   ///< what to replace in the command of the server
+  /// Names of runs: a server and a round, "plain-1"; in reverse order in the second round.
+  std::vector<std::string> order;
+  bool server_per_load;             ///< the server restarts for each load
+  double minutes;                   ///< of all runs, starts of servers included
+  std::string prompts;              ///< a line of prompts.jsonl
+  std::string drafter;              ///< what to replace in the command of the server
   std::vector<std::string> keep;    ///< files to keep, and the use of each
   std::vector<std::string> advise;  ///< commands that answer from the files
 };

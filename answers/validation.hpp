@@ -67,8 +67,8 @@ struct GridRequest {
 
 struct ValidationGrid {
   std::vector<gpu_bench::LoopCell> cells;
-  std::vector<std::string> left_out =
-      {};  ///< what the profile cannot predict, and why; empty if anything was requested
+  /// What the profile cannot predict, and why; empty if anything was requested.
+  std::vector<std::string> left_out = {};
 };
 
 /// Without a request: at least 24 cells, at least 8 per pair, over gamma 2 to 7, alpha 0.5 to 0.9, and batch sizes and

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documentation site: sphinx -W --keep-going -b html docs build/site (needs pip install .[docs] and doxygen).
 
-All pages of docs/ are in the site, ARCHITECTURE.md and gpu_bench/README.md; notebooks with the outputs that they hold.
-README.md, CONTRIBUTING.md and pages of other folders are read in the repository. Not nitpicky: types of standard libraries and of numpy have no page here.
+The site has all pages of docs/, ARCHITECTURE.md and gpu_bench/README.md, and the notebooks with the outputs that they
+hold. README.md, CONTRIBUTING.md and pages of other folders are read in the repository. Not nitpicky: types of standard
+libraries and of numpy have no page here.
 """
 
 import pathlib

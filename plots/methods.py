@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 from . import curves, layout, load, style
 
 ID = "methods"
-COLUMNS = {"pair": load.OPTIONAL_TEXT, "temperature": load.NUMBER, "method": load.TEXT, "speedup": load.NUMBER, "speedup_standard_error": load.NUMBER,
-           "exact": load.NUMBER, "loss": load.NUMBER}
+COLUMNS = {"pair": load.OPTIONAL_TEXT, "temperature": load.NUMBER, "method": load.TEXT, "speedup": load.NUMBER,
+           "speedup_standard_error": load.NUMBER, "exact": load.NUMBER, "loss": load.NUMBER}
 _MOST_PANELS = 6
 _NAMES_WIDTH = 0.62  # of the names of exact methods, over that of the axis of losses
 _LEAST_LOSS = 0.05   # width of the axis if no method has a loss

@@ -115,7 +115,8 @@ def page(directory):
                       f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
                       '<meta name="viewport" content="width=device-width, initial-scale=1">',
                       f"<title>{name}: foredraft report</title>", f"<style>{report_look.STYLE}</style>", "</head>",
-                      "<body>", '<div class="page">', f"<header><h1>foredraft: {name}</h1>", *lead, "</header>", f'<nav aria-label="Contents"><ul>{"".join(contents)}</ul></nav>', "<main>", *parts,
+                      "<body>", '<div class="page">', f"<header><h1>foredraft: {name}</h1>", *lead, "</header>",
+                      f'<nav aria-label="Contents"><ul>{"".join(contents)}</ul></nav>', "<main>", *parts,
                       "</main>", "</div>", "</body>", "</html>", ""])
 
 

@@ -174,7 +174,7 @@ Simulated simulate_question(const CheckedQuestion& question, const SimulationPla
       nb::none());
 }
 
-std::optional<Path> path_of(const std::string& word) {
+Path path_of(const std::string& word) {
   if (word == "fast") return Path::fast;
   if (word == "reference") return Path::reference;
   throw InputError("foredraft: path: unknown path \"" + word + "\" - fast, reference");
@@ -216,7 +216,7 @@ void bind_questions(nb::module_& module) {
                              {.iterations = iterations,
                               .sequences = sequences,
                               .seed = seed,
-                              .path = *path_of(path),
+                              .path = path_of(path),
                               .requests = requests,
                               .replicas = replicas,
                               .warmup_requests = warmup_requests},

@@ -26,7 +26,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/alone"
 CHECKED = ROOT / ".ci/checked"
-FOLDERS = {"analytic", "answers", "app", "core", "experiments", "gpu_bench", "inputs", "latency", "logs", "scenario", "sim"}  # read by clang-tidy
+# Read by clang-tidy.
+FOLDERS = {"analytic", "answers", "app", "core", "experiments", "gpu_bench", "inputs", "latency", "logs", "scenario", "sim"}
 HEADER_CHECK = "_verify_interface_header_sets/"  # CMake writes a source for each header
 
 

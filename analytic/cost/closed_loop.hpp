@@ -7,13 +7,17 @@
 
 namespace foredraft::analytic {
 
-/// Of the sequences in iterations, by places that are always taken.
+/// Means of a server that is always full: a request that ends is replaced at once.
 struct ClosedLoop {
-  double requests_per_us, batch, decoding, iteration_us, ttft_us, decode_us;
-  IterationParts parts;  ///< of the time of an iteration
+  double requests_per_us;
+  double batch;     ///< sequences of an iteration
+  double decoding;  ///< requests that decode, averaged over time
+  double iteration_us;
+  double ttft_us, decode_us;  ///< of a request
+  IterationParts parts;       ///< in proportion: of the time of an iteration
 };
 
-/// `places`: at most max_batch. See load_equilibrium.hpp.
+/// `places`: requests in the server, at most max_batch.
 [[nodiscard]] ClosedLoop closed_loop(const ServedLoad& load, std::int64_t places);
 
 }  // namespace foredraft::analytic

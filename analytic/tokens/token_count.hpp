@@ -57,16 +57,14 @@ struct IidIteration {
 /// P(all gamma drafts are accepted) = alpha^gamma.
 [[nodiscard]] double all_accepted_probability(const IidIteration& iteration);
 
-// ---- Drafts whose length varies between iterations: long-run means of an iteration.
-
-/// Long-run means of one iteration. At least one token is drafted unless drafting is free.
-struct VaryingYield {
-  double tokens;      ///< emitted tokens, including the corrected or bonus token
-  double mean_gamma;  ///< mean draft length
-};
-
 /// The alpha of i.i.d. acceptance with `acceptance_length` tokens per iteration, in [1, max_tokens]. Requires gamma >=
 /// 1 and max_tokens >= 2; one token does not determine alpha.
 [[nodiscard]] double alpha_from_acceptance_length(double acceptance_length, std::int64_t gamma, Convention convention);
+
+/// Long-run means of an iteration whose draft length varies. At least one token is drafted unless drafting is free.
+struct VaryingYield {
+  double tokens;  ///< emitted tokens, including the corrected or bonus token
+  double mean_gamma;
+};
 
 }  // namespace foredraft::analytic

@@ -61,7 +61,7 @@ struct FillKernel {
   }
 };
 
-/// Of weights and caches.
+/// Weights and caches: sums of uniforms, shaped like a bell.
 template <class Storage>
 struct BellElement {
   Storage* out;
@@ -115,7 +115,7 @@ struct MoveMemoryKernel {
 
   template <class Block>
   FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
-    // What a block writes at a time are neighbors, and what all blocks read: both are fastest so on an H200.
+    // A block writes neighboring packs; all blocks together read neighboring packs. Each is the fastest on an H200.
     constexpr bool reads = move == MemoryMove::read;
     const std::int64_t threads_a_block = block.threads();
     const std::int64_t stride = reads ? block.blocks() * threads_a_block : threads_a_block;

@@ -156,8 +156,7 @@ struct TreeSampledRule {
   template <unsigned width, class Block, class Storage>
   FOREDRAFT_HOST_DEVICE RowVerdict finish(Block& block, const TargetRow<Storage>& row, const SoftmaxPart& part,
                                           std::byte* scratch) const {
-    const bool found = part.sum > 0.0F;
-    if (!found) return {.token = 0, .accepted = false, .fault = true};
+    if (!(part.sum > 0.0F)) return {.token = 0, .accepted = false, .fault = true};
     auto* weights = reinterpret_cast<float*>(scratch);
     const unsigned lane = block.thread() % warp_lanes;
     const unsigned groups = groups_of(vocabulary);

@@ -31,7 +31,7 @@ class Servers:
         self.stop(list(self.running))
 
     def start(self, names):
-        """Starts those that do not run, all at once, and returns when all answer; in seconds."""
+        """Starts those that do not run, all at once. Returns the seconds until all of them answered."""
         began = time.monotonic()
         self.logs.mkdir(parents=True, exist_ok=True)
         of_server = {arm.server: arm for arm in reversed(ARMS.values())}

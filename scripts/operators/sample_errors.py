@@ -49,7 +49,7 @@ def ask_all(sample, path):
             name = row.model_path.rsplit("/", 1)[-1]
             products = row.gemm_quant_mode
             if products != products:
-                products = {"fp8": "fp8"}.get(row.precision, "bfloat16" if name in DENSE else None)
+                products = "fp8" if row.precision == "fp8" else "bfloat16" if name in DENSE else None
             asked = {"model_path": SAME_SHAPE.get(row.model_path, row.model_path), "system_name": row.system,
                      "backend_name": row.backend, "backend_version": version_of(system=row.system, backend=row.backend),
                      "tp_size": int(row.tp_size), "attention_dp_size": dp, "gemm_quant_mode": products}
@@ -156,8 +156,7 @@ def write_rows(sample, rows, path):
 
 
 def draw(table, path):
-    """Predicted against measured from the file of write_rows, a panel for each engine and device, a point for each
-    row."""
+    """Draws the file of write_rows, predicted against measured: a panel for each engine and device."""
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
     from matplotlib.lines import Line2D
     from plots import style

@@ -3,7 +3,6 @@
 // tokens and speedups to about 1 % (five standard errors).
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <vector>
 
 #include "foredraft/predict.hpp"
 #include "foredraft/simulate.hpp"

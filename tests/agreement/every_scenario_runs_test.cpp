@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "foredraft/errors.hpp"
 #include "foredraft/predict.hpp"
 #include "foredraft/simulate.hpp"
 #include "scenario/check.hpp"

@@ -49,10 +49,10 @@ sim::Tally run_policy(const tests::Simulation& simulation) {
 
 Estimate mean_gamma(const sim::Tally& tally) {
   std::array<double, sim::quantity_count> drafts{};
-  std::array<double, sim::quantity_count> rounds{};
+  std::array<double, sim::quantity_count> iterations{};
   drafts[sim::drafted] = 1.0;
-  rounds[sim::Quantity::iterations] = 1.0;
-  return ratio_estimate(tally.units, drafts, rounds);
+  iterations[sim::Quantity::iterations] = 1.0;
+  return ratio_estimate(tally.units, drafts, iterations);
 }
 
 void check_policy_estimate(const Estimate& simulated, double expected) {
@@ -256,7 +256,7 @@ TEST_CASE("copying the input agrees with its renewal forms for infinite and fini
   }
 }
 
-TEST_CASE("policies in finite texts agree where iterations are independent") {
+TEST_CASE("policies in finite texts agree when iterations are independent") {
   tests::Simulation simulation =
       policy_simulation(Iid{0.8}, ConfidenceThreshold{0.5, 2.0, 1.0}, 6, Convention::bonus, Path::fast);
   simulation.process().sequence_length = SequenceLength{.tokens = 30.0, .geometric = false};

@@ -3,7 +3,6 @@
 
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <cstdint>
-#include <vector>
 
 #include "foredraft/words.hpp"
 

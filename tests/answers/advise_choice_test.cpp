@@ -46,7 +46,7 @@ Observation whole(Observation run) {
 
 }  // namespace
 
-TEST_CASE("no speculation is always a candidate: it is chosen where nothing gains more than half a percent") {
+TEST_CASE("no speculation is always a candidate: it is chosen if nothing gains more than half a percent") {
   const auto choice = [](double speedup) {
     return choice_of(advice_of({with_speedup(3, 8, speedup, 10.0), plain(8, 10.0)}));
   };
@@ -96,7 +96,7 @@ TEST_CASE("noise of a plain run affects all draft lengths equally and does not h
   CHECK(choice_of(advice).gamma == 2);
 }
 
-TEST_CASE("a logged draft length is kept where an interpolated one is hardly better") {
+TEST_CASE("a logged draft length is kept if an interpolated one is hardly better") {
   const Advice advice = advice_of({with_speedup(1, 8, 1.5, 10.0), with_speedup(3, 8, 1.62, 10.0), plain(8, 10.0)});
   CHECK(row_at(advice.loads.at(0), 2)->time == Time::interpolated);
   CHECK(row_at(advice.loads[0], 2)->expected_loss < row_at(advice.loads[0], 3)->expected_loss);
@@ -141,7 +141,7 @@ TEST_CASE("one draft length for all loads has the harmonic mean of its speedups,
   CHECK(choice_of(advice).value == Approx((10.0 + 20.0) / (10.0 / 2.0 + 20.0 / 1.1)).epsilon(of_draws));
 }
 
-TEST_CASE("a schedule turns speculation off above a load where it loses enough, with the boundary halfway") {
+TEST_CASE("a schedule turns speculation off above a load at which it loses enough, with the boundary halfway") {
   const auto choice = [](double at_64) {
     return choice_of(
         advice_of({with_speedup(3, 1, 2.5, 10.0), with_speedup(3, 64, at_64, 20.0), plain(1, 10.0), plain(64, 20.0)}));
@@ -305,7 +305,7 @@ TEST_CASE("no draft length gains more than its tokens, and no longer one more th
   CHECK(std::isnan(advice_of({adaptive, plain(8, 10.0)}).loads.at(0).at_most));
 }
 
-TEST_CASE("off is advised without a plain run where no draft length can gain") {
+TEST_CASE("off is advised without a plain run if no draft length can gain") {
   const Advice advice = advice_of({speculative(3, 8, 12.0, 0.02)});
   CHECK(choice_of(advice).gamma == 0);
   CHECK(advice.action.starts_with("Turn speculation off"));

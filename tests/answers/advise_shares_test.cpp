@@ -32,7 +32,7 @@ TEST_CASE("the shares of loads are those of all tokens of a log") {
   CHECK(advice.loads[0].share + advice.loads[1].share == Approx(1.0).epsilon(1e-12));
 }
 
-TEST_CASE("a schedule that gains a tenth at a load is worth it where it keeps the graphs, and not in vLLM") {
+TEST_CASE("a schedule that gains a tenth at a load is worth it if it keeps the graphs, and not in vLLM") {
   const std::vector<logs::Observation> windows{speculative(2, 1, 12.0, 0.9),
                                                speculative(1, 1, 11.0, 0.9),
                                                speculative(2, 64, 34.5, 0.9),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "app/texts/texts.hpp"

@@ -110,7 +110,7 @@ TEST_CASE("two draft lengths and a plain run give a recommendation with its inte
   CHECK(advice.why_not.empty());
 }
 
-TEST_CASE("a schedule is given where it beats the best single draft length by more than it costs") {
+TEST_CASE("a schedule is given if it beats the best single draft length by more than it costs") {
   const auto windows = [](double iteration_at_64) {
     return std::vector<logs::Observation>{speculative(7, 1, 12.0, 0.9),
                                           speculative(1, 1, 11.0, 0.9),
@@ -127,7 +127,7 @@ TEST_CASE("a schedule is given where it beats the best single draft length by mo
   CHECK(flat.recommendation->schedule.empty());
 }
 
-TEST_CASE("a drafter that fails at one position is named, and speculation is turned off where it loses") {
+TEST_CASE("a drafter that fails at one position is named, and speculation is turned off at loads at which it loses") {
   logs::Observation window = speculative(3, 4, 14.0, 0.13, 5000);
   window.acceptance->accepted_at = {650, 15, 0};
   window.acceptance->accepted_tokens = 665;

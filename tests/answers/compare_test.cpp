@@ -6,7 +6,6 @@
 #include "answers/comparison.hpp"
 #include "app/texts/texts.hpp"
 #include "core/random_stream.hpp"
-#include "foredraft/errors.hpp"
 #include "tests/answers/advise_testing.hpp"
 #include "tests/support/tolerances.hpp"
 

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "answers/engine_calibration.hpp"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -23,7 +23,6 @@
 #include "sim/ngram/speculation.hpp"
 #include "sim/token/models/model_pair.hpp"
 #include "tests/sim/ngram/generated_text.hpp"
-#include "tests/support/errors.hpp"
 #include "tests/support/schema_check.hpp"
 #include "tests/support/tolerances.hpp"
 

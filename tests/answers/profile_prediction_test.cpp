@@ -6,15 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "analytic/cost/iteration_cost.hpp"
-#include "analytic/tokens/token_count.hpp"
 #include "answers/prediction.hpp"
 #include "app/texts/texts.hpp"
-#include "core/problems.hpp"
 #include "inputs/devices.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/operations/forward_passes.hpp"
-#include "latency/surfaces/fit_latency.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/tolerances.hpp"

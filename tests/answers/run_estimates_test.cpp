@@ -189,7 +189,7 @@ TEST_CASE("at a stated rate the throughput is that of the arrivals, unless the s
   CHECK_FALSE(times->by_capacity);
 }
 
-TEST_CASE("throughputs are compared only where neither run has times and no rate is stated") {
+TEST_CASE("throughputs are compared only if neither run has times and no rate is stated") {
   const auto throughput = [](std::optional<double> rate) {
     Observation run = plain(8, 1.0);
     run.span = logs::Span::run;

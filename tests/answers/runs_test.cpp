@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "answers/runs.hpp"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <optional>
@@ -104,7 +103,7 @@ TEST_CASE("ways of sampling are separate loads, a single one is none") {
   CHECK(runs_in({cold, plain_cold, plain(8, 10.0)}).all.size() == 2);
 }
 
-TEST_CASE("a limit of the load generator is the load where it binds, else the requests in flight are") {
+TEST_CASE("a limit of the load generator is the load if it binds, else the requests in flight are") {
   const auto load = [](std::optional<double> limit, std::optional<double> running) {
     Observation run = whole_run();
     run.concurrency = limit;
@@ -245,7 +244,7 @@ TEST_CASE("requests of a file have the load of its whole run") {
   CHECK(runs_in({run, request}).all.size() == 1);
 }
 
-TEST_CASE("a rate exceeds the capacity where clearly fewer requests are served") {
+TEST_CASE("a rate exceeds the capacity if clearly fewer requests are served") {
   const auto overloaded = [](double served) {
     Observation run = whole_run();
     run.times.request_rate_per_s = 10.0;
@@ -256,7 +255,7 @@ TEST_CASE("a rate exceeds the capacity where clearly fewer requests are served")
   CHECK_FALSE(overloaded(9.5));
 }
 
-TEST_CASE("an unlogged draft length is inferred where all steps drafted equally many tokens") {
+TEST_CASE("an unlogged draft length is inferred if all steps drafted equally many tokens") {
   const auto gamma = [](std::int64_t drafted_of_the_second) {
     Observation one = speculative(3, 8, 12.0, 0.7, 100);
     Observation other = one;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -61,7 +60,7 @@ TEST_CASE("the best draft length is that of the closed forms, and its neighbors 
   CHECK(unbounded.speedup == Approx(5.0).epsilon(tests::second_route));
 }
 
-TEST_CASE("where draft lengths cannot be compared, asking for the best one is an error") {
+TEST_CASE("if draft lengths cannot be compared, asking for the best one is an error") {
   Scenario scenario = iid_scenario(0.8, 5, 0.05);
   scenario.cost = ConstantRatio{};
   CHECK_THROWS_WITH(best_draft_length(scenario), Catch::Contains("without a cost"));

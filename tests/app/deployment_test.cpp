@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "answers/profile_prediction.hpp"
-#include "app/commands/commands.hpp"
 #include "app/texts/texts.hpp"
 #include "inputs/devices.hpp"
 #include "tests/support/run_program.hpp"
@@ -166,7 +165,7 @@ TEST_CASE("a config.json is a model, its formats are those of the checkpoint") {
   CHECK(json["cells"][0]["one_draft"]["ms"] == shipped["cells"][0]["one_draft"]["ms"]);
 }
 
-TEST_CASE("quantized deployments fit where their weights do") {
+TEST_CASE("quantized deployments fit if their weights do") {
   const tests::TemporaryFolder folder;
   // 29.3 GB: blocks of 4.5 bits, attention and tables in 16. All in 4 bits it would be 19 GB.
   std::filesystem::create_directory(folder / "int4");

@@ -5,9 +5,6 @@
 
 #include "answers/tree_answer.hpp"
 #include "app/validation.hpp"
-#include "core/documents.hpp"
-#include "core/files.hpp"
-#include "core/problems.hpp"
 #include "experiments/results/manifest.hpp"
 #include "foredraft/errors.hpp"
 #include "gpu_bench/loop/loop_table.hpp"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -15,7 +14,6 @@
 #include "core/table.hpp"
 #include "foredraft/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "tests/support/tolerances.hpp"
 
 /// The files that `predict --out` writes for a load.
 namespace foredraft::app {

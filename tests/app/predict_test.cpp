@@ -87,7 +87,7 @@ TEST_CASE("without an operations ratio its factor is null, and without gamma the
   CHECK(json["speedup"] == json["best_speedup"]);
 }
 
-TEST_CASE("where speculation never gains the real-valued optimum is 0, and the shortest draft without a bonus token") {
+TEST_CASE("if speculation never gains, the real-valued optimum is 0, and the shortest draft without a bonus token") {
   for (const double c : {0.79, 0.81, 0.95, 1.0, 3.0}) {  // on both sides of alpha
     CAPTURE(c);
     const auto json = json_of(question(0.8, c, std::nullopt));

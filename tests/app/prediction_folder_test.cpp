@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/numbers.hpp"
-#include "core/problems.hpp"
 #include "inputs/devices.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
 #include "tests/support/errors.hpp"

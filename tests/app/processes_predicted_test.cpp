@@ -8,7 +8,6 @@
 #include "answers/prediction.hpp"
 #include "app/texts/texts.hpp"
 #include "core/table.hpp"
-#include "tests/support/tolerances.hpp"
 
 namespace foredraft::app {
 namespace {

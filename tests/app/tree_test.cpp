@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "analytic/tree/tree_search.hpp"
 #include "answers/tree_answer.hpp"
-#include "app/commands/commands.hpp"
 #include "app/texts/texts.hpp"
-#include "core/problems.hpp"
 #include "experiments/reproduce/registry.hpp"
 #include "inputs/devices.hpp"
 #include "inputs/tree_files.hpp"

@@ -2,9 +2,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "answers/profile_prediction.hpp"
 #include "app/validation.hpp"
-#include "core/problems.hpp"
 #include "gpu_bench/run/cell_plan.hpp"
 #include "latency/models/model_registry.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"

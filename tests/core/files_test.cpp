@@ -11,7 +11,6 @@
 #include <sstream>
 
 #include "core/documents.hpp"
-#include "core/problems.hpp"
 #include "tests/support/errors.hpp"
 
 namespace foredraft {

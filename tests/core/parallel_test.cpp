@@ -15,8 +15,6 @@
 #include <thread>
 #include <vector>
 
-#include "core/problems.hpp"
-
 namespace foredraft {
 
 TEST_CASE("parallel_for does each piece of work exactly once, for any number of threads") {

@@ -4,13 +4,12 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <functional>
 
-#include "core/problems.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "core/problems.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "inputs/table_reader.hpp"
 #include "tests/support/errors.hpp"

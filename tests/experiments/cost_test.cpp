@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "analytic/answer/answer.hpp"

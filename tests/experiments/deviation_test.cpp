@@ -35,7 +35,7 @@ std::optional<double> deviation_of(const Tokens& tokens) {
 
 }  // namespace
 
-TEST_CASE("a deviation is in standard errors, zero for exact agreement without spread, empty where a side is missing") {
+TEST_CASE("a deviation is in standard errors, zero for exact agreement without spread, empty if a side is missing") {
   const auto deviation = [](std::optional<double> analytic, std::optional<Estimate> simulated) {
     return deviation_of({.analytic = analytic, .simulated = simulated});
   };
@@ -69,7 +69,7 @@ TEST_CASE("a simulation without variation is compared by the standard error that
   CHECK(std::isfinite(of_nothing.value()));
 }
 
-TEST_CASE("quantities derived from tokens are compared without variation only where tokens cannot vary") {
+TEST_CASE("quantities derived from tokens are compared without variation only if tokens cannot vary") {
   ClosedForm closed_form;
   closed_form.tokens_per_iteration = 1.001;
   closed_form.tokens_variance = 0.001;

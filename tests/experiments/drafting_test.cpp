@@ -12,7 +12,6 @@
 #include "app/texts/texts.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
-#include "inputs/table_reader.hpp"
 #include "scenario/drafters.hpp"
 #include "scenario/metrics.hpp"
 #include "scenario/parameters.hpp"

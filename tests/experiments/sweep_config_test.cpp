@@ -166,7 +166,7 @@ TEST_CASE("values that do not fit together are rejected") {
              Catch::StartsWith("e.toml:7: fixed.sequence_length: not used by fidelity token"));
 }
 
-TEST_CASE("invalid parameters of a rule are rejected where the file is read, with the rule's own message") {
+TEST_CASE("invalid parameters of a rule are rejected when the file is read, with the rule's own message") {
   const auto problem = [](const std::string& rule) {
     return problems_of("[fixed]\nfidelity = \"token\"\ngamma = 5\nmodels.alpha = 0.8\nmodels.vocabulary = 50\n" + rule +
                        "\n[simulation]\niterations = 10\nseed = 1\n");

@@ -13,7 +13,6 @@
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
-#include "inputs/table_reader.hpp"
 #include "tests/experiments/compare_points.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -16,7 +16,6 @@
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/results/manifest.hpp"
 #include "foredraft/errors.hpp"
-#include "foredraft/tree.hpp"
 #include "inputs/devices.hpp"
 #include "inputs/inputs.hpp"
 #include "inputs/llama_bench.hpp"

@@ -112,7 +112,7 @@ class RunAll(unittest.TestCase):
         (self.out / "profile.json").write_text('{\n "complete": false\n}', encoding="utf-8")
         self.assertEqual(self.run_all(self.out).returncode, 0)
 
-    def test_the_library_is_timed_after_the_measurement_where_python_has_it(self):
+    def test_the_library_is_timed_after_the_measurement_if_python_has_it(self):
         self.python_does('[ "$1" = -c ] || printf \'%s\\n\' "$*" >> "$(dirname "$0")/../calls"')
         self.assertEqual(self.run_all(self.out).returncode, 0)
         measure, library = self.calls()
@@ -120,7 +120,7 @@ class RunAll(unittest.TestCase):
         self.assertLessEqual(float(measure.split()[-1]), 7.5)
         self.assertEqual(library, f"{self.folder}/time_transformers.py {self.out}-transformers.csv --seconds 30")
 
-    def test_the_library_is_not_timed_where_it_is_absent_or_the_measurement_failed(self):
+    def test_the_library_is_not_timed_if_it_is_absent_or_the_measurement_failed(self):
         self.assertEqual(self.run_all(self.out, MEASURE_CODE="1").stderr, "")
         result = self.run_all(self.out)
         self.assertEqual(result.returncode, 0)

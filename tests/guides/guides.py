@@ -10,9 +10,8 @@ file that is not there yet is all plus. Blocks of ```sh hold the commands that b
 tree.
 
 Usage: guides.py ROOT                          fails on an example that does not fit
-       guides.py ROOT --try FOLDER [NAME ...]  applies the example of each guide (or those named: "policy") to a copy of
-                                               the
-                                               tree in FOLDER, and runs its commands there
+       guides.py ROOT --try FOLDER [NAME ...]  applies the example of each guide (or those named: "policy") to a copy
+                                               of the tree in FOLDER, and runs its commands there
        guides.py ROOT --try FOLDER --together [NAME ...]   all examples at once: one build
 """
 import os

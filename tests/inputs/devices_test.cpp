@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/digest.hpp"
-#include "core/files.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/profile.hpp"
 #include "latency/profile/profile.hpp"

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "app/calibration_texts.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/profile.hpp"
 #include "inputs/devices.hpp"

@@ -82,7 +82,7 @@ TEST_CASE("a config.json is read by its path or its folder, named after the fold
                                                      digest_text(folder / "My-1B/hf_quant_config.json", quantization)});
 }
 
-TEST_CASE("a model file is read by its path where it holds one model, and by the name of one where it holds more") {
+TEST_CASE("a model file is read by its path if it holds one model, and by the name of one if it holds more") {
   const TemporaryFolder folder;
   write_text(folder / "one.toml", "[\"mine\"]\n" + own_model);
   write_text(folder / "two.toml", "[\"mine\"]\n" + own_model + "[\"other\"]\n" + own_model);

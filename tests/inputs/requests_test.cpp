@@ -10,7 +10,6 @@
 #include <tuple>
 #include <vector>
 
-#include "core/problems.hpp"
 #include "foredraft/scenario.hpp"
 #include "inputs/inputs.hpp"
 #include "tests/support/errors.hpp"

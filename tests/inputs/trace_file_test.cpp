@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/problems.hpp"
 #include "tests/support/errors.hpp"
 
 namespace foredraft::inputs {

@@ -11,7 +11,7 @@ from plots import batch_speedup, decision_map, load, plot, step_time, style, val
 
 
 class Axes(Drawn):
-    def test_every_axis_says_what_lies_along_it_and_by_factors_where_batches_or_tokens_double(self):
+    def test_every_axis_says_what_lies_along_it_and_by_factors_if_batches_or_tokens_double(self):
         sample_data.write_prediction(self.directory)
         sample_data.write_validation(self.directory)
         for module, titles, scales in (
@@ -54,7 +54,7 @@ class Prediction(Drawn):
         x, top, low, high = self.points(panels[1])[1]
         numpy.testing.assert_allclose((x, top, low, high), (2, 1590 / scale, 0.97 * 1590 / scale, 1.03 * 1590 / scale))
 
-    def test_the_title_says_the_fastest_draft_length_and_none_where_all_lose(self):
+    def test_the_title_says_the_fastest_draft_length_and_none_if_all_lose(self):
         title = self.panels(self.figure(step_time))[0].get_title(loc="left")
         best = max((float(row["speedup"]), row["gamma"]) for row in self.records("batch-speedup.csv")
                    if row["batch"] == "1")

@@ -16,7 +16,7 @@ from plots import (emnlp_figure5, emnlp_figure6, iclr_figure2, iclr_figure4, icl
 
 
 class Axes(Drawn):
-    def test_every_axis_says_what_lies_along_it_and_by_factors_where_batches_double(self):
+    def test_every_axis_says_what_lies_along_it_and_by_factors_if_batches_double(self):
         plain, batches = ("linear", "linear"), ("log", "linear")
         for module, write, titles, scales in (
                 (leviathan_figure2, sample_data.write_figure2, ["acceptance rate α", "tokens per iteration"], plain),

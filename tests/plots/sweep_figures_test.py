@@ -124,7 +124,7 @@ class Sweep(Drawn):
         self.assertEqual(figure.legends[0].get_title().get_text(), "drafted tokens γ")
         self.assertEqual(self.panels(figure)[0].get_title(loc="left"), "α = 0.5")
 
-    def test_a_letter_stands_alone_where_its_words_exceed_a_line_and_a_column_without_one_keeps_its_name(self):
+    def test_a_letter_stands_alone_if_its_words_exceed_a_line_and_a_column_without_one_keeps_its_name(self):
         long = {"labels": {"alpha": "words " * 20, "drafter": "what drafts"}}
         sample_data.write_small_sweep(self.directory, **long)
         self.assertEqual(self.figure().legends[0].get_title().get_text(), "α")

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "foredraft/errors.hpp"
 #include "foredraft/scenario.hpp"
 #include "scenario/resolve.hpp"
 #include "tests/support/every_scenario.hpp"

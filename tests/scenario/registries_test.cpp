@@ -9,8 +9,6 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <set>
-#include <string>
 
 namespace foredraft::scenario {
 namespace {

@@ -2,7 +2,6 @@
 // Simulators do not check scenarios: each of these is rejected before a simulator is constructed.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>

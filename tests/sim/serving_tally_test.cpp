@@ -58,7 +58,7 @@ TEST_CASE("estimates of serving are ratios of totals in seconds and milliseconds
   CHECK(estimates.latency_p99_ms.standard_error == Approx(100.0).epsilon(few_ulp));
 }
 
-TEST_CASE("batches that differ give an error where replicas agree, and for a single replica") {
+TEST_CASE("batches that differ give an error when replicas agree, and for a single replica") {
   const auto replica = [](std::uint64_t number) {
     ServingTally tally = serving_replica(number, 400);
     for (const std::int64_t emitted : {100, 300}) {

@@ -2,7 +2,6 @@
 #include "analytic/cost/iteration_cost.hpp"
 
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <limits>
 
 #include "analytic/tokens/token_count.hpp"
@@ -65,7 +64,7 @@ TEST_CASE("Table 1 of Leviathan et al.: both columns of all six rows, to the pri
   CHECK(rounds_to(speedup(mean, row.gamma, 0.0, Drafting::autoregressive), row.speed));
 }
 
-TEST_CASE("operations times speedup is gamma + 1 where drafting costs nothing") {
+TEST_CASE("operations times speedup is gamma + 1 when drafting costs nothing") {
   for (const double alpha : {0.0, 0.3, 0.8, 1.0}) {
     for (const std::int64_t gamma : {0, 1, 5, 1000}) {
       const double mean = tokens(alpha, gamma);

@@ -45,7 +45,7 @@ TEST_CASE("sampling is part of an iteration and of a decode step, not of the gro
   CHECK_THROWS_AS(iteration_time(iteration), DomainError);
 }
 
-TEST_CASE("where a verification costs one step the measured speedup equals that of constant c") {
+TEST_CASE("when a verification costs one step, the measured speedup equals that of constant c") {
   for (const std::int64_t gamma : {1, 3, 8}) {
     const double c = 0.07;
     const double tokens = tokens_per_iteration(IidIteration{0.8, gamma, Convention::bonus});
@@ -60,7 +60,7 @@ TEST_CASE("where a verification costs one step the measured speedup equals that 
   }
 }
 
-TEST_CASE("where passes are compute bound the speedup is the inverse of the operations factor") {
+TEST_CASE("when passes are compute bound, the speedup is the inverse of the operations factor") {
   for (const double operations_ratio : {0.0, 0.05, 0.3}) {
     for (const std::int64_t gamma : {1, 4}) {
       const double tokens = tokens_per_iteration(IidIteration{0.7, gamma, Convention::bonus});

@@ -133,7 +133,7 @@ TEST_CASE("some draft length has a speedup above 1 exactly when alpha exceeds c"
   }
 }
 
-TEST_CASE("the optimum is unbounded, with its limit, where a longer draft always helps") {
+TEST_CASE("the optimum is unbounded, with its limit, if a longer draft always helps") {
   const auto check_unbounded = [](const IidSetting& setting, double limit) {
     CAPTURE(setting.alpha, setting.c);
     const BestGamma best = best_gamma(setting);
@@ -154,7 +154,7 @@ TEST_CASE("the optimum is unbounded, with its limit, where a longer draft always
   CHECK(best_gamma(autoregressive(1.0, 4.0, Convention::bonus)).gamma == 0);
 }
 
-TEST_CASE("a block drafter gains where its limit 1 / ((1 - alpha) (1 + c)) exceeds one, and never at one") {
+TEST_CASE("a block drafter gains if its limit 1 / ((1 - alpha) (1 + c)) exceeds one, and never at one") {
   for (int i = 0; i < 64; ++i) {
     for (int j = 0; j <= 256; ++j) {
       const double alpha = i / 64.0;
@@ -256,7 +256,7 @@ TEST_CASE("the best integer is next to the real optimum") {
   }
 }
 
-TEST_CASE("there is no real optimum for block drafting, or where longer is always better") {
+TEST_CASE("there is no real optimum for block drafting, or if longer is always better") {
   CHECK_FALSE(real_gamma(block(0.8, 0.05, Convention::bonus)).has_value());
   for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
     CHECK_FALSE(real_gamma(autoregressive(1.0, 0.05, convention)).has_value());
@@ -266,7 +266,7 @@ TEST_CASE("there is no real optimum for block drafting, or where longer is alway
 
 // The slope of the speedup at gamma = 0 has the sign of -alpha log(alpha) / (1 - alpha) - c: the real optimum leaves 0
 // at a c above the alpha at which the best integer does.
-TEST_CASE("where no draft gains the real optimum is the shortest draft, never a negative one") {
+TEST_CASE("if no draft gains, the real optimum is the shortest draft, never a negative one") {
   const double alpha = GENERATE(0.05, 0.5, 0.8, 0.99);
   CAPTURE(alpha);
   const auto real = [&](double c, Convention convention) { return *real_gamma(autoregressive(alpha, c, convention)); };

@@ -109,7 +109,7 @@ TEST_CASE("an unbounded near-best range is reported, and there is none around an
   CHECK((also_long->first == 0 && also_long->last == no_end));
 }
 
-TEST_CASE("the break-even alpha is where tokens equal cost, to the last digits") {
+TEST_CASE("at the break-even alpha tokens equal cost, to the last digits") {
   const Convention convention = GENERATE(Convention::bonus, Convention::no_bonus);
   const Drafting drafting = GENERATE(Drafting::autoregressive, Drafting::block);
   for (const std::int64_t gamma : {1, 2, 3, 5, 17, 300}) {

@@ -6,7 +6,6 @@
 
 #include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/answer/prediction.hpp"
-#include "analytic/tokens/dependent_acceptance.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/scenario.hpp"
 #include "tests/support/tolerances.hpp"
@@ -95,7 +94,7 @@ TEST_CASE("a verification that grows with its tokens adds a cost to each draft")
 }
 
 TEST_CASE(
-    "a block drafter under a growing verification stops where the speedup is below 1, and drafts only where it gains") {
+    "a block drafter under a growing verification stops where the speedup is below 1, and drafts only if it gains") {
   Scenario scenario = scenario_of(Iid{0.8}, 0.2, 0.05, Convention::bonus);
   scenario.drafter = BlockDrafter{};
   const auto speedup_at = [&](std::int64_t gamma) { return *predict(scenario, gamma).asked.speedup; };
@@ -104,7 +103,7 @@ TEST_CASE(
   CHECK(predict(scenario, std::nullopt).best.gamma == 0);
 }
 
-TEST_CASE("where a draft costs nothing, mixtures and chains gain at any length, some up to a limit") {
+TEST_CASE("when a draft costs nothing, mixtures and chains gain at any length, some up to a limit") {
   const auto best = [](const AcceptanceProcess& acceptance) {
     return predict(scenario_of(acceptance, 0.0, 0.0, Convention::bonus), std::nullopt).best;
   };

@@ -4,7 +4,6 @@
 #include <boost/math/special_functions/gamma.hpp>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <vector>
 
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/best_gamma.hpp"

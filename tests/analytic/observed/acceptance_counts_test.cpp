@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analytic/observed/acceptance_counts.hpp"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <random>
 
-#include "core/check.hpp"
 #include "core/intervals.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::analytic {

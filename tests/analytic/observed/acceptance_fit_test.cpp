@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "core/check.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::analytic {
@@ -168,7 +167,7 @@ TEST_CASE("no draft yields one token, and beyond 1.5 times the logged gamma is e
   CHECK(tokens_at(fit, 12).high - tokens_at(fit, 12).low > tokens_at(fit, 6).high - tokens_at(fit, 6).low);
 }
 
-TEST_CASE("where acceptance falls with depth beyond noise, the counts override the model") {
+TEST_CASE("when acceptance falls with depth beyond noise, the counts override the model") {
   // A drafter that was trained for two drafts: the third is nearly always wrong, at any gamma.
   const AcceptanceFit fit = fit_of({counts_of({60'000, 40'000, 2'000, 100, 0}, 100'000)});
   CHECK(tokens_at(fit, 2).value > 1.95);

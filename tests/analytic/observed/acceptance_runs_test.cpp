@@ -5,10 +5,9 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
-#include <string>
 
 #include "analytic/tokens/token_count.hpp"
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::analytic {

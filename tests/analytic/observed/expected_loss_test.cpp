@@ -2,7 +2,6 @@
 #include "analytic/observed/expected_loss.hpp"
 
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <limits>
 #include <vector>
 

@@ -2,7 +2,6 @@
 #include "analytic/observed/iteration_times.hpp"
 
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <random>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <boost/math/special_functions/gamma.hpp>
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <limits>
 
 #include "analytic/tokens/dependent_acceptance.hpp"

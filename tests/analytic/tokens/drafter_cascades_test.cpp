@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "analytic/tokens/acceptance_by_position.hpp"
 #include "foredraft/predict.hpp"
 #include "foredraft/scenario.hpp"
 #include "tests/support/tolerances.hpp"

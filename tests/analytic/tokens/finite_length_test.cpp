@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analytic/tokens/finite_length.hpp"
-#include "analytic/tokens/acceptance_by_position.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
-#include <cmath>
-#include <limits>
 #include <thread>
 
+#include "analytic/tokens/acceptance_by_position.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "foredraft/errors.hpp"
 #include "tests/analytic/reference.hpp"

@@ -3,10 +3,8 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
-#include "foredraft/errors.hpp"
 #include "tests/analytic/reference.hpp"
 #include "tests/support/tolerances.hpp"
 

@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "analytic/tokens/token_count.hpp"
-#include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::analytic {

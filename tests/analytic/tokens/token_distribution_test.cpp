@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <limits>
 
 #include "analytic/draft_length/best_gamma.hpp"
 #include "core/marginals.hpp"
@@ -91,7 +90,7 @@ TEST_CASE(
         Approx(tokens_variance({alpha, 40, convention})).epsilon(rounding));
 }
 
-TEST_CASE("the variance about the mean does not cancel where nearly all drafts are accepted") {
+TEST_CASE("the variance about the mean does not cancel when nearly all drafts are accepted") {
   // X is 3 except with probability 2^-50 (2) and 2^-51 (1): marginals held exactly.
   const std::vector<double> marginal{1.0 - 0x1p-51, 1.0 - 0x1p-51 - 0x1p-50};
   const Real mean = 3 - Real(0x1p-50) - 2 * Real(0x1p-51);

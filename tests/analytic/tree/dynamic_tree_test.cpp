@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <numeric>
 
 #include "analytic/tree/tree_search.hpp"
 #include "core/random_stream.hpp"

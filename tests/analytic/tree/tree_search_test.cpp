@@ -67,7 +67,7 @@ TEST_CASE("the greedy tree is the best of all trees of every size and depth, and
   }
 }
 
-TEST_CASE("the dynamic program is the best of all gapless trees where accuracies rise with rank") {
+TEST_CASE("the dynamic program is the best of all gapless trees when accuracies rise with rank") {
   RandomStream random(6, {Purpose::test, 0, 0});
   int better_than_falling_order = 0;
   for (int round = 0; round < 12; ++round) {

@@ -6,14 +6,13 @@
 
 #include "analytic/cost/overlapped_drafting.hpp"
 #include "experiments/reproduce/paper_formulas.hpp"
-#include "experiments/reproduce/published.hpp"
 #include "experiments/reproduce/registry.hpp"
 #include "foredraft/overlap.hpp"
 #include "tests/experiments/reproduce/reproduced.hpp"
 
 namespace foredraft::experiments {
 
-TEST_CASE("block verification accepts 11/9 of two drafts where token by token accepts 10/9, and nothing over 12/9") {
+TEST_CASE("of two drafts block verification accepts 11/9, token by token 10/9, and nothing over 12/9") {
   const ExperimentResult result = tests::reproduced("block-rule-example");
   CHECK(tests::rows_with(result, Kind::exact, Verdict::pass) == 3);
   CHECK(tests::row_of(result, "token by token", "accepted_ninths").ours.value() == Approx(10.0).epsilon(1e-12));

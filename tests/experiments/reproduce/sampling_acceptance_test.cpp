@@ -5,13 +5,12 @@
 #include <string>
 #include <tuple>
 
-#include "experiments/reproduce/registry.hpp"
 #include "tests/experiments/reproduce/reproduced.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {
 
-TEST_CASE("temperatures agree where they are equal, argmax drafts lose with the target's, and truncation at 1 costs") {
+TEST_CASE("temperatures agree if they are equal, argmax drafts lose with the target's, and truncation at 1 costs") {
   std::map<std::tuple<std::string, std::string, std::string, double>, double> acceptance;
   for (const auto& line : tests::data_lines(tests::reproduced("sampling-acceptance"))) {
     acceptance[{line.at(0), line.at(1), line.at(2), std::stod(line.at(3))}] = std::stod(line.at(4));

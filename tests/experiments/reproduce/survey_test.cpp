@@ -3,7 +3,6 @@
 #include <map>
 #include <string>
 
-#include "experiments/reproduce/registry.hpp"
 #include "tests/experiments/reproduce/reproduced.hpp"
 
 namespace foredraft::experiments {
@@ -21,8 +20,7 @@ std::map<std::string, std::map<int, Curve>> curves_by_cache() {
 
 }  // namespace
 
-TEST_CASE(
-    "the gain of heads falls with the batch, and with the context where every verified token reads the KV cache") {
+TEST_CASE("the gain of heads falls with the batch, and with the context if every verified token reads the KV cache") {
   const auto curves = curves_by_cache();
   REQUIRE(curves.size() == 2);
   for (const auto& [cache, by_context] : curves) {

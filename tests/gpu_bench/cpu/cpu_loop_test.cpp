@@ -2,10 +2,8 @@
 #include "gpu_bench/cpu/cpu_loop.hpp"
 
 #include <catch2/catch.hpp>
-#include <cmath>
 
 #include "foredraft/errors.hpp"
-#include "gpu_bench/run/host_facts.hpp"
 #include "latency/models/model_registry.hpp"
 
 namespace foredraft::gpu_bench {

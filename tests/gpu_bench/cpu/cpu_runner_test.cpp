@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "gpu_bench/cpu/vector_kernels.hpp"
 #include "gpu_bench/kernels/test_programs.hpp"
 #include "latency/operations/forward_passes.hpp"
 #include "latency/operations/reference.hpp"

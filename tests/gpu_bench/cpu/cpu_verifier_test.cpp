@@ -38,7 +38,7 @@ TEST_CASE("verification on the CPU emits the reference's tokens on every instruc
   });
 }
 
-TEST_CASE("verification on the CPU draws from rows only where gamma is 0, and needs no drafter") {
+TEST_CASE("verification on the CPU only draws from rows if gamma is 0, and needs no drafter") {
   for (const unsigned vocabulary : {50U, 4100U}) {
     auto batch = random_batch<float>(6, 0, vocabulary, 41);
     CHECK(check_on_cpu(batch) == 0);
@@ -77,7 +77,7 @@ TEST_CASE("verification on the CPU ends a request's drafts at padding and reads 
   CHECK(emitted.faults == std::vector<std::uint32_t>(4, 0));
 }
 
-TEST_CASE("verification on the CPU accepts every draft where p = q, and one-hot rows leave no choice") {
+TEST_CASE("verification on the CPU accepts every draft if p = q, and one-hot rows leave no choice") {
   auto batch = random_batch<float>(4, 5, 2500, 47);
   for (unsigned b = 0; b < 4; ++b) {
     for (unsigned i = 0; i < 5; ++i) std::ranges::copy(batch.target_row(b, i), batch.draft_row(b, i).begin());

@@ -8,7 +8,6 @@
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <numeric>
-#include <system_error>
 
 namespace {
 

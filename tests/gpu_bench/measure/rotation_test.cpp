@@ -2,13 +2,12 @@
 #include "gpu_bench/measure/measure.hpp"
 
 #include <catch2/catch.hpp>
-#include <cmath>
 
 #include "foredraft/errors.hpp"
 
 namespace foredraft::gpu_bench {
 
-TEST_CASE("there are enough copies for five caches between two uses, one where a pass is larger") {
+TEST_CASE("there are enough copies for five caches between two uses, and one copy if a pass is larger") {
   constexpr double cache_bytes = 50e6;
   CHECK(copies_for_cold(1e9, cache_bytes) == 1);
   CHECK(copies_for_cold(250e6, cache_bytes) == 1);

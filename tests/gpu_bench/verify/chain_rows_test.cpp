@@ -208,7 +208,7 @@ TEST_CASE("top_beta is greedy_match at beta 1 and at tolerance 0, of tied tokens
   }
 }
 
-TEST_CASE("typical_acceptance compares with epsilon where a row is certain, with exp(-entropy) where it is not") {
+TEST_CASE("typical_acceptance compares with epsilon if a row is certain, with exp(-entropy) if it is not") {
   const TypicalAcceptance rule{.epsilon = 0.2, .delta = 0.5};
   // Eight tokens alike: exp(-H) = 1/8, the threshold 1/16.
   CHECK(accepts(rule, std::vector<float>(8, 7.0F), 5));

@@ -2,7 +2,6 @@
 #include "gpu_bench/verify/fused_exact.hpp"
 
 #include "tests/gpu_bench/verify/verify_support.hpp"
-#include "tests/support/statistics.hpp"
 
 namespace foredraft::gpu_bench::tests {
 namespace {
@@ -113,7 +112,7 @@ TEST_CASE("the fused verifier draws the bonus token without a draft: gamma 0, co
   CHECK(emitted.faults == std::vector<std::uint32_t>(4, 0));
 }
 
-TEST_CASE("the fused verifier accepts every draft where p = q, and one-hot rows leave no choice") {
+TEST_CASE("the fused verifier accepts every draft if p = q, and one-hot rows leave no choice") {
   auto batch = random_batch<Half>(4, 5, 264, 47);
   for (unsigned b = 0; b < 4; ++b) {
     for (unsigned i = 0; i < 5; ++i) std::ranges::copy(batch.target_row(b, i), batch.draft_row(b, i).begin());
@@ -138,7 +137,7 @@ TEST_CASE("the fused verifier accepts every draft where p = q, and one-hot rows 
   CHECK(check_reference(batch, emitted) == 0);
 }
 
-TEST_CASE("the fused verifier draws from p where a rejection leaves no residual") {
+TEST_CASE("the fused verifier draws from p if a rejection leaves no residual") {
   const std::vector<float> row{0.0F, -float_infinity, 1.0F, 0.5F};
   std::vector<unsigned> seen(4, 0);
   for (std::uint32_t iteration = 0; iteration < 60; ++iteration) {
@@ -186,7 +185,7 @@ TEST_CASE("the fused verifier takes NaN for -inf and +inf for the largest number
   CHECK(rejected > 0);
 }
 
-TEST_CASE("the fused verifier has an answer for rows where nothing is finite") {
+TEST_CASE("the fused verifier has an answer for rows without a finite value") {
   const std::vector<float> plain{0.0F, 1.0F, 2.0F, 0.5F};
   const std::vector<float> nothing(4, -float_infinity);
   Emitted emitted = fused(single(nothing, plain, 2));

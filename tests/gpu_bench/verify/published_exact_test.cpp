@@ -43,8 +43,7 @@ TEST_CASE("published exact verifiers decide in fp32 as in double precision, exce
   }
 }
 
-TEMPLATE_TEST_CASE("in 16 bits published exact verifiers agree where no decision is within rounding", "", Half,
-                   Bfloat16) {
+TEMPLATE_TEST_CASE("in 16 bits published exact verifiers agree if no decision is within rounding", "", Half, Bfloat16) {
   for (const Published verifier : exact_verifiers) {
     const auto batch = random_batch<TestType>(30, 3, 5, 4);
     // A decision is close with twice the rounding's probability at each of some ten boundaries.

@@ -23,7 +23,7 @@ TEST_CASE("the sigmoid verifier draws the token after accepted drafts from sigma
   CHECK(zeros <= 14);  // 4 of 32 are expected; more than 14 happen once in a million draws
 }
 
-TEST_CASE("the sigmoid verifier draws from the target's sigmas where a rejection leaves nothing, and reports it") {
+TEST_CASE("the sigmoid verifier draws from the target's sigmas if a rejection leaves nothing, and reports it") {
   auto batch = random_batch<float>(16, 1, 5, 31);
   for (unsigned request = 0; request < batch.batch; ++request) {
     fill_row(batch.target_row(request, 0), -8.0F);  // below every logit of the drafter

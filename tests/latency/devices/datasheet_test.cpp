@@ -254,7 +254,7 @@ TEST_CASE("printed matrix peaks are multiprocessors times operations a clock tim
   }
 }
 
-TEST_CASE("printed bandwidths are twice the memory clock times the bus, where the clock is known") {
+TEST_CASE("printed bandwidths are twice the memory clock times the bus, if the clock is known") {
   std::vector<std::string> checked;
   for (const DeviceSheet& sheet : device_registry()) {
     CAPTURE(sheet.name);
@@ -269,7 +269,7 @@ TEST_CASE("printed bandwidths are twice the memory clock times the bus, where th
                                             "h100-pcie", "p100", "v100", "v100-32gb"});
 }
 
-TEST_CASE("bf16 runs as fast as fp16 and tf32 half as fast, where they exist") {
+TEST_CASE("bf16 runs as fast as fp16 and tf32 half as fast, if they exist") {
   for (const DeviceSheet& sheet : device_registry()) {
     // Measured, not printed.
     if (is_any_of(sheet.name, {"m3-max", "m3-ultra", "m4-max", "m4-pro", "m5-max", "arc-a770"})) continue;
@@ -286,7 +286,7 @@ TEST_CASE("bf16 runs as fast as fp16 and tf32 half as fast, where they exist") {
   }
 }
 
-TEST_CASE("8 bits run twice as fast as 16 and 4 bits at least as fast again, where they exist") {
+TEST_CASE("8 bits run twice as fast as 16 and 4 bits at least as fast again, if they exist") {
   const auto twice = [](const Figure& narrow, double wide) {
     if (narrow.value) CHECK(*narrow.value == Approx(2.0 * wide).epsilon(printed_below_boost));
   };

@@ -8,7 +8,6 @@
 #include "foredraft/errors.hpp"
 #include "latency/models/hugging_face.hpp"
 #include "latency/models/model_registry.hpp"
-#include "latency/models/storage.hpp"
 #include "latency/operations/model_bytes.hpp"
 #include "latency/operations/step_operations.hpp"
 #include "tests/support/errors.hpp"

@@ -166,7 +166,7 @@ TEST_CASE("formats of single layers: of GPTQ's expressions, auto-round's names a
   CHECK(formats_of(dense, R"("quant_method": "awq", "bits": 4, "lm_head": true)").of(ModelPart::vocabulary).bits < 5.0);
 }
 
-TEST_CASE("layers for drafting are in 16 bits where lists exclude them, under their various names") {
+TEST_CASE("layers for drafting are in 16 bits if lists exclude them, under their various names") {
   const auto drafting = [](const std::string& quantization) {
     return to_text(model_of(mixture, quantization).drafting_weights.value());
   };

@@ -79,7 +79,7 @@ TEST_CASE("bits of llama.cpp's types are bytes of a block over its values") {
   CHECK(bits_of(NumberFormat::tq1_0) == 54.0 * 8 / 256);
 }
 
-TEST_CASE("shipped models know the formats of their checkpoints where these are not 16 bits") {
+TEST_CASE("shipped models know the formats of their checkpoints if these are not 16 bits") {
   const auto native = [](const char* name) {
     const auto& formats = find_model(model_registry(), name).native_formats;
     return formats ? to_text(*formats) : std::string();

@@ -44,7 +44,7 @@ TEST_CASE("bytes and operations of each operation, counted by hand") {
     CHECK(work_of(Embed{some, some, no_buffer, some, 6, 8, 10, 3, 4}, type) == Work{24 + 96, 96, 0});
     CHECK(work_of(Embed{some, some, some, some, 6, 8, 10, 3, 4}, type) == Work{24 + 96 + 48, 96, 48});
   }
-  SECTION("add_normalize: the stream changes only where something is added to it") {
+  SECTION("add_normalize: the stream changes only if something is added to it") {
     CHECK(work_of(AddNormalise{some, some, some, no_buffer, some, 6, 8, Norm::rms}, type) ==
           Work{96 + 96 + 16, 96 + 96, 5 * 48});
     CHECK(work_of(AddNormalise{some, no_buffer, some, some, some, 6, 8, Norm::layer}, type) ==
@@ -54,7 +54,7 @@ TEST_CASE("bytes and operations of each operation, counted by hand") {
     CHECK(work_of(Project{some, some, some, some, 6, 16, 8, false}, type) == Work{96 + 256 + 32, 192, 1536 + 96});
     CHECK(work_of(Project{some, some, no_buffer, some, 6, 16, 8, true}, type) == Work{96 + 256 + 192, 192, 1536});
   }
-  SECTION("store_keys_values: queries only where they are rotated") {
+  SECTION("store_keys_values: queries only if they are rotated") {
     CHECK(work_of(StoreKeysValues{some, some, some, 2, 3, 4, 9, 4, 2, 2, true}, type) ==
           Work{96 + 96, 96 + 48 + 48, 3 * 72});
     CHECK(work_of(StoreKeysValues{some, some, some, 2, 3, 4, 9, 4, 2, 2, false}, type) == Work{96, 48 + 48, 0});

@@ -4,7 +4,6 @@
 
 #include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
-#include "latency/operations/counts.hpp"
 #include "latency/operations/forward_passes.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
 #include "tests/support/errors.hpp"

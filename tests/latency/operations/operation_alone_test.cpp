@@ -6,12 +6,10 @@
 #include <map>
 #include <set>
 
-#include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/operations/forward_passes.hpp"
 #include "latency/operations/model_bytes.hpp"
 #include "latency/operations/reference.hpp"
-#include "latency/operations/step_operations.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
 
 namespace foredraft::latency {

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <span>
 #include <string_view>
 
 #include "latency/operations/forward_passes.hpp"
@@ -107,7 +106,7 @@ TEST_CASE("a projection multiplies by the transposed weight, adds its bias and t
   CHECK(run_one(Project{0, 1, no_buffer, 3, 2, 3, 2, true}, contents)[3] == std::vector<double>{2, 211, 3, 5, 432, 6});
 }
 
-TEST_CASE("activations at points where their values are known, with the gate after the input") {
+TEST_CASE("activations at points whose values are known, with the gate after the input") {
   const auto value = [](Activation function, double x) {
     return run_one(Activate{0, 1, 1, 1, function, false}, {{x}, {0}})[1][0];
   };

@@ -6,7 +6,6 @@
 #include <catch2/catch.hpp>
 #include <limits>
 #include <map>
-#include <string>
 
 #include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
@@ -157,7 +156,7 @@ TEST_CASE("the operators of every kind of pass add up to the counts of its progr
   CHECK(shapes >= 20);
 }
 
-TEST_CASE("rows of products are new tokens, or sequences where tokens are drafted one by one") {
+TEST_CASE("rows of products are new tokens, or sequences when tokens are drafted one by one") {
   const ForwardPassPoint point{4, 6, 10};
   const auto operations = [](Role role) { return ForwardPassOperations(tests::tiny_decoder(), role, {}); };
   CHECK(operations(Role::decoder_pass).rows(point) == 24.0);

@@ -2,7 +2,6 @@
 #include "latency/profile/profile.hpp"
 
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -86,7 +85,7 @@ TEST_CASE("the document states the values derived from its own") {
   CHECK(document.at("steps").at(3).at("relative_spread").is_null());
 }
 
-TEST_CASE("without limits there is no ceiling, and a data sheet's bandwidth is used only where none was measured") {
+TEST_CASE("without limits there is no ceiling, and a data sheet's bandwidth is used only if none was measured") {
   Profile profile = synthetic_profile();
   const Timing& timing = profile.steps[0].timing;
   CHECK_FALSE(floor_us(Limits{}, "fp16", timing));
@@ -191,7 +190,7 @@ TEST_CASE("only contents that the first schema cannot express need the second on
   }
 }
 
-TEST_CASE("the capacity is the driver's, where the maker prints another") {
+TEST_CASE("the capacity is the driver's, even if the maker prints another") {
   Profile profile = synthetic_profile();
   profile.device.memory_bytes = {.value = 80e9, .ci95 = {}, .origin = "printed"};
   CHECK(capacity_bytes(profile.device) == 80e9);

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "latency/surfaces/step_model.hpp"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
-#include <cmath>
 
-#include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/models/storage.hpp"
 #include "latency/surfaces/fit_latency.hpp"

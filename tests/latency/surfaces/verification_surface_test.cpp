@@ -55,7 +55,7 @@ TEST_CASE("draws and verifications have their measured times, and separate strai
   CHECK_FALSE(surface.at(8, 0)->inside);
 }
 
-TEST_CASE("the A/A difference is a verification's spread where it is wider than its own") {
+TEST_CASE("the A/A difference is a verification's spread if it is wider than its own") {
   Profile profile = measured_profile();
   profile.aa_test = AgainstItself{.pairs = 10, .median_difference = 0.004, .p95_difference = 0.03};
   CHECK(VerificationSurface(profile, fp32_eager, vocabulary).at(1, 4)->spread.value() ==

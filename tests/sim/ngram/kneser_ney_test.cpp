@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <numeric>
 
 #include "sim/ngram/model.hpp"
 #include "tests/sim/ngram/generated_text.hpp"
@@ -192,7 +191,7 @@ TEST_CASE("sampled tokens follow the distribution in seen and unseen contexts") 
   }
 }
 
-TEST_CASE("discounts follow the counts of counts, and are fixed where these do not allow it") {
+TEST_CASE("discounts follow the counts of counts, and are fixed if these do not allow it") {
   // t = 4, 2, 1, 1: Y = 1/2.
   const std::vector<std::uint32_t> counts{1, 1, 1, 1, 2, 2, 3, 4, 9};
   const Discounts discounts = estimate_discounts(counts);

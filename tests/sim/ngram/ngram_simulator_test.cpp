@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/token/token_simulator.hpp"
 
 #include <boost/math/distributions/chi_squared.hpp>
 #include <catch2/catch.hpp>

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <set>
-#include <span>
 #include <vector>
 
 #include "sim/ngram/model.hpp"

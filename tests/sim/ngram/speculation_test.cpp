@@ -7,7 +7,6 @@
 
 #include "tests/sim/ngram/generated_text.hpp"
 #include "tests/support/statistics.hpp"
-#include "tests/support/tolerances.hpp"
 
 namespace foredraft::ngram {
 namespace {

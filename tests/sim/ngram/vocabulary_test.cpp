@@ -23,7 +23,7 @@ TEST_CASE("letters and digits form words, every other visible character is a wor
   CHECK(words_of("x2y don't") == std::vector<std::string>{"x2y", "don", "'", "t"});
 }
 
-TEST_CASE("a run of blanks is one newline token where it holds a line feed, and nothing elsewhere") {
+TEST_CASE("a run of blanks is one newline token if it holds a line feed, else nothing") {
   CHECK(words_of("a \t b\r\n\r\n  c\fd\n") == std::vector<std::string>{"a", "b", "\n", "c", "d", "\n"});
   CHECK(words_of(" \t ").empty());
 }

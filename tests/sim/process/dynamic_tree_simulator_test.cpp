@@ -7,7 +7,6 @@
 #include "foredraft/errors.hpp"
 #include "sim/estimates.hpp"
 #include "tests/support/statistics.hpp"
-#include "tests/support/tolerances.hpp"
 
 namespace foredraft::sim {
 namespace {

@@ -7,7 +7,6 @@
 #include "sim/estimates.hpp"
 #include "tests/sim/process/process_testing.hpp"
 #include "tests/support/estimates.hpp"
-#include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::sim {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <limits>
 
 #include "core/random_stream.hpp"
 #include "foredraft/errors.hpp"

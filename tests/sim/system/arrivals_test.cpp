@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::sim {

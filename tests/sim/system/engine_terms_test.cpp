@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <set>
 #include <vector>
 
-#include "sim/system/serving_simulator.hpp"
 #include "tests/support/simulation.hpp"
 
 // The times that an engine adds to forward passes, in runs simple enough to list every event: constant lengths,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 #include <memory>
-#include <vector>
 
 #include "sim/estimates.hpp"
 #include "tests/support/simulation.hpp"

@@ -2,7 +2,6 @@
 #include "sim/system/serving_simulator.hpp"
 
 #include <catch2/catch.hpp>
-#include <stdexcept>
 
 namespace foredraft::sim {
 

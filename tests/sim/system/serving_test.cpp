@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/system/serving_simulator.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
-#include <stdexcept>
 #include <tuple>
 
 #include "foredraft/errors.hpp"

@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "foredraft/simulate.hpp"
@@ -86,7 +85,7 @@ TEST_CASE("clients with answers of one length have an error, and drafts gain if 
   CHECK(simulated(simulation, short_plan).unsteady.empty());
 }
 
-TEST_CASE("batches of a single replica give an error where replicas cannot") {
+TEST_CASE("batches of a single replica give an error when replicas cannot") {
   SimulationPlan plan = by_load;
   plan.replicas = 1;
   const Simulated one = simulated(server_with(at_rate(50.0), 8), plan);

@@ -85,7 +85,7 @@ TEST_CASE("p = q accepts every draft, p and q on different tokens none") {
   CHECK(none.units.sum(tested) == 5000);
 }
 
-TEST_CASE("at temperature 0 drafts are accepted where the argmaxes agree, ties going to the lowest index") {
+TEST_CASE("at temperature 0 a draft is accepted if the argmaxes agree, ties going to the lowest index") {
   // Contexts 1 to 3 of p and q at temperature 0: tokens 0, 1, 4 against 4, 3, 1: no agreement. Then a tie of p at
   // tokens 1 and 2 with a tie of q at 1 and 2: both take 1.
   tests::Simulation simulation = tests::simulation_of(tests::given(tests::three_contexts()), 3, 3000);
@@ -169,7 +169,7 @@ TEST_CASE("emitted tokens equal counted tokens") {
   }
 }
 
-TEST_CASE("expected acceptance is NaN where there is no finite pool") {
+TEST_CASE("expected acceptance is NaN without a finite pool") {
   tests::Simulation simulation = tests::simulation_of(tests::small_pair(), 4, 100);
   tests::contexts_of(simulation) = Contexts::fresh;
   CHECK(std::isnan(expected_acceptance(*tests::simulator_of(simulation, 5))));

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <vector>
 
 #include "foredraft/errors.hpp"

@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <string>
-#include <utility>
 
 #include "experiments/reproduce/registry.hpp"
 #include "experiments/reproduce/specdec/translation.hpp"

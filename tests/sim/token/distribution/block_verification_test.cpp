@@ -7,13 +7,10 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <vector>
 
 #include "core/random_stream.hpp"
-#include "foredraft/scenario.hpp"
 #include "sim/estimates.hpp"
-#include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/token_simulator.hpp"
@@ -171,7 +168,7 @@ TEST_CASE("block verification emits at least as many tokens as rejection samplin
   CHECK(largest > 1.05);
 }
 
-TEST_CASE("where p and q are point masses block verification accepts what rejection sampling does") {
+TEST_CASE("if p and q are point masses, block verification accepts what rejection sampling does") {
   // Tokens 0, then 1 in both, then 2 against 0: two drafts are accepted, and token 0 follows.
   const std::vector<std::vector<double>> p{{1, 0, 0}, {0, 1, 0}, {1, 0, 0}, {0, 0, 1}};
   const std::vector<std::vector<double>> q{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 0, 1}};

@@ -276,7 +276,7 @@ TEST_CASE("k_seq by hand: the root for P = (1, 0), Q = (1/2, 1/2), and p = q") {
   CHECK(acceptance_probability(*rule, equal.distributions()) == 1.0);
 }
 
-TEST_CASE("a pool knows the optimum of its candidates where they are independent") {
+TEST_CASE("a pool knows the optimum of its candidates if they are independent") {
   const auto optimum_of = [](const Rule& rule) {
     tests::Simulation simulation = tests::simulation_of(tests::given(tests::three_contexts()), 3, 100);
     simulation.token().rule = rule;
@@ -343,7 +343,7 @@ TEST_CASE("simulated candidates are accepted as often as the closed form says, d
 
 // 40,000 iterations: a standard error of about 0.002. After the first candidate 0.02 of q is left, which is still
 // enough to draw from, after the second 0.01 or nothing.
-TEST_CASE("where q is nearly exhausted, earlier rejections are not forgotten") {
+TEST_CASE("when q is nearly exhausted, earlier rejections are not forgotten") {
   const GivenDistributions table{.target = {{0.0, 0.0, 0.5, 0.5}}, .draft = {{0.98, 0.01, 0.01, 0.0}}};
   const auto simulator = tests::simulator_of(candidates_of(tests::given(table), 3.0, 0.0, 40'000), 5);
   tests::check_estimate(acceptance(run(*simulator, {.seed = 3, .point = 4}, 1)).per_token,

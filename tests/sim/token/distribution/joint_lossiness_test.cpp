@@ -5,14 +5,11 @@
 #include <map>
 #include <vector>
 
-#include "foredraft/errors.hpp"
 #include "foredraft/lossiness.hpp"
 #include "foredraft/scenario.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
-#include "sim/token/token_simulator.hpp"
 #include "tests/sim/token/rules/rule_cases.hpp"
 #include "tests/sim/token/tables.hpp"
-#include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::sim {

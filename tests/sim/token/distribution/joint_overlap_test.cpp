@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <vector>
 
 #include "foredraft/errors.hpp"
 #include "tests/support/estimates.hpp"
@@ -32,7 +31,7 @@ double enumerated(const GivenDistributions& contexts, int length, double p, doub
 
 }  // namespace
 
-TEST_CASE("the joint overlap is that of the enumeration, at least that of independent tests, and 1 where p is q") {
+TEST_CASE("the joint overlap is that of the enumeration, at least that of independent tests, and 1 if p is q") {
   double expected = 0.0;
   double token_wise = 0.0;
   const double one = enumerated(two_contexts, 1, 1.0, 1.0);

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "core/random_stream.hpp"
-#include "scenario/rules.hpp"
 #include "sim/estimates.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/fresh/fresh_simulator.hpp"

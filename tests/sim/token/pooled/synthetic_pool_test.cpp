@@ -5,9 +5,7 @@
 #include <boost/math/distributions/beta.hpp>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <limits>
 
-#include "foredraft/errors.hpp"
 #include "sim/token/models/model_pair.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "tests/sim/token/tables.hpp"

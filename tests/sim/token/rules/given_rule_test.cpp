@@ -9,11 +9,9 @@
 #include "foredraft/simulate.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
-#include "sim/token/token_simulator.hpp"
 #include "tests/sim/token/rules/rule_cases.hpp"
 #include "tests/sim/token/tables.hpp"
 #include "tests/support/estimates.hpp"
-#include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::sim {

@@ -209,7 +209,7 @@ TEST_CASE("typical_acceptance falls with epsilon and is greedy_match at temperat
   }
 }
 
-TEST_CASE("cascades by hand: they emit the target where they defer to it and the drafter elsewhere") {
+TEST_CASE("cascades by hand: they emit the target's token if they defer to it, else the drafter's") {
   // max p = 0.5, max q = 0.6, TV = 0.3.
   const std::vector<double> p{0.5, 0.3, 0.2};
   const std::vector<double> q{0.6, 0.0, 0.4};

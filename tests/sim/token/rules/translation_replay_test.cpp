@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "foredraft/scenario.hpp"
-#include "foredraft/simulate.hpp"
 #include "sim/simulate.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 #include "tests/sim/token/named_rule.hpp"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "foredraft/lossiness.hpp"
-#include "foredraft/scenario.hpp"
 #include "sim/estimates.hpp"
 #include "sim/simulate.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
