@@ -74,6 +74,8 @@ Places places_of(const Advice& advice, DrawList& list) {
         of_run.pace = list.add(paces->run);
       } else if (const auto* tpot = run.estimate("tpot_ms")) {
         of_run.pace = list.add(*tpot);
+      } else if (const auto alone = paces_of(run, run)) {  // only its throughput was logged
+        of_run.pace = list.add(alone->run);
       }
       if (const auto* iteration = run.estimate("iteration_ms")) of_run.iteration = list.add(*iteration);
     }

@@ -215,13 +215,12 @@ std::string relative_text(const Advice& advice) {
   const LoadAdvice& load =
       *std::ranges::max_element(advice.loads, {}, [](const LoadAdvice& one) { return one.logged.size(); });
   const LoggedRun& fastest = load.logged[load.main];
-  const auto pace = [&](const LoggedRun& one) { return advice.runs[one.run].estimate("tpot_ms"); };
   std::vector<std::string> others;
   for (const LoggedRun& one : load.logged) {
-    if (&one == &fastest || pace(one) == nullptr || pace(fastest) == nullptr || others.size() == shown) continue;
-    others.push_back(fmt::format("{} as fast as {}",
-                                 with_half_width(speedup_of({*pace(one), *pace(fastest), false}), "x"),
-                                 setting_name(one, advice)));
+    const auto paces = paces_of(advice.runs[one.run], advice.runs[fastest.run]);
+    if (&one == &fastest || !paces || others.size() == shown) continue;
+    others.push_back(
+        fmt::format("{} as fast as {}", with_half_width(speedup_of(*paces), "x"), setting_name(one, advice)));
   }
   const std::string name = setting_name(fastest, advice);
   constexpr std::string_view open = "whether any beats no speculation is not known";

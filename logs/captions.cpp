@@ -19,7 +19,10 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
       R"((?i).*(?:--|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*)");
   const re2::StringPiece text(caption.data(), caption.size());
   if (caption.size() > max_words || RE2::FullMatch(text, several)) return std::nullopt;
-  return arm_in_text(caption);
+  static const RE2 size_of_model(R"(\b\d+(?:\.\d+)?[bB]\b)");  // is no draft length
+  std::string words(caption);
+  RE2::GlobalReplace(&words, size_of_model, "");
+  return arm_in_text(words);
 }
 
 void RunCaptions::note(std::string_view caption, std::int64_t number) {

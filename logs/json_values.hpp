@@ -15,6 +15,9 @@ namespace foredraft::logs {
 /// RE2 for the beginning of a line that may begin a value: `{`, or `[` at its end or before `{`, `[` or a quote.
 inline constexpr std::string_view json_anchor = R"(^[ \t]*(?:\{|\[[ \t]*(?:\r?$|[\[{"'])))";
 
+/// RE2 of a line that begins an object which is posted without the one around it.
+inline constexpr std::string_view posted_member_anchor = R"(^[ \t]*"timings"[ \t]*:[ \t]*\{[ \t\r]*$)";
+
 /// Whether a line is one that json_anchor matches.
 [[nodiscard]] bool begins_value(std::string_view line);
 

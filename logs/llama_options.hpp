@@ -27,6 +27,8 @@ class LlamaOptions {
   /// model is unsure.
   [[nodiscard]] std::optional<std::int64_t> gamma() const;
 
+  bool operator==(const LlamaOptions&) const = default;
+
  private:
   bool server_ = false, drafter_ = false, mtp_ = false, unsure_ = false;
   std::optional<std::int64_t> maximum_ = {};

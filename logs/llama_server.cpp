@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -125,13 +126,16 @@ struct Request {
   std::optional<Timing> prompt = {}, output = {};
   std::optional<std::int64_t> accepted = {}, drafted = {};
   std::optional<double> length = {};
-  std::vector<double> rates = {};     ///< of its positions
-  std::string drafter = {};           ///< the methods that drafted for it
-  std::optional<Totals> totals = {};  ///< of this request, if they could be separated
+  std::vector<double> rates = {};          ///< of its positions
+  std::string drafter = {};                ///< the methods that drafted for it
+  std::optional<Totals> totals = {};       ///< of this request, if they could be separated
+  std::optional<Totals> since_start = {};  ///< the first ones of the method that drafted most
 };
 
 /// Maximum number of tasks whose drafts are counted at once: memory does not grow with a log.
 constexpr std::size_t max_open_tasks = 1024;
+/// Maximum number of changes of the options of a server that are kept.
+constexpr std::size_t max_launches = 1024;
 
 class LlamaServerReader final : public LineReader {
  public:
@@ -146,6 +150,7 @@ class LlamaServerReader final : public LineReader {
   [[nodiscard]] std::optional<AcceptanceCounts> take_rounds(const std::string& task);
   void note_task(std::string_view text);
   void close(LogContents& contents);
+  void warn_of_rest(const Observation& request, LogContents& contents) const;
   [[nodiscard]] std::optional<AcceptanceCounts> counts(LogContents& contents) const;
 
   /// Drafts of a task, if each is logged.
@@ -161,7 +166,7 @@ class LlamaServerReader final : public LineReader {
   bool drafts_ = false;
   bool looks_up_ = false;  ///< a drafter that may find nothing: n-gram
   LlamaOptions options_ = {};
-  std::map<std::int64_t, std::optional<std::int64_t>> launched_ = {};  ///< draft length by line, as options say
+  std::map<std::int64_t, LlamaOptions> launched_ = {};  ///< options by the line that changed them
   std::optional<std::string> slot_ = {};
   bool several_slots_ = false;
 };
@@ -169,6 +174,7 @@ class LlamaServerReader final : public LineReader {
 bool LlamaServerReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
   LlamaOptions options = options_;
   if (options.read(text)) close(contents);
+  if (options != options_ && launched_.size() < max_launches) launched_[number] = options;
   options_ = options;
   if (text.find("partial sequence removal") != std::string_view::npos) {
     always_all_ = true;
@@ -252,12 +258,21 @@ bool LlamaServerReader::read_statistics(std::string_view text, std::int64_t numb
   const std::string name(trimmed(*type));
   contents.settings.method = name;
   looks_up_ = looks_up_ || name.find("ngram") != std::string::npos;
+  const bool first = before_.find(name) == before_.end();
   Totals of_request = since(before_[name], *now, request_.rates, number);
+  if (first && (!request_.since_start || request_.since_start->drafted < now->drafted)) request_.since_start = now;
   if (of_request.drafted > 0 && request_.drafted) {
     request_.drafter += request_.drafter.empty() ? name : "+" + name;
   }
   if (request_.drafted && of_request.drafted >= *request_.drafted) request_.totals = std::move(of_request);
   return true;
+}
+
+/// The length of every draft of the totals; nullopt if it varied.
+std::optional<std::int64_t> drafts_of_each(const std::optional<Totals>& totals) {
+  constexpr std::int64_t enough = 100;  // of so many, a whole number is no coincidence
+  if (!totals || totals->drafts < enough || totals->drafted < totals->drafts) return std::nullopt;
+  return totals->drafted % totals->drafts == 0 ? std::optional(totals->drafted / totals->drafts) : std::nullopt;
 }
 
 /// Nullopt if the log does not determine the number of steps.
@@ -286,12 +301,28 @@ std::optional<AcceptanceCounts> LlamaServerReader::counts(LogContents& contents)
     // Each step emits one token that was not drafted; the first token comes with the prompt.
     steps = request_.output->tokens - 1.0 - static_cast<double>(accepted);
   }
+  if (const auto each = drafts_of_each(request_.since_start); each && request_.drafted.value_or(0) % *each == 0) {
+    steps = static_cast<double>(request_.drafted.value_or(0) / *each);
+  }
   const auto maximum = static_cast<double>(request_.drafted.value_or(0));
   if (!(steps >= 1.0) || maximum < 1.0) return std::nullopt;
   return AcceptanceCounts{.steps = static_cast<std::int64_t>(std::min(steps, maximum)),
                           .drafted_tokens = request_.drafted,
                           .accepted_tokens = accepted,
                           .steps_estimated = true};
+}
+
+/// The first totals of a method also count requests before those that the log shows.
+void LlamaServerReader::warn_of_rest(const Observation& request, LogContents& contents) const {
+  if (!request_.since_start || !request.acceptance || !request_.drafted) return;
+  const std::int64_t steps = request_.since_start->drafts - request.acceptance->steps;
+  const std::int64_t accepted = request_.since_start->accepted - request_.accepted.value_or(0);
+  constexpr std::int64_t worth_naming = 100;
+  if (steps < worth_naming || accepted < 0) return;
+  warn_once(contents, "W02", request.line,
+            fmt::format("the statistics count {} steps of requests that the log does not show ({:.2f} tokens each), "
+                        "which are not used: give the log from the start of the server",
+                        steps, 1.0 + static_cast<double>(accepted) / static_cast<double>(steps)));
 }
 
 void LlamaServerReader::close(LogContents& contents) {
@@ -308,7 +339,6 @@ void LlamaServerReader::close(LogContents& contents) {
       done.acceptance = rounds;
       done.acceptance_length = std::nullopt;
     }
-    if (done.decoding == Decoding::unknown && options_.drafts()) launched_[done.line] = options_.gamma();
     if (!request_.drafter.empty()) done.drafter = request_.drafter;
     if (done.acceptance) {
       // The first token comes with the prompt.
@@ -343,6 +373,7 @@ void LlamaServerReader::close(LogContents& contents) {
       done.stratum.output_tokens = request_.output->tokens;
       if (request_.prompt) done.stratum.context_tokens = request_.prompt->tokens + request_.output->tokens / 2.0;
     }
+    warn_of_rest(done, contents);
     contents.observations.push_back(std::move(done));
   }
   request_ = {};
@@ -384,10 +415,11 @@ void LlamaServerReader::finish(LogContents& contents) {
   for (Observation& request : contents.observations) {
     if (request.span != Span::request) continue;
     // Not all builds print the drafts of a request.
-    const auto launched = launched_.find(request.line);
-    if (!drafts_ && request.decoding == Decoding::unknown && launched != launched_.end()) {
+    const auto later = launched_.upper_bound(request.line);
+    const LlamaOptions launched = later == launched_.begin() ? LlamaOptions{} : std::prev(later)->second;
+    if (!drafts_ && request.decoding == Decoding::unknown && launched.drafts()) {
       request.decoding = Decoding::speculative;
-      request.gamma = launched->second;
+      request.gamma = launched.gamma();
       request.times.iteration_ms = std::nullopt;
     }
     // A request that drafted nothing is one without speculation if the server never drafts. A long one is too if its

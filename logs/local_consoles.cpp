@@ -66,7 +66,7 @@ constexpr StatedConsole mlx_console{Span::request, mlx_lines, mlx_speeds};
 // ---- llama-cli and its predecessors, LM Studio's `lms chat --stats`, mistral.rs, KoboldCpp, TabbyAPI: one prompt
 // after the other.
 
-constexpr std::array<StatedLine, 13> prompt_lines{{
+constexpr std::array<StatedLine, 14> prompt_lines{{
     {"Prompt: # t/s | Generation: # t/s", {nullptr, &StatedRun::request_tokens_per_s}},
     {"prompt eval time = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
     {"eval time = # ms / # runs", {{{&StatedRun::duration_s, 0.001}, {&StatedRun::output_tokens}}}},
@@ -80,6 +80,14 @@ constexpr std::array<StatedLine, 13> prompt_lines{{
      {{{&StatedRun::ttft_ms, 1000.0}, nullptr, {&StatedRun::duration_s}, {&StatedRun::request_tokens_per_s}}}},
     {"Process:#s (#ms/T = #T/s), Generate:#s (#ms/T =",
      {{{&StatedRun::ttft_ms, 1000.0}, nullptr, nullptr, {&StatedRun::duration_s}, {&StatedRun::tpot_ms}}}},
+    {"Processed:# in #s (#T/s), Generated:#/# in #s (#T/s)",
+     {&StatedRun::prompt_tokens,
+      {&StatedRun::ttft_ms, 1000.0},
+      nullptr,
+      &StatedRun::output_tokens,
+      nullptr,
+      &StatedRun::duration_s,
+      &StatedRun::request_tokens_per_s}},
     {"# tokens generated in # seconds (Queue: # s, Process: # cached tokens and # new tokens at # T/s, Generate: # "
      "T/s, "
      "Context: # tokens, Draft: # / # tokens accepted",
@@ -111,9 +119,9 @@ constexpr std::array<StatedLine, 5> omlx_lines{{
 constexpr StatedConsole omlx_console{Span::request, omlx_lines, as_printed};
 
 // ---- Benchmarks that need no load generator: SGLang's send_one and bench_one_batch_server, vLLM's `bench throughput`
-// and the end of its bar of progress.
+// and the end of its bar of progress; own scripts that print a metric a line.
 
-constexpr std::array<StatedLine, 10> small_bench_lines{{
+constexpr std::array<StatedLine, 17> small_bench_lines{{
     {"acc_length=#", {&StatedRun::length}},
     {"acc_length: #", {&StatedRun::length}},
     {"speed=# token/s", {&StatedRun::request_tokens_per_s}},
@@ -122,6 +130,13 @@ constexpr std::array<StatedLine, 10> small_bench_lines{{
     {"output_len: #", {&StatedRun::output_tokens}},
     {"last_ttft: # s", {{{&StatedRun::ttft_ms, 1000.0}}}},
     {"output throughput: # tok", {&StatedRun::output_tokens_per_s}},
+    {"ttft: # ms", {&StatedRun::ttft_ms}},
+    {"tpot: # ms", {&StatedRun::tpot_ms}},
+    {"avg_throughput: # tok", {&StatedRun::output_tokens_per_s}},
+    {"first token: # s", {{{&StatedRun::ttft_ms, 1000.0}}}},
+    {"decode time: # s", {&StatedRun::duration_s}},
+    {"output token: #", {&StatedRun::output_tokens}},
+    {"decode speed: # tok", {&StatedRun::request_tokens_per_s}},
     {"est. speed input: # toks/s, output: # toks", {nullptr, &StatedRun::output_tokens_per_s}},
     {"Throughput: # requests/s, # total tokens/s, # output tokens/s",
      {&StatedRun::served_requests_per_s, nullptr, &StatedRun::output_tokens_per_s}},
@@ -137,18 +152,21 @@ constexpr StatedConsole small_bench_console{Span::run, small_bench_lines, speed_
 }  // namespace
 
 LineFormat prompt_console_format() {
-  return stated_lines(R"(\[ Prompt: [\d.]+ t/s|llama_perf_context_print: +(?:prompt )?eval time|^ *Tokens/Second: )"
-                      R"(|^ *Time to First Token: [\d.]+ ?s|^ *(?:Prompt|Predicted) Tokens: \d)"
-                      R"(|(?:Prompt|Decode): \d+ tokens, [\d.]+ T/s|Process: ?[\d.]+s \(.*T/s\), Generate:)"
-                      R"(|Generate: [\d.]+ T/s, Context: \d)",
-                      prompt_console);
+  return stated_lines(
+      R"(\[ Prompt: [\d.]+ t/s|llama_perf_context_print: +(?:prompt )?eval time|^ *Tokens/Second: )"
+      R"(|^ *Time to First Token: [\d.]+ ?s|^ *(?:Prompt|Predicted) Tokens: \d)"
+      R"(|(?:Prompt|Decode): \d+ tokens, [\d.]+ T/s|Process: ?[\d.]+s \(.*T/s\), Generate:|Processed: ?\d+ in [\d.]+s \()"
+      R"(|Generate: [\d.]+ T/s, Context: \d)",
+      prompt_console);
 }
 
 LineFormat small_bench_format() {
-  return stated_lines(R"(\bacc_length[:=] ?\d|^speed=[\d.]+ token/s|^batch size: \d|^(?:in|out)put_len: \d)"
-                      R"(|^last_ttft: \d|^output throughput: [\d.]+ tok|Throughput: [\d.]+ requests/s,)"
-                      R"(|100%\|.*est\. speed input: \d)",
-                      small_bench_console);
+  return stated_lines(
+      R"(\bacc_length[:=] ?\d|^speed=[\d.]+ token/s|^batch size: \d|^(?:in|out)put_len: \d)"
+      R"(|^last_ttft: \d|^output throughput: [\d.]+ tok|Throughput: [\d.]+ requests/s,)"
+      R"(|(?:100%\||^)[^%\n]*est\. speed input: \d|^(?:ttft|tpot): *[\d.]+ *ms|^avg_throughput: *[\d.]+ *tok)"
+      R"(|^(?:first token|decode time): *[\d.]+ *s\b|^output token: *\d|^decode speed: *[\d.]+ *tok)",
+      small_bench_console);
 }
 
 LineFormat omlx_format() {

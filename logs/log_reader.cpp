@@ -46,6 +46,7 @@ struct LogReader::State {
   bool unwrap_texts(std::size_t size, bool dull);
   bool skip_cut_line();
   void look_at_cut_value();
+  void skip_member_name();
   void look_at_line(std::string_view line);
 
   [[nodiscard]] std::string_view rest() const { return std::string_view(buffer_).substr(position_); }
@@ -165,6 +166,7 @@ bool LogReader::State::step(bool last) {
   if (goes_on_ && goes_on()) return true;
   if (of_cut_value_ && skip_cut_line()) return true;
   if (of_cut_value_) look_at_cut_value();
+  skip_member_name();
   if (may_begin_value()) {
     value_.emplace();
     return true;
@@ -216,6 +218,15 @@ void LogReader::State::look_at_cut_value() {
   } else {
     of_cut_value_ = line.find_first_not_of(" \t}],") == std::string_view::npos;
   }
+}
+
+/// The name of an object that was posted without the one around it: `"timings": {`.
+void LogReader::State::skip_member_name() {
+  const std::string_view line = this->line();
+  const bool named = !of_cut_value_ && position_ >= no_value_before_ && begins_member(line);
+  const std::size_t value = line.find('{');
+  if (named && value != std::string_view::npos && RE2::PartialMatch(piece(line), std::string(posted_member_anchor)))
+    position_ += value;
 }
 
 bool LogReader::State::skip_rest_of_line() {
@@ -290,6 +301,7 @@ bool LogReader::State::unwrap_texts(std::size_t size, bool dull) {
 
 /// A line with the anchor of a format.
 void LogReader::State::look_at_line(std::string_view line) {
+  skip_member_name();
   if (may_begin_value()) {
     value_.emplace();
     return;
@@ -314,13 +326,14 @@ void LogReader::State::advance(std::size_t bytes) {
 /// The last line of those passed that is not empty and draws nothing.
 void LogReader::State::note_caption(std::string_view passed) {
   constexpr std::size_t max_caption = 200;
-  constexpr int near = 4;  // lines above a table, empty ones too
+  constexpr int near = 6;  // lines above a table, empty ones too
   for (int lines = 0; lines < near && !passed.empty(); ++lines) {
     const std::size_t end = passed.ends_with('\n') ? passed.size() - 1 : passed.size();
     const std::size_t begin = end == 0 ? 0 : passed.rfind('\n', end - 1) + 1;
     const std::string_view text = trimmed(shown(passed.substr(begin, end - begin)));
     passed = passed.substr(0, begin);
-    if (text.empty() || text.starts_with("```")) continue;
+    const bool title = text.find("| LLM Metrics") != std::string_view::npos;  // of each table of AIPerf
+    if (text.empty() || text.starts_with("```") || title || is_ruling(text)) continue;
     caption_ = text.substr(0, max_caption);
     return;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/llama_options.hpp"
 #include "logs/record_fields.hpp"
 
 /// The console of mtp-bench.py, which asks a llama-server one prompt after the other: a line for each request, then an
@@ -18,8 +20,8 @@ namespace foredraft::logs {
 namespace {
 
 /// `  code_python  pred= 200 draft= 120 acc= 100 rate=0.833 tok/s=30.0`
-constexpr std::string_view mtp_bench_anchor = R"re(\bpred= *\d+ +draft= *\d+ +acc= *\d|^Concurrency=\d)re"
-                                              R"re(|"(?:total_predicted|total_draft|total_draft_accepted)": *\d)re";
+constexpr std::string_view mtp_bench_lines = R"re(\bpred= *\d+ +draft= *\d+ +acc= *\d|^Concurrency=\d)re"
+                                             R"re(|"(?:total_predicted|total_draft|total_draft_accepted)": *\d|)re";
 
 /// Requests or their sums, as printed.
 struct MtpBenchTokens {
@@ -66,13 +68,16 @@ class MtpBenchReader final : public LineReader {
   void finish(LogContents& contents) override { close(contents); }
 
  private:
+  void add_requests(std::string_view text, std::int64_t number, LogContents& contents);
   void add_request(std::string_view text, std::int64_t number, LogContents& contents);
-  void add_sum(std::string_view text, std::int64_t number, LogContents& contents);
+  void read_options(std::string_view text, LogContents& contents);
+  bool add_sum(std::string_view text, std::int64_t number, LogContents& contents);
   void close(LogContents& contents);
 
   std::vector<MtpBenchTokens> requests_ = {};
   MtpBenchTokens sums_ = {};
   double at_once_ = 1.0;
+  LlamaOptions options_ = {};  ///< of the server that the next run asks
 };
 
 bool MtpBenchReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
@@ -81,17 +86,39 @@ bool MtpBenchReader::line(std::string_view text, std::int64_t number, LogContent
     return !requests_.empty();
   }
   if (text.find("pred=") != std::string_view::npos) {
-    add_request(text, number, contents);
-  } else {
-    add_sum(text, number, contents);
+    add_requests(text, number, contents);
+    return true;
   }
-  return true;
+  read_options(text, contents);
+  return add_sum(text, number, contents);
+}
+
+/// The command line of another server ends a run.
+void MtpBenchReader::read_options(std::string_view text, LogContents& contents) {
+  LlamaOptions options = options_;
+  if (options.read(text)) close(contents);
+  options_ = options;
+}
+
+/// Pages may have lost the ends of lines: several requests, sums and command lines in one.
+void MtpBenchReader::add_requests(std::string_view text, std::int64_t number, LogContents& contents) {
+  constexpr std::string_view last = "tok/s=";
+  while (text.find("pred=") != std::string_view::npos) {
+    const std::size_t speed = std::min(text.find(last, text.find("pred=")), text.size());
+    const std::size_t end =
+        std::min(text.find_first_of(" \t", std::min(speed + last.size(), text.size())), text.size());
+    read_options(text.substr(0, text.find("pred=")), contents);
+    add_request(text.substr(0, end), number, contents);
+    text.remove_prefix(end);
+  }
 }
 
 void MtpBenchReader::add_request(std::string_view text, std::int64_t number, LogContents& contents) {
   std::string_view before = trimmed(text.substr(0, text.find("pred=")));
   before.remove_prefix(std::min(before.find_first_not_of(" \t>|*`-"), before.size()));  // marks of a quotation
-  const std::string name(before);
+  constexpr std::size_t max_name = 32;
+  const bool is_name = before.size() <= max_name && before.find_first_of("{}\"=") == std::string_view::npos;
+  const std::string name(is_name ? before : "");
   const bool repeated = std::ranges::any_of(requests_, [&](const auto& one) { return one.name == name; });
   if (sums_.line > 0 || (repeated && !name.empty())) close(contents);
   requests_.push_back({.line = number,
@@ -102,17 +129,20 @@ void MtpBenchReader::add_request(std::string_view text, std::int64_t number, Log
                        .tokens_per_s = number_after(text, "tok/s=")});
 }
 
-void MtpBenchReader::add_sum(std::string_view text, std::int64_t number, LogContents& contents) {
+bool MtpBenchReader::add_sum(std::string_view text, std::int64_t number, LogContents& contents) {
+  bool added = false;
   const auto add = [&](std::optional<std::int64_t> MtpBenchTokens::*sum, std::string_view key) {
     const auto count = count_after(text, key);
     if (!count) return;
     if (sums_.*sum) close(contents);
     sums_.line = number;
     sums_.*sum = count;
+    added = true;
   };
   add(&MtpBenchTokens::predicted, "\"total_predicted\":");
   add(&MtpBenchTokens::drafted, "\"total_draft\":");
   add(&MtpBenchTokens::accepted, "\"total_draft_accepted\":");
+  return added;
 }
 
 /// A run in which nothing was drafted is one without speculation. The sums replace requests that were cut off.
@@ -124,6 +154,7 @@ void MtpBenchReader::close(LogContents& contents) {
   const bool drafts = drafted(sums) || std::ranges::any_of(requests, drafted);
   const auto keep = [&](Observation observation) {
     observation.requests = at_once;
+    if (drafts) observation.gamma = options_.gamma();
     contents.observations.push_back(std::move(observation));
   };
   for (const MtpBenchTokens& one : requests) {
@@ -137,6 +168,9 @@ void MtpBenchReader::close(LogContents& contents) {
 
 }  // namespace
 
-LineFormat mtp_bench_format() { return lines_of<MtpBenchReader>(mtp_bench_anchor); }
+LineFormat mtp_bench_format() {
+  static const std::string anchor = std::string(mtp_bench_lines) + std::string(llama_options_anchor);
+  return lines_of<MtpBenchReader>(anchor);
+}
 
 }  // namespace foredraft::logs

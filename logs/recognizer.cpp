@@ -90,10 +90,12 @@ std::shared_ptr<const Anchors> compiled(std::span<const LogFormat* const> of) {
     if (const auto* const table = std::get_if<TableFormat>(&format->reads))
       anchors->records.emplace("(?m)" + std::string(table->anchor), byte_options());
   }
+  all.push_back(fmt::format("(?:{})", launch_anchor));
   const std::string any = fmt::format("{}", fmt::join(all, "|"));
   anchors->anything.emplace("(?m)" + any, byte_options());
-  anchors->beginnings.emplace(fmt::format("(?m){}|{}", json_anchor, any), byte_options());
+  anchors->beginnings.emplace(fmt::format("(?m){}|{}|{}", json_anchor, posted_member_anchor, any), byte_options());
   if (!anchors->beginnings->ok()) throw std::logic_error(anchors->beginnings->error());
+  anchors->lines.add(launch_anchor);  // after those of all formats
   anchors->lines.compile();
   anchors->values.compile();
   return anchors;
@@ -149,6 +151,7 @@ LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
     });
   }
   captions_.name_runs(contents_);
+  launches_.name_runs(contents_);
   contents_.lines = lines;
   for (Problem& problem : table_problems_) {
     if (contents_.observations.empty()) {
@@ -197,6 +200,10 @@ bool Recognizer::line(std::string_view line, std::int64_t number, std::string_vi
   line_ = number;
   const std::vector<int> matching = anchors_->lines.in(line);
   const bool taken = std::any_of(matching.begin(), matching.end(), [&](int index) {
+    if (static_cast<std::size_t>(index) == line_formats_.size()) {
+      launches_.read(line, number);
+      return false;
+    }
     Lines& lines = line_formats_[static_cast<std::size_t>(index)];
     if (!offer(lines, line)) return false;
     last_lines_ = &lines;

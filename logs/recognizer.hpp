@@ -16,6 +16,7 @@
 #include "core/problems.hpp"
 #include "logs/captions.hpp"
 #include "logs/json_values.hpp"
+#include "logs/launches.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/log_format.hpp"
 
@@ -148,6 +149,7 @@ class Recognizer {
   const LogFormat* resembled_ = nullptr;
   std::int64_t resembled_line_ = 0;
   RunCaptions captions_ = {};
+  Launches launches_ = {};
   std::size_t pool_beyond_;
 };
 

@@ -223,6 +223,21 @@ TEST_CASE("loads without a number of requests get no schedule") {
   CHECK(choice_of(advice).gamma == 0);
 }
 
+TEST_CASE("without a plain run throughputs alone tell the fastest draft length") {
+  std::vector<Observation> runs;
+  for (const auto& [gamma, tokens_per_s] : {std::pair{3, 300.0}, {5, 400.0}}) {
+    Observation one = with_speedup(gamma, 8, 1.0, 10.0);
+    one.span = logs::Span::run;
+    one.requests = std::nullopt;
+    one.times = {.output_tokens_per_s = tokens_per_s};
+    runs.push_back(one);
+  }
+  const Advice advice = advice_of(runs);
+  CHECK(choice_of(advice).gamma == 5);
+  CHECK_FALSE(choice_of(advice).over_plain);
+  CHECK(advice.action.find("1.33x") != std::string::npos);
+}
+
 TEST_CASE("without a plain run the fastest logged draft length is chosen, and no speedup is claimed") {
   const Advice advice = advice_of({with_speedup(1, 8, 1.5, 10.0), with_speedup(3, 8, 1.8, 10.0)});
   const Recommendation& use = choice_of(advice);

@@ -59,6 +59,22 @@ TEST_CASE("mlx_lm: the speed of a benchmark is that of its batch, averages stand
   CHECK_FALSE(runs[3].concurrency);
 }
 
+TEST_CASE("KoboldCpp of 2026 counts the tokens of prompt and answer") {
+  const auto runs = posted_runs(
+      "Without drafting:\n`Processed:25 in 0.05s (500.00T/s), Generated:400/2048 in 10.00s (40.00T/s), "
+      "Total:10.05s`\n\n"
+      "With drafting:\n`Processed:25 in 0.05s (500.00T/s), Generated:300/2048 in 5.00s (60.00T/s), Total:5.05s`\n",
+      "local-prompts");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].times.tpot_ms == near(25.0));
+  CHECK(runs[0].times.ttft_ms == near(50.0));
+  CHECK(runs[0].stratum.output_tokens == 400.0);
+  CHECK(runs[0].stratum.context_tokens == 25.0 + 200.0);
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].times.tpot_ms == near(1000.0 / 60.0));
+}
+
 TEST_CASE("KoboldCpp, TabbyAPI and mistral.rs: the speed of an answer") {
   const auto kobold = posted_runs(
       "[10:00:01] CtxLimit:600/4096, Amt:200/512, Init:0.10s, Process:0.50s (800.00T/s), Generate:10.00s (20.00T/s), "

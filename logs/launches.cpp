@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/launches.hpp"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+#include "logs/line_fields.hpp"
+#include "logs/log_format.hpp"
+#include "logs/recognizer.hpp"
+#include "logs/record_fields.hpp"
+
+namespace foredraft::logs {
+
+void Launches::read(std::string_view text, std::int64_t number) {
+  static const RE2 program(R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(vllm)[ \t]+serve\b)re",
+                           byte_options());
+  static const RE2 drafts(
+      R"re(--(?:speculative[-_](?:model|config|algorithm|algo|draft-model-path)|with[-_]speculation)[ \t=]+[^\w \t]*(\w+))re",
+      byte_options());
+  static const RE2 tokens(
+      R"re((?:--num[-_]spec(?:ulative)?[-_]tokens[ \t=]+|num_speculative_tokens\W{1,4})(\d{1,4})\b)re", byte_options());
+  constexpr std::size_t max_launches = 256;
+  std::string script;
+  std::string server;
+  if (RE2::PartialMatch(piece(text), program, &script, &server)) {
+    if (launches_.size() == max_launches) return;
+    launches_.push_back({.line = number, .program = server.empty() ? script : server});
+  } else if (launches_.empty() || !trimmed(text).starts_with("--")) {
+    return;
+  }
+  Launch& launch = launches_.back();
+  std::string value;
+  std::int64_t gamma = 0;
+  if (RE2::PartialMatch(piece(text), drafts, &value)) {
+    launch.drafts = value != "None" && value != "none" && value != "False" && value != "false" && value != "0";
+  }
+  if (RE2::PartialMatch(piece(text), tokens, &gamma)) {
+    launch.drafts = launch.drafts || gamma > 0;
+    launch.gamma = gamma;
+  }
+}
+
+/// The command that each part of the output is of: others before it, such as a load generator's, have no drafts.
+std::vector<Launches::Launch> Launches::before_runs(const LogContents& contents) const {
+  std::vector<std::int64_t> runs;
+  for (const Observation& run : contents.observations) runs.push_back(run.line);
+  std::ranges::sort(runs);
+  std::vector<Launch> last;
+  bool clear = true;
+  for (const Launch& launch : launches_) {
+    const bool next =
+        last.empty() || std::ranges::lower_bound(runs, launch.line) != std::ranges::lower_bound(runs, last.back().line);
+    if (next) {
+      last.push_back(launch);
+      continue;
+    }
+    const bool other = last.back().drafts != launch.drafts;
+    clear = clear && !(other && last.back().program == launch.program);
+    if (launch.drafts) last.back() = {last.back().line, launch.program, true, launch.gamma};
+  }
+  return clear ? last : std::vector<Launch>{};
+}
+
+void Launches::name_runs(LogContents& contents) const {
+  if (contents.format.find(' ') != std::string::npos) return;
+  const std::vector<Launch> launches = before_runs(contents);
+  const auto drafts = [&](std::string_view program) {
+    return std::ranges::any_of(launches, [&](const Launch& one) { return one.drafts && one.program == program; });
+  };
+  std::string read_as;
+  for (Observation& run : contents.observations) {
+    const auto later = std::ranges::upper_bound(launches, run.line, {}, &Launch::line);
+    if (later == launches.begin() || run.decoding != Decoding::unknown) continue;
+    const Launch& launch = *std::prev(later);
+    if (!launch.drafts && !drafts(launch.program)) continue;
+    run.decoding = launch.drafts ? Decoding::speculative : Decoding::plain;
+    if (launch.drafts) note(run.gamma, launch.gamma);
+    const std::string one = fmt::format("line {} {}", launch.line, launch.drafts ? "drafts" : "does not draft");
+    if (read_as.find(one) == std::string::npos) read_as += (read_as.empty() ? "" : ", ") + one;
+  }
+  if (!read_as.empty()) warn_once(contents, "W22", launches.front().line, "command lines read as: " + read_as);
+}
+
+}  // namespace foredraft::logs

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/logs/logs_testing.hpp"
+
+/// Command lines above posted output, and totals that count more than it.
+namespace foredraft::tests {
+namespace {
+
+using logs::Decoding;
+
+const std::string mtp_run =
+    "  write_tests        pred= 150 draft= 120 acc=  90 rate=0.750 tok/s=45.0\n"
+    "  explain_log        pred= 120 draft=  99 acc=  60 rate=0.606 tok/s=36.0\n";
+const std::string plain_run =
+    "  write_tests        pred= 150 draft=   0 acc=   0 rate=n/a tok/s=25.0\n"
+    "  explain_log        pred= 120 draft=   0 acc=   0 rate=n/a tok/s=24.0\n";
+
+std::string one_line(std::string text) {
+  for (char& c : text) c = c == '\n' ? ' ' : c;
+  return text + "\n";
+}
+
+/// A request of llama-server whose totals also count others.
+std::string request_of_totals(int drafts, int drafted) {
+  return "slot print_timing: id  0 | task 9 | eval time =    4000.00 ms /   200 tokens (20.00 ms per token)\n"
+         "draft acceptance rate = 0.66667 (  100 accepted /   150 generated)\n"
+         "statistics mtp: #calls(b,g,a) = 4 500 400, #gen drafts = " +
+         std::to_string(drafts) + ", #acc drafts = 400, #gen tokens = " + std::to_string(drafted) +
+         ", #acc tokens = " + std::to_string(drafted * 2 / 3) + ", dur(b,g,a) = 0.003, 700.000, 0.100 ms\n";
+}
+
+}  // namespace
+
+TEST_CASE("mtp-bench.py: the command line above a run has its draft length") {
+  const std::string bare = "./llama-server -m a.gguf -np 1\n";
+  const std::string mtp = "./llama-server -m a.gguf -np 1 --spec-type draft-mtp --spec-draft-n-max 3\n";
+  const auto runs = posted_runs(mtp_run + mtp + mtp_run + bare + plain_run, "mtp-bench");
+  REQUIRE(runs.size() == 6);
+  CHECK_FALSE(runs[1].gamma);
+  CHECK(runs[2].gamma == 3);
+  CHECK(runs[3].gamma == 3);
+  CHECK(runs[4].decoding == Decoding::plain);
+  CHECK_FALSE(runs[4].gamma);
+  // A command line ends a run, also where no prompt is repeated.
+  const auto halves = posted_runs(
+      mtp + mtp_run.substr(0, mtp_run.find('\n') + 1) + bare + plain_run.substr(plain_run.find('\n') + 1), "mtp-bench");
+  REQUIRE(halves.size() == 2);
+  CHECK(halves[1].decoding == Decoding::plain);
+}
+
+TEST_CASE("mtp-bench.py: a page without the ends of lines") {
+  const std::string text = one_line("./llama-server -m a.gguf\n" + plain_run + "Aggregate: { \"n\": 2 }\n" +
+                                    "./llama-server -m b.gguf --spec-type mtp --spec-draft-n-max 2\n" + mtp_run);
+  const auto runs = posted_runs(text, "mtp-bench");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK_FALSE(runs[0].stratum.category);
+  CHECK(runs[1].stratum.category == "explain_log");
+  CHECK(runs[1].times.tpot_ms == near(1000.0 / 24.0));
+  CHECK(runs[2].gamma == 2);
+  CHECK(runs[3].acceptance->accepted_tokens == 60);
+  CHECK(runs[3].times.tpot_ms == near(1000.0 / 36.0));
+}
+
+TEST_CASE("llama-server's totals of more requests than the log shows are named, and tell the draft length") {
+  const logs::LogContents contents = read_log(request_of_totals(500, 1500));
+  REQUIRE(contents.observations.size() == 1);
+  CHECK(contents.observations[0].acceptance->steps == 50);  // 150 / 3; the tokens alone say 99
+  CHECK(warns(contents, "W02"));
+  // Drafts of several lengths: the steps are those of the tokens.
+  CHECK(read_log(request_of_totals(500, 1400)).observations.at(0).acceptance->steps == 99);
+  const logs::LogContents alone = read_log(request_of_totals(75, 150));
+  CHECK_FALSE(warns(alone, "W02"));
+}
+
+TEST_CASE("a command line above the output of a script says whether it speculates") {
+  const std::string server = "python -m some.engine.api_server \\\n--model big \\\n";
+  const std::string options = "--speculative-model \"[ngram]\"  \\\n--num-speculative-tokens 5\n";
+  const std::string slow = "\nttft: 60.5 ms\ntpot: 20.0 ms\navg_throughput: 400.0tokens/s\n";
+  const std::string fast = "\nttft: 61.5 ms\ntpot: 16.0 ms\navg_throughput: 500.0tokens/s\n";
+  const logs::LogContents contents = read_log("1.\n" + server + slow + "2.\n" + server + options + fast);
+  REQUIRE(contents.observations.size() == 2);
+  CHECK(contents.observations[0].decoding == Decoding::plain);
+  CHECK(contents.observations[0].times.tpot_ms == 20.0);
+  CHECK(contents.observations[1].decoding == Decoding::speculative);
+  CHECK(contents.observations[1].gamma == 5);
+  CHECK(contents.observations[1].times.output_tokens_per_s == 500.0);
+  CHECK(warns(contents, "W22"));
+  const auto decodings = [](const std::string& text) {
+    std::vector<Decoding> all;
+    for (const auto& run : read_log(text).observations) all.push_back(run.decoding);
+    return all;
+  };
+  using Decodings = std::vector<Decoding>;
+  // Nothing drafts, or only another program.
+  CHECK(decodings(server + slow) == Decodings{Decoding::unknown});
+  CHECK(decodings("vllm serve big --speculative-config '{\"method\": \"mtp\"}'\n" + fast + server + slow) ==
+        Decodings{Decoding::speculative, Decoding::unknown});
+  // A client's command line is that of the server before it.
+  CHECK(decodings(server + options + "python client.py\n" + fast) == Decodings{Decoding::speculative});
+  // Two servers before all output.
+  CHECK(decodings(server + server + options + slow + fast) == Decodings{Decoding::unknown, Decoding::unknown});
+  // An option that is off, and one in a sentence.
+  CHECK(decodings("python a.py --with_speculation False\n" + slow + "python a.py --with_speculation True\n" + fast) ==
+        Decodings{Decoding::plain, Decoding::speculative});
+  CHECK(decodings("python a.py\nI left out --with_speculation True here.\n" + slow) == Decodings{Decoding::unknown});
+}
+
+TEST_CASE("the end of vLLM's bar of progress may follow the name of its run") {
+  const auto runs = posted_runs(
+      "* plain, [02:00<00:00,  1.50s/it, est. speed input: 40.00 toks/s, output: 100.00 toks/s]\n"
+      "* k=2: [01:30<00:00,  1.10s/it, est. speed input: 60.00 toks/s, output: 150.00 toks/s]\n"
+      "Processed prompts:  50%|##   | 5/10 [00:10<00:10, est. speed input: 9.00 toks/s, output: 1.00 toks/s]\n",
+      "small-bench");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].gamma == 2);
+  CHECK(runs[1].times.output_tokens_per_s == 150.0);
+}
+
+TEST_CASE("a script's own lines are runs that the line above them names, and the size of a model is no draft length") {
+  const std::string lines =
+      "first token:  0.05s\ndecode time:  10.0s\noutput token:  500\ndecode speed:  50.0 token/s\n";
+  const auto runs = posted_runs("baseline 13b:\n" + lines + "\nspec 13b\n" + lines, "small-bench");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].times.tpot_ms == 20.0);
+  CHECK(runs[0].times.ttft_ms == near(50.0));
+  CHECK(runs[0].stratum.output_tokens == 500.0);
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK_FALSE(runs[1].gamma);
+}
+
+TEST_CASE("AIPerf: the line above the title of a table names its run") {
+  const std::string table = sample("aiperf.txt");
+  const auto runs = posted_runs("BASELINE\n\n\n" + table + "\nSPEC DECODE (K=3)\n\n\n" + table, "genai-perf");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].gamma == 3);
+}
+
+TEST_CASE("the timings of an answer of llama-server may stand without the rest of it") {
+  const std::string timings =
+      "\"timings\": {\n  \"prompt_n\": 10,\n  \"prompt_ms\": 20.0,\n  \"predicted_n\": 101,\n"
+      "  \"predicted_ms\": 1000.0,\n  \"draft_n\": 75,\n  \"draft_n_accepted\": 50\n}";
+  const auto runs = posted_runs(
+      "The answer has:\n```json\n" + timings + "\n```\nand the next one:\n  " + timings + ",\n", "llamacpp-timings");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].line == 3);
+  CHECK(runs[0].acceptance->accepted_tokens == 50);
+  CHECK(runs[1].acceptance->drafted_tokens == 75);
+  CHECK(problem("It has:\n\"timings\": {\n  \"a\": 1\n}\n\"timings\": {\n").find("no line") != std::string::npos);
+}
+
+}  // namespace foredraft::tests
