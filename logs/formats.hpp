@@ -22,6 +22,8 @@ namespace foredraft::logs {
 [[nodiscard]] LineFormat evalscope_console_format();
 [[nodiscard]] LineFormat trtllm_iteration_log_format();
 [[nodiscard]] LineFormat mtp_bench_format();
+[[nodiscard]] LineFormat key_line_format();
+[[nodiscard]] LineFormat llama_progress_format();
 [[nodiscard]] LineFormat lmstudio_chat_format();
 [[nodiscard]] LineFormat ollama_format();
 [[nodiscard]] LineFormat omlx_format();
@@ -39,6 +41,7 @@ namespace foredraft::logs {
 [[nodiscard]] JsonFormat aiperf_run_format();
 [[nodiscard]] JsonFormat answers_format();
 [[nodiscard]] CsvFormat bench_csv_format();
+[[nodiscard]] CsvFormat bench_table_format();
 [[nodiscard]] JsonFormat benchmark_records_format();
 [[nodiscard]] JsonFormat evalscope_format();
 [[nodiscard]] JsonFormat guidellm_format();

@@ -46,6 +46,13 @@ bool begins_value(std::string_view line) {
   return line.empty() || line == "\r" || std::string_view("[{\"'").find(line.front()) != std::string_view::npos;
 }
 
+std::optional<std::size_t> value_after_words(std::string_view line) {
+  const std::string_view text = trimmed(line);
+  if (!text.ends_with(": {") || text.find_first_of("\"'{") != text.size() - 1) return std::nullopt;
+  if (text.find(' ') == text.size() - 2) return std::nullopt;  // a member without quotes
+  return line.rfind('{');
+}
+
 bool begins_member(std::string_view line) {
   line = trimmed(line);
   if (!line.starts_with('"') && !line.starts_with('\'')) return false;

@@ -12,14 +12,18 @@
 /// JSON values, and dictionaries as printed by Python, embedded in other text.
 namespace foredraft::logs {
 
-/// RE2 for the beginning of a line that may begin a value: `{`, or `[` at its end or before `{`, `[` or a quote.
-inline constexpr std::string_view json_anchor = R"(^[ \t]*(?:\{|\[[ \t]*(?:\r?$|[\[{"'])))";
+/// RE2 for a line that may begin a value: `{`, or `[` at its end or before `{`, `[` or a quote; or `: {` at its end.
+inline constexpr std::string_view json_anchor = R"(^[ \t]*(?:\{|\[[ \t]*(?:\r?$|[\[{"']))|: \{[ \t]*\r?$)";
 
 /// RE2 of a line that begins an object which is posted without the one around it.
 inline constexpr std::string_view posted_member_anchor = R"(^[ \t]*"timings"[ \t]*:[ \t]*\{[ \t\r]*$)";
 
-/// Whether a line is one that json_anchor matches.
+/// Whether a line begins with a value.
 [[nodiscard]] bool begins_value(std::string_view line);
+
+/// Where the value begins with which a line ends, after the words of a logger: "Generated prediction: {"; nullopt for
+/// other lines, and for members of a value.
+[[nodiscard]] std::optional<std::size_t> value_after_words(std::string_view line);
 
 /// Finds the end of a value incrementally. Stops at the first byte that cannot be part of a value, so that a brace in a
 /// line of text costs no more than that line.

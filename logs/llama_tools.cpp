@@ -194,7 +194,7 @@ class LlamaTablesReader final : public LineReader {
 // ---- The output of llama-speculative and llama-speculative-simple at the end of a run.
 
 constexpr std::string_view speculative_anchor =
-    R"(^(?:n_draft|n_predict|n_drafted|n_accept)[ \t]+=|(?:decoded|generated) +\d+ tokens in)"
+    R"(^(?:n_draft|n_predict|n_drafted|n_accept)[ \t]+=|(?:encoded|decoded|generated) +\d+ tokens in)"
     R"(|^(?:draft|target):[ \t]*\r?$|_(?:print|print_timings):[ \t]+eval time =)";
 
 class LlamaSpeculativeReader final : public BlockReader {
@@ -203,6 +203,7 @@ class LlamaSpeculativeReader final : public BlockReader {
 
  private:
   void read(const KeyValueBlock& block, LogContents& contents) override;
+  [[nodiscard]] bool is_of_this_run(std::optional<double> tokens) const;
 
   bool of_draft_ = false;  ///< the following times are the draft model's
 };
@@ -216,19 +217,28 @@ bool LlamaSpeculativeReader::line(std::string_view text, std::int64_t number, Lo
     return taken;
   }
   const std::optional<KeyValue> field = key_value(text);
-  if (!text.starts_with("n_")) {
-    const bool decoded = text.find(" tokens in") != std::string_view::npos;
-    if (decoded) {
-      if (block().has("n_drafted")) close(contents);
-      const auto seconds = text.find(" tokens in");
-      if (!block().has("seconds")) {
-        add("seconds", text.substr(seconds + std::string_view(" tokens in").size()), number, contents);
-      }
-    }
-    of_draft_ = field && field->key == "draft";
-    return decoded;
+  if (text.starts_with("n_")) return BlockReader::line(text, number, contents);
+  if (text.find("encoded ") != std::string_view::npos) {  // the first line of a run
+    close(contents);
+    return false;
   }
-  return BlockReader::line(text, number, contents);
+  constexpr std::string_view decoded = " tokens in";
+  if (const std::size_t at = text.find(decoded); at != std::string_view::npos) {
+    std::string_view tokens = text.substr(text.find_first_of("0123456789"));
+    if (!is_of_this_run(take_number(tokens))) close(contents);
+    add("seconds", text.substr(at + decoded.size()), number, contents);
+    return true;
+  }
+  of_draft_ = field && field->key == "draft";
+  if (block().has("n_drafted") && !block().has("models")) add("models", "", number, contents);
+  return false;
+}
+
+/// The speed of a run is printed before its counters, by some versions after them: then its tokens are those of the
+/// counters, and no times of the models were printed in between.
+bool LlamaSpeculativeReader::is_of_this_run(std::optional<double> tokens) const {
+  if (block().has("seconds")) return false;
+  return !block().has("n_drafted") || (!block().has("models") && block().real("n_predict") == tokens);
 }
 
 void LlamaSpeculativeReader::read(const KeyValueBlock& block, LogContents& contents) {

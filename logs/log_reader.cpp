@@ -306,6 +306,12 @@ void LogReader::State::look_at_line(std::string_view line) {
     value_.emplace();
     return;
   }
+  const auto words = value_after_words(line);
+  if (words && position_ >= no_value_before_ && formats_.anchors().lines.in(line).empty()) {
+    position_ += *words;
+    value_.emplace();
+    return;
+  }
   in_dull_line_ = true;
   if (line.size() > max_line_bytes) {
     formats_.skip_line();

@@ -64,9 +64,10 @@ std::optional<Sample> read_sample(std::string_view text) {
 
 /// Gauges of the moment or of the last batch. vLLM's are summed over engines; SGLang repeats them for every rank, of
 /// which the first is used, as for TensorRT-LLM.
-constexpr std::array<std::string_view, 13> gauge_names{"dynamo_frontend_inflight_requests",
+constexpr std::array<std::string_view, 14> gauge_names{"dynamo_frontend_inflight_requests",
                                                        "dynamo_frontend_queued_requests",
                                                        "spec_accept_length",
+                                                       "spec_accept_rate",
                                                        "spec_num_steps",
                                                        "spec_num_draft_tokens",
                                                        "num_running_reqs",

@@ -146,11 +146,17 @@ bool is_dashboard_model(const JsonValue& sets) {
 }
 
 bool is_eagle3_run(const JsonValue& value) {
-  return value.is_object() && value.contains("model") && std::any_of(value.begin(), value.end(), begins_with_setting);
+  return value.is_object() && std::any_of(value.begin(), value.end(), begins_with_setting);
+}
+
+/// The results of a setting, alone where the rest of its file is cut off.
+bool is_specforge_metric(const JsonValue& value) {
+  return has_keys(value, {"accept_length", "output_throughput", "num_questions"});
 }
 
 bool claims_specforge(const JsonValue& value) {
-  return value.is_object() && !value.empty() && (is_dashboard_model(value.front()) || is_eagle3_run(value));
+  if (!value.is_object() || value.empty()) return false;
+  return is_dashboard_model(value.front()) || is_eagle3_run(value) || is_specforge_metric(value);
 }
 
 /// "Wihtout EAGLE3" is the spelling in the files.
@@ -175,7 +181,7 @@ void read_specforge_metric(const JsonFields& setting, const JsonFields& metric, 
   if (!plain && (steps || !name.empty() || length.value_or(1.0) > 1.0)) observation.decoding = Decoding::speculative;
   observation.times.output_tokens_per_s = metric.real("output_throughput");
   observation.times.duration_s = metric.real("latency");
-  observation.stratum.category = category;
+  if (!category.empty()) observation.stratum.category = category;
   if (plain) {
     if (!is_repeated(contents, observation)) contents.observations.push_back(std::move(observation));
     return;
@@ -194,6 +200,10 @@ void read_specforge_setting(const JsonFields& setting, const std::string& catego
 }
 
 void read_specforge(const JsonFields& file, LogContents& contents) {
+  if (is_specforge_metric(file.json())) {
+    if (contents.observations.empty()) return read_specforge_metric(file, file, "", contents);
+    return warn_once(contents, "W18", file.line(), "ignored results whose set and batch size are cut off");
+  }
   if (is_eagle3_run(file.json())) {
     note(contents.settings.draft, file.text("model"));
     for (const JsonValue& set : file.json()) {
@@ -225,7 +235,7 @@ JsonFormat acceptance_traces_format() {
 }
 
 JsonFormat specforge_format() {
-  return {"num_draft_tokens|batch_size|topk", claims_specforge, of_object<read_specforge>};
+  return {"num_draft_tokens|batch_size|topk|num_questions", claims_specforge, of_object<read_specforge>};
 }
 
 }  // namespace foredraft::logs

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,17 +67,20 @@ class Counted {
     return seconds ? std::optional(1000.0 * *seconds) : std::nullopt;
   }
 
+  /// Empty if a post left positions out.
   [[nodiscard]] std::vector<std::int64_t> accepted_at() const {
     std::vector<std::int64_t> at;
+    std::set<std::size_t> found;
     for (const auto& [series, value] : now_.counters) {
       if (name_of(series) != "spec_decode_num_accepted_tokens_per_pos") continue;
       const auto position = count_after(series, "position=\"", "\"");
       if (!position || *position >= max_positions) continue;
       const auto i = static_cast<std::size_t>(*position);
+      found.insert(i);
       at.resize(std::max(at.size(), i + 1), 0);
       at[i] = whole_count_of(series, static_cast<double>(at[i]) + since(series, value));
     }
-    return at;
+    return found.size() == at.size() ? at : std::vector<std::int64_t>{};
   }
 
   [[nodiscard]] std::optional<double> gauge(std::string_view name) const {
@@ -217,6 +221,22 @@ std::optional<std::int64_t> chain_depth(const Counted& counted) {
   return depth && counted.gauge("spec_num_draft_tokens") == static_cast<double>(*depth) + 1.0 ? depth : std::nullopt;
 }
 
+/// Whether an acceptance length of SGLang's counters is possible beside the gauges of its last batch: its length over
+/// its rate is the number of verified tokens or more. Warns (W18) if not, or if both lengths are far apart.
+bool fits_gauges(double length, const Counted& counted, LogContents& contents) {
+  constexpr double far_apart = 2.0;
+  const double last = counted.gauge("spec_accept_length").value_or(0.0);
+  if (!(last > 1.0)) return true;
+  const double rate = counted.gauge("spec_accept_rate").value_or(0.0);
+  const bool possible = !(rate > 0.0) || length <= std::ceil(last / rate);
+  if (possible && length - 1.0 <= far_apart * (last - 1.0)) return true;
+  warn_once(
+      contents, "W18", counted.line(),
+      fmt::format("the counters give {:.2f} tokens a verification, the gauge of the last batch {:.2f}: {} is used",
+                  length, last, possible ? "the first, of all batches," : "the second, which its rate allows,"));
+  return possible;
+}
+
 /// SGLang counts the steps of its requests (2026), and their tokens; the first token of a request is not from a step.
 bool verified_acceptance(const Counted& counted, Observation& run, LogContents& contents) {
   if (counted.engine() != "sglang") return false;
@@ -228,6 +248,7 @@ bool verified_acceptance(const Counted& counted, Observation& run, LogContents& 
   const auto depth = chain_depth(counted);
   const double drafted = static_cast<double>(*steps) * static_cast<double>(depth.value_or(max_positions));
   if (accepted < 0 || static_cast<double>(accepted) > drafted) return false;
+  if (!fits_gauges(1.0 + static_cast<double>(accepted) / static_cast<double>(*steps), counted, contents)) return false;
   run.decoding = Decoding::speculative;
   run.gamma = depth;
   run.acceptance = AcceptanceCounts{.steps = *steps, .accepted_tokens = accepted};

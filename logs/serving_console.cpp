@@ -68,6 +68,18 @@ std::optional<double> latency_ms(const KeyValueBlock& block, std::string_view na
   return median;
 }
 
+/// The mean time per output token; where the console is cut before it, that of the requests after their first tokens.
+std::optional<double> tpot_ms(const KeyValueBlock& block, LogContents& contents) {
+  const auto printed = latency_ms(block, "TPOT", contents);
+  const auto ttft = block.real("Mean TTFT (ms)");
+  auto whole_ms = block.real("Mean E2E Latency (ms)");
+  if (!whole_ms) whole_ms = block.real("Mean E2EL (ms)");
+  const double later =
+      block.real("Total generated tokens").value_or(0.0) - block.real("Successful requests").value_or(0.0);
+  if (printed || !whole_ms || !ttft || *whole_ms < *ttft || !(later > 0.0)) return printed;
+  return (*whole_ms - *ttft) * *block.real("Successful requests") / later;
+}
+
 void set_lengths(const KeyValueBlock& block, Stratum& stratum) {
   const auto requests = block.real("Successful requests");
   const auto prompt = block.real("Total input tokens");
@@ -152,7 +164,7 @@ Decoding undrafted(const KeyValueBlock& block, std::optional<double> tokens, Log
 std::optional<double> iteration_ms(const KeyValueBlock& block, const Observation& run, LogContents& contents) {
   if (run.decoding == Decoding::unknown) return std::nullopt;
   if (block.has(tokens_of_iteration)) {
-    return product(latency_ms(block, "TPOT", contents), run.acceptance_length.value_or(1.0));
+    return product(tpot_ms(block, contents), run.acceptance_length.value_or(1.0));
   }
   if (block.has("Mean ITL (ms)") && run.decoding == Decoding::speculative) {
     warn_once(contents, "W07", block.line(),
@@ -161,7 +173,7 @@ std::optional<double> iteration_ms(const KeyValueBlock& block, const Observation
   }
   if (!is_sglang_client(block)) return latency_ms(block, "ITL", contents);
   const auto length = run.decoding == Decoding::plain ? std::optional(1.0) : run.acceptance_length;
-  return product(latency_ms(block, "TPOT", contents), length);
+  return product(tpot_ms(block, contents), length);
 }
 
 /// A set of questions that a script of SGLang or SpecForge asked. Without speculation they print a length of 1.
@@ -281,7 +293,7 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
   run.times = {.duration_s = block.real("Benchmark duration (s)"),
                .output_tokens_per_s = block.real("Output token throughput (tok/s)"),
                .iteration_ms = iteration_ms(block, run, contents),
-               .tpot_ms = latency_ms(block, "TPOT", contents),
+               .tpot_ms = tpot_ms(block, contents),
                .ttft_ms = latency_ms(block, "TTFT", contents),
                .request_rate_per_s = request_rate(block),
                .served_requests_per_s = block.real("Request throughput (req/s)")};
@@ -292,7 +304,8 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
   // A limit would be printed between these two lines.
   if (block.has("Benchmark duration (s)")) set_offer(std::nullopt, run);
   run.requests = run.concurrency && !run.times.request_rate_per_s ? run.concurrency : decoding_requests(run.times);
-  if (!run.requests) run.requests = block.real("Concurrency");
+  // Requests that wait for their first token are in this mean: no time per token follows from it.
+  if (!run.requests && run.times.request_rate_per_s) run.requests = block.real("Concurrency");
   set_lengths(block, run.stratum);
   if (is_sglang_client(block) && run.acceptance_length) run.gamma = drafts_of_server(*run.acceptance_length);
   const ObservedTimes& times = run.times;

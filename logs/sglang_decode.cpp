@@ -116,7 +116,8 @@ class SglangReader final : public LineReader {
       contents.observations.push_back(*std::move(request));
       return true;
     }
-    if (text.find("Prefill batch") == std::string_view::npos) return read_window(text, number, contents);
+    if (text.find("Decode batch") != std::string_view::npos) return read_window(text, number, contents);
+    if (text.find("Prefill batch") == std::string_view::npos) return read_fragment(text, number, contents);
     // If a batch is filled while nothing runs, a pause has ended; the next line counts the pause as its own time.
     if (count_after(text, "#running-req: ") == 0) after_pause_ = true;
     prompt_tokens_ += static_cast<double>(count_after(text, "#new-token: ").value_or(0));
@@ -128,6 +129,7 @@ class SglangReader final : public LineReader {
  private:
   bool configure(std::string_view text, LogContents& contents);
   bool read_window(std::string_view text, std::int64_t number, LogContents& contents);
+  bool read_fragment(std::string_view text, std::int64_t number, LogContents& contents);
   [[nodiscard]] std::optional<std::int64_t> drafts_each(LogContents& contents) const;
   void set_counts(const DecodeLine& logged, Observation& window);
   void bound_drafts(double length, double rate);
@@ -184,6 +186,20 @@ void SglangReader::bound_drafts(double length, double rate) {
   const double min_rate = std::max(rate - decode_rounding, 0.0);  // may divide to infinity
   draft_tokens_.bound((length - decode_rounding) / max_rate, (length + decode_rounding) / min_rate);
   drafts_.bound((length - 1.0 - decode_rounding) / max_rate, (length - 1.0 + decode_rounding) / min_rate);
+}
+
+/// The acceptance of a line that was posted without the rest of it.
+bool SglangReader::read_fragment(std::string_view text, std::int64_t number, LogContents& contents) {
+  const auto length = number_after(text, "accept len: ");
+  const auto rate = number_after(text, "accept rate: ");
+  if (!length || !(*length >= 1.0) || !rate) return false;
+  if (*rate > 0.0 && *length > 1.0) {
+    bound_drafts(*length, *rate);
+    if (!first_rate_) first_rate_ = number;
+    last_rate_ = number;
+  }
+  contents.observations.push_back({.line = number, .decoding = Decoding::speculative, .acceptance_length = length});
+  return true;
 }
 
 bool SglangReader::read_window(std::string_view text, std::int64_t number, LogContents& contents) {
@@ -257,7 +273,7 @@ constexpr std::array<std::string_view, 2> sglang_lines{"Decode batch", "Prefill 
 
 LineFormat sglang_decode_format() {
   return lines_of<SglangReader>(
-      R"(Decode batch|Prefill batch|ServerArgs\(|'spec_verify_ct': \d|--speculative-(?:num-|eagle-topk|adaptive))",
+      R"(Decode batch|Prefill batch|ServerArgs\(|'spec_verify_ct': \d|^\W*accept len: [\d.]+, accept rate: \d|--speculative-(?:num-|eagle-topk|adaptive))",
       sglang_lines);
 }
 

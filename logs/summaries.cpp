@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
+#include "logs/table_cells.hpp"
 
 /// Summaries of runs and answers described by a table of keys.
 namespace foredraft::logs {
@@ -24,9 +26,9 @@ namespace {
 constexpr double ms_of_s = 1000.0;
 
 // ---- `evalscope perf`: benchmark_summary.json. An iteration is a chunk. Its approximate acceptance rate is computed
-// from the tokens of an iteration alone and is not read.
+// from the tokens of an iteration alone, which follow from it where they are missing.
 
-constexpr std::array<StatedKey, 26> evalscope_keys{{
+constexpr std::array<StatedKey, 32> evalscope_keys{{
     {"Number of concurrency", &StatedRun::concurrency},
     {"Concurrency", &StatedRun::concurrency},
     {"Average time per output token (s)", &StatedRun::tpot_ms, ms_of_s},
@@ -34,6 +36,7 @@ constexpr std::array<StatedKey, 26> evalscope_keys{{
     {"TPOT (ms)", &StatedRun::tpot_ms},
     {"Average time to first token (s)", &StatedRun::ttft_ms, ms_of_s},
     {"Avg TTFT (ms)", &StatedRun::ttft_ms},
+    {"TTFT (ms)", &StatedRun::ttft_ms},
     {"Output token throughput (tok/s)", &StatedRun::output_tokens_per_s},
     {"Output Throughput (tok/s)", &StatedRun::output_tokens_per_s},
     {"Output Tok Throughput (tok/s)", &StatedRun::output_tokens_per_s},
@@ -47,29 +50,42 @@ constexpr std::array<StatedKey, 26> evalscope_keys{{
     {"Request Rate (req/s)", &StatedRun::request_rate_per_s},
     {"Request throughput (req/s)", &StatedRun::served_requests_per_s},
     {"Request Throughput (req/s)", &StatedRun::served_requests_per_s},
+    {"Req Throughput (req/s)", &StatedRun::served_requests_per_s},
     {"Average input tokens per request", &StatedRun::prompt_tokens},
     {"Avg Input Tokens", &StatedRun::prompt_tokens},
+    {"Input Tokens", &StatedRun::prompt_tokens},
     {"Average output tokens per request", &StatedRun::output_tokens},
     {"Avg Output Tokens", &StatedRun::output_tokens},
+    {"Output Tokens", &StatedRun::output_tokens},
     {"Succeed requests", &StatedRun::completed},
+    {"Success Requests", &StatedRun::completed},
     {"Failed requests", &StatedRun::failed},
+    {"Failed Requests", &StatedRun::failed},
 }};
+/// Shares of the tokens of an iteration that were drafted, by the names of several versions: 1 - 1 / length.
+constexpr std::array<const char*, 3> evalscope_shares{"Spec. Accept Rate", "Spec Accept Rate",
+                                                      "Approx speculative decoding acceptance rate"};
 constexpr std::string_view evalscope_anchor =
     R"((?:Average|Avg) (?:time per output token|decoded tokens per iter|TPOT|Decoded Tok)|Decoded Tok/Iter|)"
-    R"(Output (?:token |Tok )?(?:throughput|Throughput) \(tok/s\))";
+    R"(TPOT \(ms\)|Output (?:token |Tok )?(?:throughput|Throughput) \(tok/s\))";
 
-/// Any two keys identify a summary, if one is of its times or lengths.
+/// Any two keys identify a summary, if one is of its times or lengths; the percentiles of a run have them too.
 bool claims_evalscope(const JsonValue& value) {
   const auto measured = std::ranges::count_if(evalscope_keys, [&](const StatedKey& key) {
     const bool of_result = key.field == &StatedRun::tpot_ms || key.field == &StatedRun::length ||
                            key.field == &StatedRun::output_tokens_per_s;
     return of_result && value.is_object() && value.contains(key.key);
   });
-  return measured > 0 && stated_keys_of(value, evalscope_keys) >= 2;
+  return measured > 0 && stated_keys_of(value, evalscope_keys) >= 2 && !value.contains("Percentiles");
 }
 
 /// Chunks hold at least one token: a smaller mean comes from empty chunks.
-void add_evalscope(StatedRun run, LogContents& contents) {
+void add_evalscope(StatedRun run, std::optional<double> share, LogContents& contents) {
+  if (!run.length && share && *share < 1.0) {
+    run.length = 1.0 / (1.0 - *share);
+    warn_once(contents, "W10", run.line,
+              "the acceptance length follows from EvalScope's approximate acceptance rate, a mean over requests");
+  }
   if (run.length) run.length = std::max(1.0, *run.length);
   contents.observations.push_back(observation_of(run, Decoding::unknown, contents));
 }
@@ -77,19 +93,46 @@ void add_evalscope(StatedRun run, LogContents& contents) {
 void read_evalscope(const JsonFields& summary, LogContents& contents) {
   StatedRun run{.line = summary.line()};
   read_stated(summary, evalscope_keys, run);
-  add_evalscope(std::move(run), contents);
+  std::optional<double> share;
+  for (const char* name : evalscope_shares) note(share, summary.real(name));
+  add_evalscope(std::move(run), share, contents);
 }
 
-/// The table that it prints, one row per key.
+/// The tables that it prints: one row per key, or from 1.10 on a row with the throughput of each load ("Gen/s") and a
+/// block of rows for each, which names the load in its first row: Conc., Rate, Metric, avg and percentiles.
 class EvalscopeConsoleReader final : public BlockReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
     std::vector<std::string> cells = table_cells(text, TableLayout::bars);
+    for (std::string& cell : cells) cell = bare_cell(cell);
+    const auto known = [&](const std::string& name) {
+      return name == "Latency (s)" ||
+             std::ranges::find(evalscope_keys, name, &StatedKey::key) != evalscope_keys.end() ||
+             std::ranges::find(evalscope_shares, name) != evalscope_shares.end();
+    };
+    constexpr std::size_t metric = 2;
+    constexpr std::size_t speed = 4;
+    if (cells.size() > speed && cells[0] == "Conc.") {
+      columns_ = cells;
+      return true;
+    }
+    if (cells.size() == columns_.size() && cells.size() > speed && columns_[speed] == "Gen/s") {
+      speeds_[{cells[0], cells[1]}] = cells[speed];
+      return true;
+    }
+    if (cells.size() > metric + 2 && known(cells[metric])) {
+      if (!cells[0].empty()) {
+        close(contents);
+        add("Concurrency", cells[0], number, contents);
+        add("Request Rate (req/s)", cells[1], number, contents);
+      }
+      add(cells[metric], cells[metric + 1], number, contents);
+      return true;
+    }
     std::erase_if(cells, [](const std::string& cell) { return cell.empty(); });
-    const bool known =
-        cells.size() == 2 && std::ranges::find(evalscope_keys, cells.front(), &StatedKey::key) != evalscope_keys.end();
-    if (known) add(cells[0], cells[1], number, contents);
-    return known;
+    if (cells.size() != 2 || !known(cells[0])) return false;
+    add(cells[0], cells[1], number, contents);
+    return true;
   }
 
  private:
@@ -99,13 +142,27 @@ class EvalscopeConsoleReader final : public BlockReader {
       const auto value = block.real(key.key);
       if (value && !(run.*key.field)) run.*key.field = *value * key.unit;
     }
-    if (run.tpot_ms || run.length || run.output_tokens_per_s) add_evalscope(std::move(run), contents);
+    const auto speed =
+        speeds_.find({std::string(block.text("Concurrency")), std::string(block.text("Request Rate (req/s)"))});
+    if (!run.output_tokens_per_s && speed != speeds_.end()) {
+      std::string_view text = speed->second;
+      run.output_tokens_per_s = take_number(text);
+    }
+    std::optional<double> share;
+    for (const char* name : evalscope_shares) {
+      const bool percent = block.text(name).find('%') != std::string_view::npos;
+      if (const auto value = block.real(name)) share = *value / (percent ? 100.0 : 1.0);
+    }
+    if (run.tpot_ms || run.length || share || run.output_tokens_per_s) add_evalscope(std::move(run), share, contents);
   }
+
+  std::vector<std::string> columns_ = {};                                   ///< of the last table of loads
+  std::map<std::pair<std::string, std::string>, std::string> speeds_ = {};  ///< of all requests, by load and rate
 };
 
-// ---- InferenceX: rows of results, aggregated over requests; times in seconds. They have no acceptance.
+// ---- InferenceX: rows of results, aggregated over requests; times in seconds. Few have an acceptance.
 
-constexpr std::array<StatedKey, 7> inferencex_keys{{
+constexpr std::array<StatedKey, 9> inferencex_keys{{
     {"conc", &StatedRun::concurrency},
     {"mean_tpot", &StatedRun::tpot_ms, ms_of_s},
     {"mean_ttft", &StatedRun::ttft_ms, ms_of_s},
@@ -113,6 +170,8 @@ constexpr std::array<StatedKey, 7> inferencex_keys{{
     {"osl", &StatedRun::output_tokens},
     {"median_tpot", &StatedRun::tpot_ms, ms_of_s},
     {"median_ttft", &StatedRun::ttft_ms, ms_of_s},
+    {"observed_tokens_per_step", &StatedRun::length},
+    {"decode_round_tpot_ms", &StatedRun::iteration_ms},
 }};
 
 bool is_inferencex_row(const JsonValue& value) {
@@ -301,9 +360,18 @@ JsonFormat evalscope_format() { return {evalscope_anchor, claims_evalscope, of_e
 
 LineFormat evalscope_console_format() {
   return lines_of<EvalscopeConsoleReader>(
-      "^(?:\\||\xE2\x94\x82) *(?:Time taken for tests|Number of concurrency|Concurrency|Succeed requests|Failed "
-      "requests|Request rate|Request throughput|Output (?:token |Tok )?[Tt]hroughput|(?:Average|Avg) |TPOT|Decoded "
-      "Tok)[^|\n]*(?:\\||\xE2\x94\x82) *[\\d.-]+ *(?:\\||\xE2\x94\x82)");
+      "^\xE2\x94\x83 ?Conc\\. +\xE2\x94\x83 Rate |^\xE2\x94\x82 *[\\d-]+ \xE2\x94\x82 *(?:-|[\\d.]+) \xE2\x94\x82 "
+      "*\\d+ "
+      "\xE2\x94\x82 *[\\d.]+ \xE2\x94\x82 *[\\d.]+ \xE2\x94\x82 *[\\d.]+%|"
+      "^(?:\\||\xE2\x94\x82) *\\**(?:Time taken for tests|Number of concurrency|Concurrency|Succe(?:ed|ss) [Rr]equests|"
+      "Failed [Rr]equests|Request [Rr]ate|Req(?:uest)? [Tt]hroughput|Output (?:token |Tok "
+      ")?[Tt]hroughput|(?:Average|Avg) |"
+      "TPOT|TTFT|Decoded Tok|Spec\\.? Accept Rate|Approx spec)[^|\n]*(?:\\||\xE2\x94\x82) *\\**[\\d.-]+%?\\** "
+      "*(?:\\||\xE2\x94\x82)"
+      "|^(?:\\||\xE2\x94\x82) *(?:[\\d.-]+)? *(?:\\||\xE2\x94\x82) *(?:[\\d.-]+|INF)? *(?:\\||\xE2\x94\x82) "
+      "*(?:Latency "
+      "\\(s\\)|TTFT \\(ms\\)|TPOT \\(ms\\)|(?:Input|Output) Tokens|Decoded Tok/Iter|Spec\\. Accept Rate) "
+      "*(?:\\||\xE2\x94\x82) *[\\d.]+%? *(?:\\||\xE2\x94\x82)");
 }
 
 JsonFormat inferencex_format() {

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "logs/formats.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/record_fields.hpp"
+#include "logs/stated_run.hpp"
+
+/// Single lines and small tables that are posted without the log around them.
+namespace foredraft::logs {
+namespace {
+
+// ---- llama-server's progress of a request (2026): its tokens so far and their mean speed. The last line of a request
+// is read, unless the log also has the times at its end.
+
+class LlamaProgressReader final : public LineReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& /*contents*/) override {
+    auto tokens = number_after(text, "n_decoded = ");
+    if (!tokens) tokens = number_after(text, "n_gen = ");
+    const auto tokens_per_s = number_after(text, "tg = ", " t/s");
+    if (!tokens || !tokens_per_s) return false;
+    const std::string request(text_after(text, "id ", ", n_").value_or(text_after(text, "id ", "n_").value_or("")));
+    requests_[request] = {.line = number, .request_tokens_per_s = tokens_per_s, .output_tokens = tokens};
+    return true;
+  }
+  void finish(LogContents& contents) override {
+    if (contents.format != "llama-progress") return;
+    for (const auto& [name, run] : requests_) {
+      Observation request = observation_of(run, Decoding::unknown, contents);
+      request.span = Span::request;
+      contents.observations.push_back(std::move(request));
+    }
+  }
+
+ private:
+  std::map<std::string, StatedRun> requests_ = {};  ///< by slot and task
+};
+
+// ---- A line of a benchmark of one's own: "generated=88 tok/s=14.8 rounds=34 acceptance_rate=0.529". Its mean of
+// accepted tokens may be with or without the token that is not drafted: tokens a round tell.
+
+struct LineKey {
+  std::string_view key;
+  std::optional<double> StatedRun::*field;
+};
+
+constexpr std::array<LineKey, 19> benchmark_words{{
+    {"rounds", &StatedRun::steps},
+    {"iterations", &StatedRun::steps},
+    {"verify_steps", &StatedRun::steps},
+    {"generated", &StatedRun::output_tokens},
+    {"output_tokens", &StatedRun::output_tokens},
+    {"completion_tokens", &StatedRun::output_tokens},
+    {"tokens", &StatedRun::output_tokens},
+    {"tok/s", &StatedRun::request_tokens_per_s},
+    {"tok_s", &StatedRun::request_tokens_per_s},
+    {"tps", &StatedRun::request_tokens_per_s},
+    {"tokens_per_s", &StatedRun::request_tokens_per_s},
+    {"decode_tps", &StatedRun::request_tokens_per_s},
+    {"drafted", &StatedRun::drafted},
+    {"accepted", &StatedRun::accepted},
+    {"acceptance_rate", &StatedRun::rate},
+    {"accept_rate", &StatedRun::rate},
+    {"mean_accepted_len", &StatedRun::accepted_per_step},
+    {"mean_accept_len", &StatedRun::accepted_per_step},
+    {"prompt", &StatedRun::prompt_tokens},
+}};
+
+/// Sets the values of `key=value` words.
+void read_benchmark_words(std::string_view text, StatedRun& run) {
+  for (std::size_t at = text.find('='); at != std::string_view::npos; at = text.find('=', at + 1)) {
+    const std::size_t begin = text.find_last_of(" \t(`,;", at) + 1;
+    const std::string_view word = text.substr(begin, at - begin);
+    const auto* const key = std::ranges::find(benchmark_words, word, &LineKey::key);
+    std::string_view value = text.substr(at + 1);
+    const auto number = take_number(value);
+    if (key != benchmark_words.end() && number && *number >= 0.0 && !(run.*key->field)) run.*key->field = number;
+  }
+}
+
+class KeyLineReader final : public LineReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    StatedRun run{.line = number};
+    read_benchmark_words(text, run);
+    if (!run.steps || !(*run.steps > 0.0) || !run.output_tokens || (!run.rate && !run.accepted)) return false;
+    constexpr double own_token = 0.5;
+    const double emitted = *run.output_tokens / *run.steps;
+    if (run.accepted_per_step && *run.accepted_per_step > emitted - own_token) *run.accepted_per_step -= 1.0;
+    if (!run.accepted && *run.output_tokens >= *run.steps) run.accepted = *run.output_tokens - *run.steps;
+    if (run.rate) run.gamma = gamma_of_rate(1.0 + run.accepted_per_step.value_or(emitted - 1.0), *run.rate);
+    Observation request = observation_of(run, Decoding::speculative, contents);
+    request.span = Span::request;
+    for (const std::string_view option : {"--target ", "--model "}) {
+      if (const auto model = text_after(text, option, " ")) request.stratum.category = std::string(*model);
+    }
+    contents.observations.push_back(std::move(request));
+    return true;
+  }
+};
+
+// ---- Tables (CSV) of ds4-bench, by context, and of scripts that collect sweeps of EvalScope, by concurrency.
+
+constexpr std::array<LineKey, 7> benchmark_columns{{
+    {"Conc.", &StatedRun::concurrency},
+    {"Latency (tps/user)", &StatedRun::request_tokens_per_s},
+    {"Decoded Tok/Iter", &StatedRun::length},
+    {"ctx_tokens", &StatedRun::prompt_tokens},
+    {"gen_tokens", &StatedRun::output_tokens},
+    {"gen_tps", &StatedRun::request_tokens_per_s},
+    {"emitted_per_cycle", &StatedRun::length},
+}};
+
+bool claims_bench_table(std::span<const std::string> columns) {
+  return has_columns(columns, {"ctx_tokens", "gen_tps"}) || has_columns(columns, {"Conc.", "Latency (tps/user)"});
+}
+
+void read_bench_table(const CsvFields& row, LogContents& contents) {
+  StatedRun run{.line = row.line()};
+  for (const LineKey& key : benchmark_columns) {
+    if (const auto value = row.has(std::string(key.key)) ? row.real(key.key) : std::nullopt) run.*key.field = value;
+  }
+  if (row.has("gen_tps")) run.concurrency = 1.0;
+  if (run.length) run.length = std::max(1.0, *run.length);
+  if (!run.request_tokens_per_s) return;
+  Observation observation = observation_of(run, Decoding::unknown, contents);
+  observation.stratum.category = row.text("config");
+  contents.observations.push_back(std::move(observation));
+}
+
+}  // namespace
+
+LineFormat llama_progress_format() {
+  return lines_of<LlamaProgressReader>(R"(\bn_(?:decoded|gen) = +\d+, tg = +[\d.]+ t/s)");
+}
+
+LineFormat key_line_format() { return lines_of<KeyLineReader>(R"(\b(?:rounds|iterations|verify_steps)=\d.*\baccept)"); }
+
+CsvFormat bench_table_format() { return {R"(gen_tps|Latency \(tps/user\))", claims_bench_table, read_bench_table}; }
+
+}  // namespace foredraft::logs
