@@ -235,8 +235,12 @@ std::string measured_text(const Advice& advice) {
   const LoadAdvice& first = *loads.front();
   std::string name = main_name(first, advice);
   name[0] = name[0] == 't' ? 'T' : name[0];
-  const double value = first.speedup()->value;
-  return fmt::format("{} {}: {}.", name, value > 1.0 ? "pays" : "loses", speedups_text(loads));
+  const auto gains = [](const LoadAdvice* load) { return load->speedup()->value > 1.0; };
+  std::vector<const LoadAdvice*> gaining, losing;
+  for (const LoadAdvice* load : loads) (gains(load) ? gaining : losing).push_back(load);
+  if (losing.empty()) return fmt::format("{} pays: {}.", name, speedups_text(gaining));
+  if (gaining.empty()) return fmt::format("{} loses: {}.", name, speedups_text(losing));
+  return fmt::format("{} pays: {}. It loses: {}.", name, speedups_text(gaining), speedups_text(losing));
 }
 
 std::string action_of(const Advice& advice) {

@@ -152,7 +152,7 @@ std::string measure_of_speedups(std::span<const std::string> headings, std::span
   if (column == headings.end() || arms.size() != 2) return {};
   const auto at = static_cast<std::size_t>(column - headings.begin());
   for (const TableRow& row : rows) {
-    const auto gain = measure_in(row.cells[at]).value;
+    const auto gain = gain_in(row.cells[at]) ? gain_in(row.cells[at]) : measure_in(row.cells[at]).value;
     const auto plain = measure_in(row.cells[arms[0]]).value, drafts = measure_in(row.cells[arms[1]]).value;
     if (!gain || !plain || !drafts || !(*gain > 0.0 && *plain > 0.0 && *drafts > 0.0)) continue;
     constexpr double rounded = 0.02, near_one = 0.05;

@@ -32,6 +32,7 @@ void RunCaptions::name_runs(LogContents& contents) const {
   std::vector<Observation>& runs = contents.observations;
   const bool other_spans = std::ranges::any_of(runs, [](const Observation& one) { return one.span != Span::run; });
   const bool names_plain = std::ranges::any_of(captions_, [](const Caption& one) { return one.arm.plain; });
+  if (contents.format == "prose") return;  // each of its speeds names its arm
   if ((other_spans && !names_plain) || contents.format.find(' ') != std::string::npos) return;
   for (Observation& run : runs) {
     const auto later = std::ranges::upper_bound(captions_, run.line, {}, &Caption::line);

@@ -439,8 +439,12 @@ Arm arm_named(std::string_view name) {
   return arm;
 }
 
+bool names_other_speed(std::string_view text) {
+  static const RE2 other(R"((?is)(?:^|.*[^a-z])(?:prompt|prefill|pp|peak|input|encoded)(?:[^a-z].*|$))");
+  return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), other);
+}
+
 std::optional<Arm> arm_in_text(std::string_view text) {
-  static const RE2 other(R"((?i)(?:^|.*[^a-z])(?:prompt|prefill|pp|peak|input|encoded)(?:[^a-z].*|$))");
   static const RE2 plain(
       R"((?i)-sd|(?:.*[^a-z])?(?:(?:baseline|base|vanilla|plain|autoregressive|ar)(?:[^a-z].*)?)"
       R"(|(?:without|w/o|no|non|ohne)[- ]?(?:(?:an?|any|the) )?(?:it|any|spec\w*|mtp|draft\w*|eagle\w*|sd)(?:[^a-z].*)?)"
@@ -455,7 +459,7 @@ std::optional<Arm> arm_in_text(std::string_view text) {
   skip_marks();
   text = text.substr(0, text.find_last_not_of(marks) + 1);
   const re2::StringPiece words(text.data(), text.size());
-  if (text.empty() || RE2::FullMatch(words, other)) return std::nullopt;
+  if (text.empty() || names_other_speed(text)) return std::nullopt;
   if (RE2::FullMatch(words, plain)) return Arm{.plain = true};
   std::string setting;  // what follows "+SD"
   std::string drafter;
