@@ -147,7 +147,7 @@ std::string measure_of_cells(std::span<const std::size_t> arms, std::span<const 
 /// The metric of the cells of two arms, the plain one first, as a column of speedups tells it; empty if it does not.
 std::string measure_of_speedups(std::span<const std::string> headings, std::span<const std::size_t> arms,
                                 std::span<const TableRow> rows) {
-  static const RE2 speedup("(?i)\\W*(?:speed-?up|gain|ratio)\\W*(?:x\\W*)?");
+  static const RE2 speedup("(?i)\\W*(?:speed-?up|gain|ratio|\xE5\x8A\xA0\xE9\x80\x9F\xE6\xAF\x94)\\W*(?:x\\W*)?");
   const auto column = std::ranges::find_if(headings, [](const auto& one) { return RE2::FullMatch(one, speedup); });
   if (column == headings.end() || arms.size() != 2) return {};
   const auto at = static_cast<std::size_t>(column - headings.begin());

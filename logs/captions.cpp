@@ -17,9 +17,11 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
   constexpr std::size_t max_words = 60;  // more are a sentence
   static const RE2 several(              // or options of a command
       R"((?i).*(?:--|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*)");
-  const re2::StringPiece text(caption.data(), caption.size());
-  if (caption.size() > max_words || RE2::FullMatch(text, several)) return std::nullopt;
-  return arm_in_text(caption);
+  static const RE2 data_set("(?i)spec[-_ ]?bench");
+  std::string text(caption);
+  RE2::GlobalReplace(&text, data_set, "");
+  if (text.size() > max_words || RE2::FullMatch(text, several)) return std::nullopt;
+  return arm_in_text(text);
 }
 
 void RunCaptions::note(std::string_view caption, std::int64_t number) {

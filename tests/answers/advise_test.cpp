@@ -212,6 +212,19 @@ TEST_CASE("a setting without a draft length pays only where it is faster") {
   CHECK(advice.action.find("at 1 request. It loses: 0.80x") != std::string::npos);
 }
 
+TEST_CASE("where speculation is to be turned off, it is said where it pays") {
+  const auto measured = [](double requests, double tpot_ms) {
+    logs::Observation one = plain(requests, tpot_ms);
+    one.decoding = logs::Decoding::speculative;
+    return one;
+  };
+  logs::ObservedLog log = log_as_is({plain(1, 20.0), measured(1, 10.0), plain(8, 20.0), measured(8, 60.0)});
+  for (logs::Observation& one : log.contents.observations) one.span = logs::Span::run;
+  const Advice advice = answers::advise({.logs = {log}});
+  CHECK(advice.action.starts_with("Turn speculation off"));
+  CHECK(advice.action.find("It pays only here: 2.00x at 1 request") != std::string::npos);
+}
+
 TEST_CASE("runs that differ in load, temperature, category or lengths are named and not compared") {
   const auto differs = [](auto&& change) {
     logs::Observation other = plain(8, 10.0);
