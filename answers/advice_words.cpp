@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include "answers/advice_steps.hpp"
 #include "answers/logging_plan.hpp"
@@ -99,6 +100,14 @@ std::string speedups_text(const std::vector<const LoadAdvice*>& loads) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+/// The loads at which speculation was faster, and the others.
+std::pair<std::vector<const LoadAdvice*>, std::vector<const LoadAdvice*>> by_sign(
+    const std::vector<const LoadAdvice*>& loads) {
+  std::vector<const LoadAdvice*> gaining, losing;
+  for (const LoadAdvice* load : loads) (load->speedup()->value > 1.0 ? gaining : losing).push_back(load);
+  return {gaining, losing};
+}
+
 /// A sentence with the upper bound of the speedup of any draft length, if it is of use.
 std::string limit_text(const std::vector<const LoadAdvice*>& loads) {
   constexpr double little = 1.2;
@@ -124,8 +133,11 @@ std::string off_text(const Advice& advice) {
         "Turn speculation off: {} loses capacity, {} the output tokens/s at {}, at which the server is overloaded.",
         main_name(first, advice), speedup_text(first), first.name);
   }
-  return fmt::format("Turn speculation off: {} gives {}{}.", main_name(first, advice), speedups_text(loads),
-                     limit_text(loads));
+  const auto [gaining, losing] = by_sign(loads);
+  const bool mixed = !gaining.empty() && !losing.empty();
+  return fmt::format("Turn speculation off: {} gives {}{}.{}", main_name(first, advice),
+                     speedups_text(mixed ? losing : loads), limit_text(loads),
+                     mixed ? fmt::format(" It pays only here: {}.", speedups_text(gaining)) : "");
 }
 
 /// The speedup of a draft length at a load; empty if unknown or for no speculation.
@@ -234,8 +246,10 @@ std::string measured_text(const Advice& advice) {
   const LoadAdvice& first = *loads.front();
   std::string name = main_name(first, advice);
   name[0] = name[0] == 't' ? 'T' : name[0];
-  const double value = first.speedup()->value;
-  return fmt::format("{} {}: {}.", name, value > 1.0 ? "pays" : "loses", speedups_text(loads));
+  const auto [gaining, losing] = by_sign(loads);
+  if (losing.empty()) return fmt::format("{} pays: {}.", name, speedups_text(gaining));
+  if (gaining.empty()) return fmt::format("{} loses: {}.", name, speedups_text(losing));
+  return fmt::format("{} pays: {}. It loses: {}.", name, speedups_text(gaining), speedups_text(losing));
 }
 
 std::string action_of(const Advice& advice) {

@@ -147,12 +147,12 @@ std::string measure_of_cells(std::span<const std::size_t> arms, std::span<const 
 /// The metric of the cells of two arms, the plain one first, as a column of speedups tells it; empty if it does not.
 std::string measure_of_speedups(std::span<const std::string> headings, std::span<const std::size_t> arms,
                                 std::span<const TableRow> rows) {
-  static const RE2 speedup("(?i)\\W*(?:speed-?up|gain|ratio)\\W*(?:x\\W*)?");
+  static const RE2 speedup("(?i)\\W*(?:speed-?up|gain|ratio|\xE5\x8A\xA0\xE9\x80\x9F\xE6\xAF\x94)\\W*(?:x\\W*)?");
   const auto column = std::ranges::find_if(headings, [](const auto& one) { return RE2::FullMatch(one, speedup); });
   if (column == headings.end() || arms.size() != 2) return {};
   const auto at = static_cast<std::size_t>(column - headings.begin());
   for (const TableRow& row : rows) {
-    const auto gain = measure_in(row.cells[at]).value;
+    const auto gain = gain_in(row.cells[at]) ? gain_in(row.cells[at]) : measure_in(row.cells[at]).value;
     const auto plain = measure_in(row.cells[arms[0]]).value, drafts = measure_in(row.cells[arms[1]]).value;
     if (!gain || !plain || !drafts || !(*gain > 0.0 && *plain > 0.0 && *drafts > 0.0)) continue;
     constexpr double rounded = 0.02, near_one = 0.05;

@@ -17,12 +17,12 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
   constexpr std::size_t max_words = 60;  // more are a sentence
   static const RE2 several(              // or options of a command
       R"((?i).*(?:--|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*)");
-  const re2::StringPiece text(caption.data(), caption.size());
-  if (caption.size() > max_words || RE2::FullMatch(text, several)) return std::nullopt;
-  static const RE2 size_of_model(R"(\b\d+(?:\.\d+)?[bB]\b)");  // is no draft length
-  std::string words(caption);
-  RE2::GlobalReplace(&words, size_of_model, "");
-  return arm_in_text(words);
+  // The name of a data set, and the size of a model, which is no draft length.
+  static const RE2 no_arm(R"((?i)spec[-_ ]?bench|\b\d+(?:\.\d+)?b\b)");
+  std::string text(caption);
+  RE2::GlobalReplace(&text, no_arm, "");
+  if (text.size() > max_words || RE2::FullMatch(text, several)) return std::nullopt;
+  return arm_in_text(text);
 }
 
 void RunCaptions::note(std::string_view caption, std::int64_t number) {
@@ -35,6 +35,7 @@ void RunCaptions::name_runs(LogContents& contents) const {
   std::vector<Observation>& runs = contents.observations;
   const bool other_spans = std::ranges::any_of(runs, [](const Observation& one) { return one.span != Span::run; });
   const bool names_plain = std::ranges::any_of(captions_, [](const Caption& one) { return one.arm.plain; });
+  if (contents.format == "prose") return;  // each of its speeds names its arm
   if ((other_spans && !names_plain) || contents.format.find(' ') != std::string::npos) return;
   for (Observation& run : runs) {
     const auto later = std::ranges::upper_bound(captions_, run.line, {}, &Caption::line);

@@ -29,7 +29,10 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
     {Meaning::gamma, "draft length K",
      "k,gamma,n,draft,draft len,draft tok,num draft tok,n draft,draft n,draft max,draft n max,n max,spec draft n max,"
      "spec draft max,num spec tok,spec tok,spec n,n spec,spec k,draft k,spec len,tok drafted/step,drafted/step,"
-     "draft depth,spec depth,spec num steps,mtp tok,mtp n,mtp k,mtp depth,nextn,lookahead"},
+     "draft depth,spec depth,spec num steps,mtp tok,mtp n,mtp k,mtp depth,nextn,lookahead,"
+     "mtp "
+     "\xE6\xAD\xA5\xE6\x95\xB0,\xE6\x8A\x95\xE6\x9C\xBA\xE6\xAD\xA5\xE6\x95\xB0,"
+     "\xE8\x8D\x89\xE7\xA8\xBF\xE9\x95\xBF\xE5\xBA\xA6"},
     {Meaning::name, "name of the run",
      "config,configuration,mode,method,run,setup,drafter,name,variant,spec,spec decode,spec decoding,strategy,"
      "decoding,arm,setting,"
@@ -93,7 +96,7 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
 using Words = std::pair<std::string_view, std::string_view>;
 
 /// Words that are written in several ways, and how plain_words has them.
-constexpr std::array<Words, 34> plain_words_of{{
+constexpr std::array<Words, 39> plain_words_of{{
     {"tokens", "tok"},
     {"token", "tok"},
     {"toks", "tok"},
@@ -118,7 +121,7 @@ constexpr std::array<Words, 34> plain_words_of{{
     {"akzeptanz", "acc"},
     {"akzeptanzrate", "acc rate"},
     // Chinese: acceptance rate and length, throughput, speed, method, concurrency; framework, input and output length
-    // and speed
+    // and speed; number of concurrent requests, time, total time, configuration, model
     {"\xE6\x8E\xA5\xE5\x8F\x97\xE7\x8E\x87", "acc rate"},
     {"\xE6\x8E\xA5\xE5\x8F\x97\xE9\x95\xBF\xE5\xBA\xA6", "acc len"},
     {"\xE5\xB9\xB3\xE5\x9D\x87\xE6\x8E\xA5\xE5\x8F\x97\xE9\x95\xBF\xE5\xBA\xA6", "acc len"},
@@ -131,6 +134,11 @@ constexpr std::array<Words, 34> plain_words_of{{
     {"\xE8\xBE\x93\xE5\x85\xA5\xE9\x95\xBF\xE5\xBA\xA6", "input len"},
     {"\xE8\xBE\x93\xE5\x87\xBA\xE9\x95\xBF\xE5\xBA\xA6", "output len"},
     {"\xE8\xBE\x93\xE5\x87\xBA\xE9\x80\x9F\xE5\xBA\xA6", "tok/s"},
+    {"\xE5\xB9\xB6\xE5\x8F\x91\xE6\x95\xB0", "concurrency"},
+    {"\xE8\x80\x97\xE6\x97\xB6", "time"},
+    {"\xE6\x80\xBB\xE8\x80\x97\xE6\x97\xB6", "duration"},
+    {"\xE9\x85\x8D\xE7\xBD\xAE", "config"},
+    {"\xE6\xA8\xA1\xE5\x9E\x8B", "model"},
 }};
 
 /// The same of what something is counted by: "tokens/round".
@@ -269,9 +277,22 @@ Meaning meaning_of(std::string_view words) {
   return found == meanings.end() ? Meaning::ignored : found->second;
 }
 
-/// Words before and after a heading that say how it was averaged.
-constexpr std::array<std::string_view, 9> averages{"mean",      "avg",     "average", "median", "p50",
-                                                   "aggregate", "overall", "wtd",     "steady"};
+/// Words before and after a heading that say how it was averaged, or where: at the server or the client.
+constexpr std::array<std::string_view, 15> averages{"mean",
+                                                    "avg",
+                                                    "average",
+                                                    "median",
+                                                    "p50",
+                                                    "aggregate",
+                                                    "overall",
+                                                    "wtd",
+                                                    "steady",
+                                                    "server",
+                                                    "client",
+                                                    "\xE6\x9C\x8D\xE5\x8A\xA1\xE7\xAB\xAF",
+                                                    "\xE5\xAE\xA2\xE6\x88\xB7\xE7\xAB\xAF",
+                                                    "\xE5\xB9\xB3\xE5\x9D\x87",
+                                                    "\xE6\x80\xBB"};
 constexpr std::array<std::string_view, 5> averages_after{" mean", " avg", " median", " mean/std", " avg/std"};
 
 /// Whether a heading may mean something by its first word: a cheap test for the words of a text.
@@ -400,7 +421,7 @@ std::string_view words_of(Meaning meaning) {
 Arm arm_named(std::string_view name) {
   static const RE2 plain(
       R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|0|n/a|no[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|sd)|(?:without|ohne)\b.*)"
-      R"(|w/o\b.*|vanilla|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|normal|standard|control)(?:\W.*)?|-sd)");
+      R"(|w/o\b.*|vanilla|\x{57FA}\x{7EBF}|\x{5173}\x{95ED}|\x{672A}\x{5F00}\x{542F}|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|normal|standard|control)(?:\W.*)?|-sd)");
   // "8B baseline", "prose, no speculation", "MTP off"
   static const RE2 ends_plain(
       R"((?i)[^a-z](?:base(?:line)?|vanilla|(?:no|non|without|w/o)[- _](?:spec\w*|mtp|draft\w*|eagle\w*|sd))$)"
@@ -439,8 +460,12 @@ Arm arm_named(std::string_view name) {
   return arm;
 }
 
+bool names_other_speed(std::string_view text) {
+  static const RE2 other(R"((?is)(?:^|.*[^a-z])(?:prompt|prefill|pp|peak|input|encoded)(?:[^a-z].*|$))");
+  return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), other);
+}
+
 std::optional<Arm> arm_in_text(std::string_view text) {
-  static const RE2 other(R"((?i)(?:^|.*[^a-z])(?:prompt|prefill|pp|peak|input|encoded)(?:[^a-z].*|$))");
   static const RE2 plain(
       R"((?i)-sd|(?:.*[^a-z])?(?:(?:baseline|base|vanilla|plain|autoregressive|ar)(?:[^a-z].*)?)"
       R"(|(?:without|w/o|no|non|ohne)[- ]?(?:(?:an?|any|the) )?(?:it|any|spec\w*|mtp|draft\w*|eagle\w*|sd)(?:[^a-z].*)?)"
@@ -455,7 +480,7 @@ std::optional<Arm> arm_in_text(std::string_view text) {
   skip_marks();
   text = text.substr(0, text.find_last_not_of(marks) + 1);
   const re2::StringPiece words(text.data(), text.size());
-  if (text.empty() || RE2::FullMatch(words, other)) return std::nullopt;
+  if (text.empty() || names_other_speed(text)) return std::nullopt;
   if (RE2::FullMatch(words, plain)) return Arm{.plain = true};
   std::string setting;  // what follows "+SD"
   std::string drafter;

@@ -79,4 +79,7 @@ struct Arm {
 /// the speed is that of something else, such as a prompt.
 [[nodiscard]] std::optional<Arm> arm_in_text(std::string_view text);
 
+/// Whether words say that the speed next to them is none of output: "prompt processing", "peak".
+[[nodiscard]] bool names_other_speed(std::string_view text);
+
 }  // namespace foredraft::logs

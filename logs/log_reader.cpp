@@ -329,10 +329,12 @@ void LogReader::State::advance(std::size_t bytes) {
   position_ += bytes;
 }
 
-/// The last line of those passed that is not empty and draws nothing.
+/// The last line of those passed that is not empty and draws nothing; behind a heading right above it of which it is a
+/// part: "# Baseline ## chat".
 void LogReader::State::note_caption(std::string_view passed) {
   constexpr std::size_t max_caption = 200;
   constexpr int near = 6;  // lines above a table, empty ones too
+  std::size_t depth = 0;   // of the last heading
   for (int lines = 0; lines < near && !passed.empty(); ++lines) {
     const std::size_t end = passed.ends_with('\n') ? passed.size() - 1 : passed.size();
     const std::size_t begin = end == 0 ? 0 : passed.rfind('\n', end - 1) + 1;
@@ -340,8 +342,11 @@ void LogReader::State::note_caption(std::string_view passed) {
     passed = passed.substr(0, begin);
     const bool title = text.find("| LLM Metrics") != std::string_view::npos;  // of each table of AIPerf
     if (text.empty() || text.starts_with("```") || title || is_ruling(text)) continue;
-    caption_ = text.substr(0, max_caption);
-    return;
+    const std::size_t level = std::min(text.find_first_not_of('#'), text.size());
+    if (depth > 0 && (level == 0 || level >= depth)) return;
+    caption_ = depth > 0 ? fmt::format("{} {}", text, caption_).substr(0, max_caption) : text.substr(0, max_caption);
+    depth = level;
+    if (depth < 2) return;
   }
 }
 

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -16,6 +18,7 @@
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/stated_run.hpp"
+#include "logs/table_cells.hpp"
 
 /// Text that names arms and their speeds: "baseline: 31 tok/s", "I get 52 t/s with MTP, 31 t/s without it". It counts
 /// only where nothing else of the file says whether it speculates.
@@ -26,6 +29,11 @@ namespace {
 constexpr std::string_view spoken_speed =
     R"((?i)\d[\d.,]*[`* ]*(?:t(?:o?ks?|oken|okens)?(?:/|[- ]per[- ])s(?:ec|econd)?|tps)\b)";
 
+/// The same, or what is compared with what: "27B-MTP vs Base 27B".
+constexpr std::string_view prose_anchor =
+    R"((?i)\d[\d.,]*[`* ]*(?:t(?:o?ks?|oken|okens)?(?:/|[- ]per[- ])s(?:ec|econd)?|tps)\b)"
+    R"(|(?:mtp|eagle|dflash|medusa|draft|spec)[^\n|]{0,40}\bvs\.? [^\n|]{0,20}\b(?:base|plain|no|without))";
+
 /// More are not those of a text.
 constexpr std::size_t max_spoken = 1000;
 
@@ -35,7 +43,14 @@ struct SpokenSpeed {
   Arm arm = {};
   double tokens_per_s = 0.0;
   std::optional<double> rate = {};
-  std::string setup = {};  ///< of several in one text: its line
+  std::optional<double> gain = {};  ///< over the one without speculation, as stated
+  std::string setup = {};           ///< of several in one text: its line
+};
+
+/// A speed and the one before it of which no words say what drafts.
+struct UnnamedChange {
+  std::int64_t line = 0;
+  double before = 0.0, after = 0.0;  ///< tokens/s
 };
 
 /// "85.2 % acceptance", "accept 0.71", "accept 72-85 %", as a fraction.
@@ -55,7 +70,9 @@ std::optional<double> spoken_rate(std::string_view text) {
 std::optional<Arm> arm_in_brackets(std::string_view behind) {
   behind = trimmed(behind);
   if (!behind.starts_with('(')) return std::nullopt;
-  return arm_in_text(behind.substr(0, behind.find(')')));
+  behind = behind.substr(0, behind.find(')'));
+  static const RE2 count(R"((?i).*\bn ?= ?\d+)");  // of drafts or of runs?
+  return RE2::FullMatch(re2::StringPiece(behind.data(), behind.size()), count) ? std::nullopt : arm_in_text(behind);
 }
 
 /// Whether two speeds are those before and after something: "38 t/s to 29 t/s".
@@ -64,15 +81,47 @@ bool is_change(std::string_view between) {
   return RE2::FullMatch(re2::StringPiece(between.data(), between.size()), change);
 }
 
+/// Takes the number of `pattern` from the end of `front`.
+std::optional<double> taken_from_end(std::string_view& front, const RE2& pattern) {
+  re2::StringPiece number;
+  if (!RE2::PartialMatch(re2::StringPiece(front.data(), front.size()), pattern, &number)) return std::nullopt;
+  std::string_view digits(number.data(), number.size());
+  front = front.substr(0, static_cast<std::size_t>(number.data() - front.data()));
+  return take_number(digits);
+}
+
+/// The ratio that brackets behind a speed state: 1.81 of "(1.81x, n=3)", 3.36 of "(+236 % speedup)".
+std::optional<double> gain_behind(std::string_view behind) {
+  behind = behind.substr(std::min(behind.find_first_not_of(" `*"), behind.size()));
+  if (!behind.starts_with('(')) return std::nullopt;
+  behind.remove_prefix(1);
+  static const RE2 share("\\d[\\d.]* ?%.*");  // "85 % accepted"
+  behind = behind.substr(0, behind.find(')'));
+  return RE2::FullMatch(re2::StringPiece(behind.data(), behind.size()), share) ? std::nullopt : gain_in(behind);
+}
+
+/// Whether a gain is that of `after` over `before`, as rounded.
+bool agrees(std::optional<double> gain, double before, double after) {
+  constexpr double rounded = 0.02;
+  return gain && std::abs(after / before - *gain) <= rounded * *gain;
+}
+
 /// Where the clause ends that `text` begins in: at a comma, or at the end of its sentence.
 std::size_t end_of_clause(std::string_view text) {
   return std::min({text.find_first_of(",;"), text.starts_with('.') ? 0 : text.find(". "), text.size()});
 }
 
-/// Whether the number behind `front` is part of a name or the second of a change: "EAGLE-3", "11.7 -> 21.2".
-bool is_other_number(std::string_view front) {
-  static const RE2 other("(?is).*(?:[a-z]-?|\\d[`* ]*(?:->|\xE2\x86\x92)[ ~`*]*)", RE2::Latin1);
-  return RE2::FullMatch(re2::StringPiece(front.data(), front.size()), other);
+/// Whether the number behind `front` is part of a name: "EAGLE-3".
+bool is_part_of_name(std::string_view front) {
+  static const RE2 name("(?is).*[a-z]-?", RE2::Latin1);
+  return RE2::FullMatch(re2::StringPiece(front.data(), front.size()), name);
+}
+
+/// Whether words tell of another change than that to speculation: "after the fix", "K=1 -> K=3: ".
+bool names_other_change(std::string_view text, std::string_view front) {
+  if (front.find("->") != std::string_view::npos || front.find("\xE2\x86\x92") != std::string_view::npos) return true;
+  static const RE2 other(R"((?i)\b(?:fix\w*|after|before|patch\w*|updat\w*|commit|merge\w*|optimi\w*|upgrad\w*)\b)");
+  return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), other);
 }
 
 /// Whether speeds without speculation are of one setup: they hardly differ.
@@ -87,10 +136,9 @@ bool of_one_setup(std::span<const SpokenSpeed> speeds) {
   return most <= same * least;
 }
 
-/// Tells the setups of a text apart: each has one speed without speculation, all before or all behind those with it.
-/// Throws RejectedRecord where they do not pair so.
-void tell_setups(std::span<SpokenSpeed> speeds) {
-  if (of_one_setup(speeds)) return;
+/// Names the setups of speeds that come in pairs: each has one speed without speculation, all before or all behind
+/// those with it. False if they do not.
+bool are_paired(std::span<SpokenSpeed> speeds) {
   const bool plain_first = speeds.front().arm.plain;
   std::string setup;
   std::size_t plain = 0, drafts = 0;
@@ -106,8 +154,31 @@ void tell_setups(std::span<SpokenSpeed> speeds) {
     (one.arm.plain ? plain : drafts) += 1;
     one.setup = setup;
   }
-  if (paired && complete()) return;
-  reject({.line = speeds.front().line,
+  return paired && complete();
+}
+
+/// Keeps the lines that have one speed without speculation and others with it, each as a setup.
+void keep_complete_lines(std::vector<SpokenSpeed>& speeds) {
+  const std::vector<SpokenSpeed> all = speeds;
+  std::erase_if(speeds, [&](const SpokenSpeed& one) {
+    const auto same = [&](const SpokenSpeed& other) { return other.line == one.line; };
+    const auto plain = [&](const SpokenSpeed& other) { return same(other) && other.arm.plain; };
+    const auto of_line = std::ranges::count_if(all, same);
+    return std::ranges::count_if(all, plain) != 1 || of_line < 2;
+  });
+  for (SpokenSpeed& one : speeds) one.setup = fmt::format("line {}", one.line);
+}
+
+/// Tells the setups of a text apart; `changes`: each line is one. Throws RejectedRecord where its speeds do not pair
+/// up, in none of its lines.
+void tell_setups(std::vector<SpokenSpeed>& speeds, bool changes) {
+  const std::int64_t line = speeds.front().line;
+  const bool one_line = std::ranges::all_of(speeds, [&](const SpokenSpeed& one) { return one.line == line; });
+  if (of_one_setup(speeds) && (one_line || !changes)) return;
+  if (!changes && are_paired(speeds)) return;
+  keep_complete_lines(speeds);
+  if (!speeds.empty()) return;
+  reject({.line = line,
           .text = "speeds without speculation that differ",
           .why = "of which setups are they?",
           .suggestion = "write a table with the columns model, config and tok/s, or a file for each setup"});
@@ -119,61 +190,130 @@ class ProseReader final : public LineReader {
   void finish(LogContents& contents) override;
 
  private:
-  std::vector<SpokenSpeed> speeds_ = {};
-};
-
-/// Each speed has the words before it up to a comma or another speed, else those after it in its sentence, else, right
-/// behind a comma, those before that.
-bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& /*contents*/) {
-  if (text.find_first_of("|\t") != std::string_view::npos || speeds_.size() >= max_spoken) return false;  // a table
-  static const RE2 speed{std::string(spoken_speed)};
+  /// A speed in a line, with what stands before it, of a range its middle.
   struct Place {
     std::size_t begin, end;
     double value;
+    std::optional<double> before;  ///< of a change
   };
+  [[nodiscard]] static std::vector<Place> places_in(std::string_view text);
+  void note(std::string_view text, std::int64_t number, const Place& place, std::optional<Arm> arm,
+            std::string_view behind, bool other);
+  void add_plain();
+
+  std::vector<SpokenSpeed> speeds_ = {};
+  std::vector<UnnamedChange> unnamed_ = {};
+  bool changes_ = false;       ///< some speeds are those of a change
+  std::string compares_ = {};  ///< the last line that compares an arm with none
+};
+
+std::vector<ProseReader::Place> ProseReader::places_in(std::string_view text) {
+  static const RE2 speed{std::string(spoken_speed)};
+  static const RE2 before("(?:^|[^\\w.,])(\\d[\\d.,]*)[`* ]*(?:->|\xE2\x86\x92)[ ~`*]*$");
+  static const RE2 range("(?:^|[^\\w.,-])(\\d[\\d.,]*) ?(?:-|\xE2\x80\x93) ?$");
   std::vector<Place> places;
   const re2::StringPiece all(text.data(), text.size());
   re2::StringPiece found;
   for (std::size_t at = 0; speed.Match(all, at, all.size(), RE2::UNANCHORED, &found, 1);) {
     const auto begin = static_cast<std::size_t>(found.data() - text.data());
     at = begin + found.size();
-    std::string_view digits = text.substr(begin);
-    if (is_other_number(text.substr(0, begin))) continue;
-    if (const auto value = take_number(digits); value && *value > 0.0)
-      places.push_back({.begin = begin, .end = at, .value = *value});
+    std::string_view digits = text.substr(begin), front = text.substr(0, begin);
+    if (is_part_of_name(front)) continue;
+    auto value = take_number(digits);
+    if (!value || !(*value > 0.0)) continue;
+    const auto low = taken_from_end(front, range);
+    if (low && *low < *value) value = 0.5 * (*low + *value);
+    auto first = taken_from_end(front, before);
+    if (!places.empty() && is_change(text.substr(places.back().end, front.size() - places.back().end))) {
+      first = places.back().value;
+      front = text.substr(0, places.back().begin);
+      places.pop_back();
+    }
+    places.push_back({.begin = front.size(), .end = at, .value = *value, .before = first});
   }
-  const std::size_t before = speeds_.size();
+  return places;
+}
+
+/// Each speed has the words before it up to a comma or another speed, unless they are those of the speed before; else
+/// those after it in its sentence, else, right behind a comma, those before that.
+bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& /*contents*/) {
+  if (text.find_first_of("|\t") != std::string_view::npos || speeds_.size() >= max_spoken) return false;  // a table
+  const std::vector<Place> places = places_in(text);
+  if (places.empty() && text.find(" vs") != std::string_view::npos) compares_ = text;
+  const std::size_t before = speeds_.size() + unnamed_.size();
+  std::size_t used = 0;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    const std::size_t from = i == 0 ? 0 : places[i - 1].end;
+    const std::size_t from = i == 0 ? 0 : std::max(used, places[i - 1].end);
     const std::size_t to = i + 1 < places.size() ? places[i + 1].begin : text.size();
-    std::string_view front = text.substr(from, places[i].begin - from);
-    const std::string_view sentence = front.substr(front.rfind(". ") == front.npos ? 0 : front.rfind(". ") + 1);
-    front.remove_prefix(front.find_last_of(",;") + 1);
+    const std::string_view words = text.substr(from, places[i].begin - from);
+    const std::string_view sentence = words.substr(words.rfind(". ") == words.npos ? 0 : words.rfind(". ") + 1);
+    const std::string_view front = words.substr(words.find_last_of(",;") + 1);
     const std::string_view behind = text.substr(places[i].end, to - places[i].end);
-    const bool changed =
-        (i > 0 && is_change(text.substr(from, places[i].begin - from))) || (i + 1 < places.size() && is_change(behind));
+    constexpr std::size_t few = 12;  // "I get about"
     auto arm = arm_in_brackets(behind);
-    if (!arm && changed) continue;
     if (!arm) arm = arm_in_text(front);
-    if (!arm) arm = arm_in_text(behind.substr(0, end_of_clause(behind)));
-    if (!arm && trimmed(front).empty()) arm = arm_in_text(sentence.substr(0, sentence.find_last_of(",;")));
-    if (!arm) continue;
-    speeds_.push_back({.line = number, .arm = *arm, .tokens_per_s = places[i].value});
-    if (!arm->plain) speeds_.back().rate = spoken_rate(text);
+    if (!arm) {
+      const std::size_t clause = end_of_clause(behind);
+      arm = arm_in_text(behind.substr(0, clause));
+      if (arm) used = places[i].end + clause;
+    }
+    if (!arm && trimmed(front).size() <= few && !names_other_speed(front))
+      arm = arm_in_text(sentence.substr(0, sentence.find_last_of(",;")));
+    note(text, number, places[i], arm, behind, names_other_speed(words));
   }
-  return speeds_.size() > before;
+  return speeds_.size() + unnamed_.size() > before;
+}
+
+/// `other`: the words in front are those of another speed, such as a prompt's.
+void ProseReader::note(std::string_view text, std::int64_t number, const Place& place, std::optional<Arm> arm,
+                       std::string_view behind, bool other) {
+  const auto gain = gain_behind(behind);
+  if (!arm && !other && place.before && !compares_.empty() && agrees(gain, *place.before, place.value))
+    arm = arm_in_text(std::string_view(compares_).substr(0, compares_.find(" vs")));
+  if (!arm || (place.before && (arm->plain || names_other_change(text, text.substr(0, place.begin))))) {
+    if (other || !(place.before || gain)) return;
+    unnamed_.push_back({.line = number, .before = place.before.value_or(place.value / *gain), .after = place.value});
+    return;
+  }
+  changes_ = changes_ || place.before;
+  if (place.before) speeds_.push_back({.line = number, .arm = {.plain = true}, .tokens_per_s = *place.before});
+  speeds_.push_back({.line = number, .arm = *arm, .tokens_per_s = place.value});
+  if (arm->plain) return;
+  speeds_.back().rate = spoken_rate(text);
+  speeds_.back().gain = gain;
+}
+
+/// Where no speed without speculation is stated, it follows from gains.
+void ProseReader::add_plain() {
+  if (std::ranges::any_of(speeds_, [](const SpokenSpeed& one) { return one.arm.plain; })) return;
+  for (std::size_t i = 0; i < speeds_.size(); ++i) {
+    if (!speeds_[i].gain) continue;
+    const SpokenSpeed plain{
+        .line = speeds_[i].line, .arm = {.plain = true}, .tokens_per_s = speeds_[i].tokens_per_s / *speeds_[i].gain};
+    speeds_.insert(speeds_.begin() + static_cast<std::ptrdiff_t>(i++), plain);
+  }
 }
 
 void ProseReader::finish(LogContents& contents) {
   const bool told = std::ranges::any_of(contents.observations,
                                         [](const Observation& other) { return other.decoding != Decoding::unknown; });
-  if (told) {  // the words around a log
+  const bool drafts = std::ranges::any_of(speeds_, [](const SpokenSpeed& one) { return !one.arm.plain; });
+  if (!drafts && !unnamed_.empty() && contents.observations.empty()) {
+    const UnnamedChange& first = unnamed_.front();
+    reject({.line = first.line,
+            .text = fmt::format("{:.4g} and {:.4g} tok/s", first.before, first.after),
+            .why = "which is with speculation?",
+            .suggestion = fmt::format("write \"{:.4g} tok/s without speculation, {:.4g} tok/s with speculation\"",
+                                      first.before, first.after)});
+  }
+  if (told || speeds_.empty()) {  // the words around a log
     static const RE2 name(" ?\\bprose\\b");
     RE2::Replace(&contents.format, name, "");
     contents.format = std::string(trimmed(contents.format));
     return;
   }
-  tell_setups(speeds_);
+  add_plain();
+  tell_setups(speeds_, changes_);
   std::string read_as;
   for (const SpokenSpeed& one : speeds_) {
     const StatedRun run{
@@ -184,7 +324,7 @@ void ProseReader::finish(LogContents& contents) {
     contents.observations.push_back(std::move(observation));
     constexpr std::size_t enough = 200;
     if (read_as.size() < enough)
-      read_as += fmt::format("{}line {} = {} tok/s {} speculation", read_as.empty() ? "" : "; ", one.line,
+      read_as += fmt::format("{}line {} = {:.4g} tok/s {} speculation", read_as.empty() ? "" : "; ", one.line,
                              one.tokens_per_s, one.arm.plain ? "without" : "with");
   }
   warn_once(contents, "W22", speeds_.front().line, "read as: " + read_as);
@@ -192,6 +332,6 @@ void ProseReader::finish(LogContents& contents) {
 
 }  // namespace
 
-LineFormat prose_format() { return lines_of<ProseReader>(spoken_speed); }
+LineFormat prose_format() { return lines_of<ProseReader>(prose_anchor); }
 
 }  // namespace foredraft::logs

@@ -81,6 +81,16 @@ bool in_tokens_per_s(std::string_view cell) {
   return RE2::FullMatch(re2::StringPiece(cell.data(), cell.size()), speed);
 }
 
+std::optional<double> gain_in(std::string_view cell) {
+  static const RE2 gain("(?:\\+|(-|\xE2\x88\x92))? ?(\\d+(?:\\.\\d+)?) ?(%|[xX]|\xC3\x97).*");
+  const std::string text = bare_cell(cell);
+  std::string less, unit;
+  double number = 0.0;
+  if (!RE2::FullMatch(text, gain, &less, &number, &unit)) return std::nullopt;
+  const double ratio = unit != "%" ? number : less.empty() ? 1.0 + number / 100.0 : 1.0 - number / 100.0;
+  return ratio > 0.0 ? std::optional(ratio) : std::nullopt;
+}
+
 std::optional<double> rate_beside(std::string_view cell) {
   static const RE2 rate(R"((?i).*[,;(@] ?~?([\d.]+) ?% ?(?:draft )?accept.*)");
   double percent = 0.0;

@@ -33,6 +33,9 @@ struct CellNumber {
 /// Whether a cell is a speed with its unit: "35.1 +- 0.6 t/s", "~60-80 tok/s".
 [[nodiscard]] bool in_tokens_per_s(std::string_view cell);
 
+/// The ratio that a gain states: 1.33 of "1.33x", 3.36 of "+236 %", 0.82 of "-18 %"; nullopt for what is none.
+[[nodiscard]] std::optional<double> gain_in(std::string_view cell);
+
 /// The acceptance rate beside something else in a cell: 0.96 of "37.5 t/s, 96 % accept".
 [[nodiscard]] std::optional<double> rate_beside(std::string_view cell);
 

@@ -16,7 +16,7 @@ namespace {
 /// The load that a heading states: "64" of "concurrency 64".
 std::optional<std::string> load_of_heading(const std::string& heading) {
   static const RE2 load(
-      R"((?i)(?:c|conc|concurrency|bs|b|batch(?:[ _]size)?|users?|clients?|streams?)[ _]?[=:x]?[ _]?(\d{1,5}))");
+      R"((?i)(?:c|conc|concurrency|bs|b|batch(?:[ _]size)?|users?|clients?|streams?|-?np|parallel)[ _]?[=:x]?[ _]?(\d{1,5}))");
   std::string requests;
   return RE2::FullMatch(bare_cell(heading), load, &requests) ? std::optional(requests) : std::nullopt;
 }
@@ -116,12 +116,16 @@ std::string measure_in_caption(std::string_view caption) {
   const bool is_time = RE2::FullMatch(text, time);
   const bool is_speed = RE2::FullMatch(text, speed);
   if (is_time == is_speed || RE2::FullMatch(text, other)) return {};
-  if (is_speed) return "tok/s";
+  static const RE2 all(R"((?i).*\b(?:aggregate|total|system|all requests|combined)\b.*)");
+  static const RE2 each(
+      R"((?i).*(?:\bper[- ](?:request|req|user|stream|client)|/(?:request|req|user|stream)|single[- ]stream).*)");
+  if (is_speed)
+    return RE2::FullMatch(text, each) ? "tok/s per request" : RE2::FullMatch(text, all) ? "total tok/s" : "tok/s";
   return RE2::FullMatch(text, milliseconds) ? "TPOT (ms)" : "TPOT";
 }
 
 std::optional<std::string> load_in_caption(std::string_view caption) {
-  static const RE2 load(R"((?i)(?:[^a-z]|^)(?:concurrency|conc|batch[ _-]size|bs)[ =:]{1,3}(\d{1,5})(.*))");
+  static const RE2 load(R"((?i)(?:[^a-z]|^)(?:concurrency|conc|batch[ _-]size|bs)[ =:]{0,3}(\d{1,5})(.*))");
   std::string requests, rest, again;
   if (!RE2::PartialMatch(re2::StringPiece(caption.data(), caption.size()), load, &requests, &rest)) return std::nullopt;
   static const RE2 several(R"( ?(?:[,/|-]|\.\.|to|and|\xE2\x80\x93) ?\d.*)", RE2::Latin1);
@@ -162,7 +166,7 @@ std::optional<ShapedTable> table_by_load(std::span<const std::string> headings, 
     loads.push_back(*load);
     speeds = speeds && holds_speeds(rows, i);
   }
-  if (speeds) measure = "tok/s";
+  if (speeds && measure.find("tok/s") == std::string_view::npos) measure = "tok/s";
   if (measure.empty()) {
     reject({.line = rows.front().line,
             .key = headings[columns.front()],

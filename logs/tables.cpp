@@ -29,7 +29,7 @@ constexpr std::string_view headings_anchor =
     R"((?i)\bt(?:o?ks?|oken|okens)?[/\\]s|\bt/s|(?:\b|_)tps\b|tok(?:en)?s?[ _]per[ _]s|\btpot|\bms/|ms[ _]per|\bitl\b)"
     R"(|inter[- _]token|throughput|\bacc\b|acc(?:ept\w*)?[ _.]len|accept\w*|\btau\b|\bAL\b|\ba\.len|time[ _]per|\bspeed\b)"
     R"(|\bdecode[ \t*]*(?:[|,;\t]|  )|^[ \t>]*\|[ \t*]*(?:run|mode|config\w*|method|arm|setup|variant|metrics?)[ \t*]*\|)"
-    R"(|(?:concurrency|batch size|bs|users) ?=? ?\d+[ \t*]*(?:[|,;\t]|$)|akzeptanz|durchsatz|\xE6\x8E\xA5\xE5\x8F\x97|\xE5\x90\x9E\xE5\x90\x90)"
+    R"(|(?:concurrency|batch size|bs|users|\bnp) ?=? ?\d+[ \t*]*(?:[|,;\t]|$)|akzeptanz|durchsatz|\xE6\x8E\xA5\xE5\x8F\x97|\xE5\x90\x9E\xE5\x90\x90)"
     R"(|^[ \t>]*\|?[ \t*]*(?:metrics?|measure\w*|quantity|statistic|parameter|result)?[ \t*]*[|,;\t].*)"
     R"((?:\bk ?= ?\d|baseline|plain|vanilla|without|\boff\b|mtp|eagle|dflash|no[- ]spec|\bspec|n[-_ ]max))";
 

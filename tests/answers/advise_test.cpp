@@ -201,6 +201,30 @@ TEST_CASE("a counter of full drafts only gives no acceptance length and no speed
   CHECK(advice.next.starts_with("acceptance could not be estimated: log a counter of all drafted tokens"));
 }
 
+TEST_CASE("a setting without a draft length pays only where it is faster") {
+  const auto speculative_at = [](double requests, double tpot_ms) {
+    logs::Observation one = plain(requests, tpot_ms);
+    one.decoding = logs::Decoding::speculative;
+    return one;
+  };
+  const Advice advice = advice_of({plain(1, 20.0), speculative_at(1, 10.0), plain(8, 20.0), speculative_at(8, 25.0)});
+  CHECK(advice.action.find(" pays: 2.00x") != std::string::npos);
+  CHECK(advice.action.find("at 1 request. It loses: 0.80x") != std::string::npos);
+}
+
+TEST_CASE("where speculation is to be turned off, it is said where it pays") {
+  const auto measured = [](double requests, double tpot_ms) {
+    logs::Observation one = plain(requests, tpot_ms);
+    one.decoding = logs::Decoding::speculative;
+    return one;
+  };
+  logs::ObservedLog log = log_as_is({plain(1, 20.0), measured(1, 10.0), plain(8, 20.0), measured(8, 60.0)});
+  for (logs::Observation& one : log.contents.observations) one.span = logs::Span::run;
+  const Advice advice = answers::advise({.logs = {log}});
+  CHECK(advice.action.starts_with("Turn speculation off"));
+  CHECK(advice.action.find("It pays only here: 2.00x at 1 request") != std::string::npos);
+}
+
 TEST_CASE("runs that differ in load, temperature, category or lengths are named and not compared") {
   const auto differs = [](auto&& change) {
     logs::Observation other = plain(8, 10.0);

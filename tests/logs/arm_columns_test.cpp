@@ -100,6 +100,14 @@ TEST_CASE("a table of what was measured by arm, with units in its cells") {
   CHECK(runs[1].times.iteration_ms == near(60.0));
 }
 
+TEST_CASE("a column of gains in percent tells what the cells of arms are") {
+  const auto speeds =
+      posted_runs("| Model | Baseline | MTP | Speedup |\n|---|---|---|---|\n| a | 20 | 50 | +150% |\n", "table");
+  REQUIRE(speeds.size() == 2);
+  CHECK(speeds[0].times.tpot_ms == near(50.0));
+  CHECK(speeds[1].times.tpot_ms == near(20.0));
+}
+
 TEST_CASE("prompts, peaks and speedups are no arms") {
   const auto runs = posted_runs(
       "| K | prompt tok/s | tok/s | peak tok/s | speedup (MTP) |\n|---|---|---|---|---|\n| 0 | 900 | 50 | 60 | 1 |\n| "

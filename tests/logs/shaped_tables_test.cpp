@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "logs/captions.hpp"
 #include "logs/headings.hpp"
 #include "tests/logs/logs_testing.hpp"
 
@@ -96,6 +97,50 @@ TEST_CASE("columns that are loads are runs at these loads") {
   CHECK(runs[3].concurrency == 16.0);
   CHECK(runs[3].times.tpot_ms == 25.0);
   CHECK(problem(table).find("concurrency 1") != std::string::npos);
+}
+
+TEST_CASE("columns are loads of a server's slots, and the line above says of what their speeds are") {
+  const std::string head = "| Drafter | np=1 | np=4 |\n|---|---|---|\n";
+  const auto all = posted_runs(
+      "### Aggregate throughput (tok/s)\n\n" + head + "| MTP | 20.0 | 16.0 |\n| none | 10.0 | 9.0 |\n", "table");
+  REQUIRE(all.size() == 4);
+  CHECK(all[1].concurrency == 4.0);
+  CHECK(all[1].times.output_tokens_per_s == 16.0);
+  CHECK(all[3].decoding == Decoding::plain);
+  const std::string table = head + "| MTP | 20.0 | 24.0 |\n| none | 10.0 | 32.0 |\n";
+  const auto each = posted_runs("### Per-request throughput (tok/s)\n\n" + table, "table");
+  REQUIRE(each.size() == 4);
+  CHECK(each[0].times.tpot_ms == near(50.0));
+  CHECK_FALSE(each[0].times.output_tokens_per_s);
+}
+
+TEST_CASE("Chinese headings, and times at the server and the client") {
+  const auto runs = posted_runs(
+      "| MTP 步数 | 服务端 TPOT (ms) | 客户端 TPOT (ms) | 接受率 |\n|---|---|---|---|\n| 1 | 5.0 | 4.9 | 80% |\n| 3 | "
+      "4.0 | "
+      "3.9 | **60%** |\n",
+      "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[1].gamma == 3);
+  CHECK(runs[1].times.tpot_ms == 4.0);
+  CHECK(runs[1].acceptance_length == near(2.8));
+  const auto plain =
+      posted_runs("| 配置 | 并发数 | TPOT (ms) | 总耗时 (s) |\n|---|---|---|---|\n| 基线 | 4 | 20 | 9 |\n", "table");
+  REQUIRE(plain.size() == 1);
+  CHECK(plain[0].decoding == Decoding::plain);
+  CHECK(plain[0].concurrency == 4.0);
+  CHECK(plain[0].times.duration_s == 9.0);
+}
+
+TEST_CASE("the heading above that of a table names its arm, and a data set does not") {
+  const std::string table = "\n| c | TPOT (ms) |\n|---|---|\n| 1 | 20 |\n\n";
+  const auto runs =
+      posted_runs("# With MTP, K = 2\n## spec_bench\n" + table + "# BASELINE\n## spec_bench\n" + table, "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[1].decoding == Decoding::plain);
+  CHECK_FALSE(logs::arm_in_caption("## spec_bench"));
+  CHECK(posted_runs("## Baseline\n## chat\n" + table, "table").at(0).decoding == Decoding::unknown);
 }
 
 TEST_CASE("columns that are kinds of prompts are runs of each, that of all kinds alone if it is there") {
