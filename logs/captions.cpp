@@ -17,7 +17,7 @@ namespace foredraft::logs {
 std::optional<Arm> arm_in_caption(std::string_view caption) {
   constexpr std::size_t max_words = 60;  // more are a sentence
   static const RE2 several(              // or options of a command
-      R"((?i).*(?:--|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*)");
+      R"((?i).*(?:--|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|spec[-_ ]?bench|/|,.*(?:with|base)).*)");
   const re2::StringPiece text(caption.data(), caption.size());
   if (caption.size() > max_words || RE2::FullMatch(text, several)) return std::nullopt;
   return arm_in_text(caption);

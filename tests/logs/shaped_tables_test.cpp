@@ -264,6 +264,9 @@ TEST_CASE("the line above a table says that its rows draft where no row is plain
   CHECK(runs[0].decoding == Decoding::speculative);
   CHECK(runs[0].drafter == "mtp");
   CHECK(runs[1].concurrency == 4.0);
+  // A data set.
+  CHECK(posted_runs("## Spec-Bench\n\n| Concurrency | TPOT (ms) |\n|---|---|\n| 1 | 20 |\n", "table").at(0).decoding ==
+        Decoding::unknown);
 }
 
 TEST_CASE("what rows of one arm have besides it is not pooled with it") {
