@@ -26,7 +26,8 @@ bool may_name_arms(std::span<const std::string> headings) {
       R"((?i)(?:^|[^a-z])(?:plain|base|off|on|none|no|false|yes|true|with|w/o|vanilla|ar|autoregressive|target|non|disabled)"
       R"(|enabled|normal|standard|mtp|eagle|dflash|dspark|medusa|n-?gram|suffix|spec|draft|nextn|sd|depth|steps?)"
       R"(|(?:k|n|gamma|n[-_ ]?max) ?[=: -]? ?\d|\d+[- ]?tok))");
-  return std::ranges::count_if(headings, [](const std::string& one) { return RE2::PartialMatch(one, word); }) >= 2;
+  return std::ranges::any_of(headings, [](const std::string& one) { return one.starts_with('+'); }) ||
+         std::ranges::count_if(headings, [](const std::string& one) { return RE2::PartialMatch(one, word); }) >= 2;
 }
 
 /// True for the heading of an arm: without speculation, with a draft length, with a known drafter, or "with flag".
@@ -34,7 +35,7 @@ bool is_arm(std::string_view heading) {
   static const RE2 drafter(R"((?i).*(?:^|[^a-z])(?:mtp|eagle|dflash|dspark|medusa|n-?gram|suffix|spec|draft|nextn).*)");
   static const RE2 other(R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|accept|position).*)",
                          RE2::Latin1);
-  static const RE2 starts_with_letter("(?i)[a-z].*");
+  static const RE2 starts_with_letter("(?i)(?:\\+ ?)?[a-z].*");
   static const RE2 switched_on("(?i)(?:on|yes|enabled|with(?: .*)?)");
   const std::string text(trimmed(heading));
   const Meaning meaning = column_of(text).meaning;
@@ -112,7 +113,8 @@ std::string with_unit_of_cells(const TableRow& row) {
 
 /// True if the first column names the metrics.
 bool names_measures(std::span<const std::string> headings, std::span<const TableRow> rows) {
-  static const RE2 measure("(?i)(?:metrics?|measure\\w*|quantity|statistic|parameter|what|result)?");
+  static const RE2 measure(
+      "(?i)(?:metrics?|measure\\w*|quantity|statistic|parameter|what|result|\xE6\x8C\x87\xE6\xA0\x87)?");
   return headings.size() >= 3 && RE2::FullMatch(headings.front(), measure) &&
          std::ranges::count_if(headings.subspan(1), [](const std::string& one) { return is_arm(one); }) >= 2 &&
          (rows.empty() ||
@@ -163,6 +165,27 @@ std::string measure_of_speedups(std::span<const std::string> headings, std::span
   return {};
 }
 
+/// The column that "+ MTP" adds to: the one left of the first such column, if the gains of an arm are over it.
+std::optional<std::size_t> column_added_to(std::span<const std::string> headings, std::span<const std::size_t> arms,
+                                           std::span<const TableRow> rows) {
+  static const RE2 with_gain(R"([^\w.]*([\d.]+)\W*\(\+([\d.]+) ?%\W*\).*)", RE2::Latin1);
+  const auto first = std::ranges::find_if(headings, [](const auto& one) { return one.starts_with('+'); });
+  if (first - headings.begin() < 2 || first == headings.end()) return std::nullopt;
+  const auto before = static_cast<std::size_t>(first - headings.begin()) - 1;
+  if (rows.empty()) return before;
+  for (const TableRow& row : rows) {
+    for (const std::size_t arm : arms) {
+      const auto plain = measure_in(row.cells[before]).value;
+      double value = 0.0, gain = 0.0;
+      constexpr double rounded = 0.01;
+      if (plain.value_or(0.0) > 0.0 && RE2::FullMatch(row.cells[arm], with_gain, &value, &gain) && gain > 0.0 &&
+          std::abs(value / *plain - 1.0 - gain / 100.0) <= rounded)
+        return before;
+    }
+  }
+  return std::nullopt;
+}
+
 /// If headings name only arms, the cells give the metric; the arm without speculation comes first. Throws
 /// RejectedRecord if the cells do not show it; nothing is split if the table has other speeds, or only one arm.
 void split_bare_arms(std::span<const std::string> headings, std::span<const TableRow> rows,
@@ -176,10 +199,17 @@ void split_bare_arms(std::span<const std::string> headings, std::span<const Tabl
     if (!is_arm(headings[i])) continue;
     arms.insert(arm_named(headings[i]).plain ? arms.begin() : arms.end(), i);
   }
+  std::vector<std::string> names(headings.begin(), headings.end());
+  const auto base =
+      arms.empty() || arm_named(headings[arms.front()]).plain ? std::nullopt : column_added_to(headings, arms, rows);
+  if (base) {
+    arms.insert(arms.begin(), *base);
+    names[*base] = "baseline (" + names[*base] + ")";
+  }
   if (arms.size() < 2) return;
   std::string measure = rows.empty() ? "tok/s" : measure_of_cells(arms, rows);
   if (measure.empty()) measure = measure_of_caption;
-  const bool from_plain = arm_named(headings[arms.front()]).plain;
+  const bool from_plain = arm_named(names[arms.front()]).plain;
   if (measure.empty() && from_plain) measure = measure_of_speedups(headings, arms, rows);
   if (measure.empty() && acceptance && !from_plain) return;
   if (measure.empty()) {
@@ -190,7 +220,24 @@ void split_bare_arms(std::span<const std::string> headings, std::span<const Tabl
             .suggestion = "call the columns \"" + headings[arms.front()] + " tok/s\", \"" + headings[arms.back()] +
                           " tok/s\", or with TPOT (ms) or AL instead of tok/s"});
   }
-  for (const std::size_t arm : arms) split[arm] = ArmHeading{.arm = headings[arm], .measure = measure};
+  for (const std::size_t arm : arms) split[arm] = ArmHeading{.arm = names[arm], .measure = measure};
+}
+
+/// Whether rows are draft lengths of one setup: each has its own, and all the same plain run.
+bool are_lengths_of_one_setup(std::span<const std::string> headings, std::span<const TableRow> rows,
+                              std::span<const std::optional<ArmHeading>> split) {
+  std::vector<std::string> lengths, plain;
+  for (std::size_t i = 0; i < headings.size(); ++i) {
+    const bool of_plain = split[i] && arm_named(split[i]->arm).plain;
+    const bool is_length = !split[i] && column_of(headings[i]).meaning == Meaning::gamma;
+    for (const TableRow& row : rows) {
+      if (of_plain) add_once(plain, split[i]->measure + row.cells[i]);
+      if (is_length) add_once(lengths, row.cells[i]);
+    }
+  }
+  const auto measures = std::ranges::count_if(split, [](const auto& one) { return one && arm_named(one->arm).plain; });
+  return rows.size() > 1 && lengths.size() == rows.size() && measures > 0 &&
+         plain.size() == static_cast<std::size_t>(measures);
 }
 
 /// The columns of the arms in the headings of `table`, if there are at least two arms.
@@ -212,6 +259,10 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
   if (arms.size() < 2) return std::nullopt;
   ShapedTable table{.headings = {"config"}};
   std::vector<std::size_t> shared;
+  const bool one_setup = are_lengths_of_one_setup(headings, rows, split);
+  for (const auto& one : split) {
+    if (one && one->arm.starts_with("baseline (")) table.headings.front() = "config (" + one->arm + ")";
+  }
   const bool has_category =
       std::ranges::any_of(headings, [](const std::string& one) { return column_of(one).meaning == Meaning::category; });
   for (std::size_t i = 0; i < headings.size(); ++i) {
@@ -219,7 +270,9 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
     if (split[i] || is_speed_or_time(meaning)) continue;
     shared.push_back(i);
     const bool names_rows = meaning == Meaning::name || (i == 0 && headings[i].empty());
-    table.headings.push_back(names_rows && !has_category ? "category" : headings[i]);
+    table.headings.push_back(names_rows && one_setup       ? "name of the row"
+                             : names_rows && !has_category ? "category"
+                                                           : headings[i]);
   }
   table.headings.insert(table.headings.end(), measures.begin(), measures.end());
   // For each arm, the columns of its cells; the number of columns means an empty cell.
@@ -252,7 +305,7 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
 /// Whether a heading is none of a run beside others: of a gain, a quantile.
 bool is_no_run(std::string_view heading) {
   static const RE2 other(
-      R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|note|comment|unit|stage|target).*|\W*)"
+      R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|note|comment|unit|stage|target|\xE5\x8F\x98\xE5\x8C\x96).*|\W*)"
       R"(|(?:min|max|median|std\w*|p\d\d|n|#)\W*)",
       RE2::Latin1);
   return RE2::FullMatch(re2::StringPiece(heading.data(), heading.size()), other);
@@ -260,7 +313,7 @@ bool is_no_run(std::string_view heading) {
 
 /// Whether the first column names what was measured, and the others are runs of which none is an arm.
 bool names_measures_of_runs(std::span<const std::string> headings, std::span<const TableRow> rows) {
-  static const RE2 measure("(?i)(?:metrics?|measure(?:ment)?s?|quantity|statistic)");
+  static const RE2 measure("(?i)(?:metrics?|measure(?:ment)?s?|quantity|statistic|\xE6\x8C\x87\xE6\xA0\x87)");
   return headings.size() >= 2 && RE2::FullMatch(headings.front(), measure) &&
          std::ranges::none_of(headings.subspan(1),
                               [](const std::string& one) { return is_arm(one) || is_measure(one); }) &&

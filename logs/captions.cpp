@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "logs/captions.hpp"
 
+#include <fmt/format.h>
 #include <re2/re2.h>
 #include <algorithm>
 #include <cstddef>
@@ -49,6 +50,18 @@ void RunCaptions::name_runs(LogContents& contents) const {
     logs::note(run.gamma, whole(arm.gamma));
     logs::note(run.drafter, arm.drafter);
   }
+}
+
+void tell_unused_rows(LogContents& contents) {
+  const auto is_unknown = [](const Observation& one) { return one.decoding == Decoding::unknown; };
+  const auto first = std::ranges::find_if(contents.observations, is_unknown);
+  const auto unknown = std::ranges::count_if(contents.observations, is_unknown);
+  if (contents.format != "table" || unknown == 0 || unknown == std::ssize(contents.observations)) return;
+  contents.warnings.push_back(
+      {.code = "W18",
+       .line = first->line,
+       .message = fmt::format("{} rows are not compared: call those that speculate \"MTP\", the others \"baseline\"",
+                              unknown)});
 }
 
 }  // namespace foredraft::logs

@@ -32,4 +32,7 @@ class RunCaptions {
   std::vector<Caption> captions_ = {};
 };
 
+/// Warns of rows of a table that do not say whether they speculate, beside others that do: they are not compared.
+void tell_unused_rows(LogContents& contents);
+
 }  // namespace foredraft::logs

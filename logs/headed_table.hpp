@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,7 +17,8 @@
 #include "logs/stated_run.hpp"
 #include "logs/table_cells.hpp"
 
-/// A table with a run a row: what its columns mean (table_meanings.cpp), and its rows as runs (table_runs.cpp).
+/// A table with a run a row: what its columns mean (table_meanings.cpp, table_names.cpp), and its rows as
+/// runs (table_runs.cpp).
 namespace foredraft::logs {
 
 /// A table whose columns mean something.
@@ -29,6 +31,8 @@ class HeadedTable {
     tell_names();
     keep_first_of_each();
     tell_apart();
+    tell_sums();
+    tell_namesakes();
   }
 
   void read(LogContents& contents) const;
@@ -62,6 +66,8 @@ class HeadedTable {
   void tell_mean_accepted();
   void tell_zero();
   void tell_rate();
+  void tell_sums();
+  void tell_namesakes();
   [[noreturn]] void refuse(Meaning meaning, std::string_view why, std::string_view call_it) const;
 
   [[nodiscard]] Arm arm_of(const TableRow& row) const;
@@ -72,13 +78,16 @@ class HeadedTable {
   [[nodiscard]] std::optional<double> time_ms(const TableRow& row, Meaning meaning) const;
   [[nodiscard]] bool set_benchy_test(const TableRow& row, StatedRun& run) const;
   [[nodiscard]] std::optional<Observation> run_of(const TableRow& row, bool has_plain, LogContents& contents) const;
+  [[nodiscard]] std::optional<double> temperature_of(const TableRow& row) const;
   [[nodiscard]] std::string kind_of(const TableRow& row) const;
   [[nodiscard]] std::string read_as() const;
 
   std::span<const TableRow> rows_;
   std::vector<Column> columns_;
-  bool names_plain_ = false;  ///< a row says that it is plain: K = 0 beside it is another arm
-  bool chunks_ = false;       ///< an inter-token latency is that of an iteration
+  bool names_plain_ = false;                           ///< a row says that it is plain: K = 0 beside it is another arm
+  bool chunks_ = false;                                ///< an inter-token latency is that of an iteration
+  std::map<std::string, std::string> additions_ = {};  ///< to the arm, by name: what else its rows have
+  std::set<std::string> labels_ = {};                  ///< names that alone tell their rows from others of the same arm
   mutable std::map<std::pair<std::string, std::string>, Arm> arms_ = {};  ///< of the cells with length and name
 };
 

@@ -36,15 +36,17 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
     {Meaning::name, "name of the run",
      "config,configuration,mode,method,run,setup,drafter,name,variant,spec,spec decode,spec decoding,strategy,"
      "decoding,arm,setting,"
-     "settings,stage,algorithm,draft model,drafting,test case,case,spec type,draft parameter"},
+     "settings,stage,algorithm,draft model,drafting,test case,case,spec type,draft parameter,condition"},
     {Meaning::concurrency, "concurrent requests",
      "c,bs,b,conc,concurrency,max concurrency,users,batch,batch size,batchsize,clients,streams,parallel,np,"
-     "concurrent requests,requests,running,running requests,num users,batch sz"},
+     "concurrent requests,requests,running,running requests,num users,batch sz,concur,concurr,max concur,gbs,"
+     "global batch size"},
     {Meaning::request_rate, "requests/s that are sent", "qps,rps,request rate,offered qps,target qps,arrival rate"},
     {Meaning::category, "kind of prompts",
      "task,category,dataset,data set,prompt,workload,prompts,subset,domain,version,test prompt"},
     {Meaning::subject, "what runs",
-     "model,target,target model,device,gpu,hardware,machine,rig,system,engine,backend,quant,quantization,slot"},
+     "model,target,target model,device,gpu,hardware,machine,rig,system,engine,backend,quant,quantization,slot,build,"
+     "checkpoint"},
     {Meaning::prompt_tokens, "prompt tokens", "isl,input len,input tok,prompt tok,prompt len"},
     {Meaning::output_tokens, "output tokens",
      "osl,output len,output tok,tok,generated tok,gen tok,generated,n predict,completion tok"},
@@ -64,7 +66,8 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
     {Meaning::tpot, "time per output token", "tpot,ms/tok,s/tok,time/output tok,time/tok,latency/tok,tok latency"},
     {Meaning::inter_token, "time between tokens", "itl,inter tok latency,intertoken latency"},
     {Meaning::iteration, "time of an iteration",
-     "iteration,iteration time,iter time,ms/step,cost/step,cycle time,step,step time,step latency"},
+     "iteration,iteration time,iter time,ms/step,cost/step,cycle time,step,step time,step latency,step tpot,"
+     "round tpot,round time,round latency"},
     {Meaning::ttft, "time to first token", "ttft,time to first tok,ttfr,e2e ttft"},
     {Meaning::duration, "duration", "duration,wall,wall time,elapsed,time,total time,benchmark duration"},
     {Meaning::length, "tokens per iteration, with the bonus token",
@@ -85,7 +88,7 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
     {Meaning::accepted, "accepted tokens in all",
      "accepted,accepted tok,accepted drafts,accepted draft tok,num accepted tok,total accepted,tok "
      "accepted,accepted/drafted,"
-     "draft accepted,draft tok accepted"},
+     "draft accepted,draft tok accepted,accepts/attempts,mtp accepts/attempts"},
     {Meaning::positions, "acceptance by position",
      "pos acc,per position,per pos,positions,per position acc,per position acc rate,per pos acc,acc/position,"
      "position acc,by position"},
@@ -271,10 +274,19 @@ std::unordered_map<std::string_view, Meaning> meanings_by_heading() {
   return meanings;
 }
 
+/// "engine / checkpoint" tells rows apart by both.
 Meaning meaning_of(std::string_view words) {
   static const std::unordered_map<std::string_view, Meaning> meanings = meanings_by_heading();
-  const auto found = meanings.find(words);
-  return found == meanings.end() ? Meaning::ignored : found->second;
+  const auto meaning = [&](std::string_view of) {
+    const auto found = meanings.find(of);
+    return found == meanings.end() ? Meaning::ignored : found->second;
+  };
+  constexpr std::string_view both = " / ";
+  const std::size_t at = words.find(both);
+  if (at == words.npos) return meaning(words);
+  const Meaning first = meaning(words.substr(0, at)), second = meaning(words.substr(at + both.size()));
+  const auto names = [](Meaning one) { return one == Meaning::name || one == Meaning::subject; };
+  return names(first) && names(second) ? std::min(first, second) : Meaning::ignored;
 }
 
 /// Words before and after a heading that say how it was averaged, or where: at the server or the client.
@@ -420,17 +432,17 @@ std::string_view words_of(Meaning meaning) {
 
 Arm arm_named(std::string_view name) {
   static const RE2 plain(
-      R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|0|n/a|no[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|sd)|(?:without|ohne)\b.*)"
-      R"(|w/o\b.*|vanilla|\x{57FA}\x{7EBF}|\x{5173}\x{95ED}|\x{672A}\x{5F00}\x{542F}|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|normal|standard|control)(?:\W.*)?|-sd)");
+      R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|n/a|no[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|sd)|(?:without|ohne)\b.*)"
+      R"(|w/o\b.*|vanilla|\x{57FA}\x{7EBF}|\x{5173}\x{95ED}|\x{672A}\x{5F00}\x{542F}|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|normal|standard|control)(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
   // "8B baseline", "prose, no speculation", "MTP off"
   static const RE2 ends_plain(
-      R"((?i)[^a-z](?:base(?:line)?|vanilla|(?:no|non|without|w/o)[- _](?:spec\w*|mtp|draft\w*|eagle\w*|sd))$)"
+      R"((?i)[^a-z](?:base(?:line)?|vanilla|(?:no|non|without|w/o)[- _](?:spec\w*(?:[- _]decod\w*)?|mtp|draft\w*|eagle\w*|sd))$)"
       R"(|(?:^|[^a-z])(?:mtp|spec\w*|eagle-?3?|draft\w*|dflash2?|sd)[ :=]+(?:off|none|no|disabled|false)$)");
   static const std::array<RE2, 3> lengths{
       RE2(R"((?i)(?:^d|(?:^|[^a-z])(?:k|n|gamma|n[-_ ]?max|draft(?:[-_ ]?n)?(?:[-_ ]?max)?|num[-_ ]?(?:spec\w*|draft)[-_ ]?tokens)"
           R"(|spec(?:ulative)?[-_ ]?tokens|depth|steps)[ ]?[=: -]?[ ]?)(\d{1,3})(?:\D|$))"),
       RE2(R"((?i)(?:^|\D)(\d{1,3})[- ]?(?:draft |spec(?:ulative)? )?tok(?:en)?s?(?:\W|$))"),
-      RE2(R"((?i)(?:(?:mtp|nextn|spec|eagle-?[23]|medusa|n-?gram)[-_ ]?(?::|[@(x ]?[ ]?)|dflash2?[-_ ]*(?::|[@(x ][ ]?))(\d{1,2})(?:[^\d.]|\.\D|\.?$))")};
+      RE2(R"((?i)(?:(?:mtp|nextn|spec|eagle-?[23]|medusa|n-?gram)[-_ ]?(?::|[@(x ]?[ ]?|=[ ]?)|dflash2?[-_ ]*(?::|[@(x ][ ]?))(\d{1,2})(?:[^\d.]|\.\D|\.?$))")};
   Arm arm;
   const std::string text(trimmed(name));
   if (text.empty()) return arm;

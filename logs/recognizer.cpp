@@ -152,6 +152,7 @@ LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
   }
   captions_.name_runs(contents_);
   launches_.name_runs(contents_);
+  tell_unused_rows(contents_);
   contents_.lines = lines;
   for (Problem& problem : table_problems_) {
     if (contents_.observations.empty()) {

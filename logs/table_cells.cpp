@@ -10,6 +10,9 @@
 namespace foredraft::logs {
 namespace {
 
+/// The sign of multiplication.
+constexpr std::string_view times_sign = "\xC3\x97";
+
 /// "31,2" and "1.234,5" with a point; as it is if its commas may be those of thousands.
 std::string with_decimal_point(std::string text) {
   static const RE2 comma(R"((?:(?:\d{1,3}(?:\.\d{3})+|\d+),(?:\d{1,2}|\d{4,})|0,\d+)(?:[^\d,.].*)?)");
@@ -41,6 +44,7 @@ CellNumber number_of_cell(std::string_view cell) {
   const std::string text = with_decimal_point(bare_cell(cell));
   if (text.find("->") != std::string::npos || text.find("\xE2\x86\x92") != std::string::npos) return {};
   std::string_view rest = text;
+  if (rest.starts_with(times_sign)) rest.remove_prefix(times_sign.size());  // "x8" requests
   CellNumber number{.value = take_measure(rest)};
   if (!number.value) return {};
   if (rest.starts_with('k') || rest.starts_with('K')) *number.value *= 1000.0;

@@ -332,7 +332,11 @@ void HeadedTable::tell_speed() {
   Column& speed = columns_[*column];
   const auto load = at(Meaning::concurrency);
   const std::vector<double> loads = load ? values_in(*load) : std::vector<double>{};
-  const bool alone = std::ranges::all_of(loads, [](double requests) { return requests <= 1.0; });
+  constexpr double several = 1.5;  // of a request, 1000 ms hold tok/s tokens
+  const bool together = std::ranges::any_of(rows_, [&](const TableRow& row) {
+    return time_ms(row, Meaning::tpot).value_or(0.0) * value(row, Meaning::speed).value_or(0.0) > several * 1000.0;
+  });
+  const bool alone = !together && std::ranges::all_of(loads, [](double requests) { return requests <= 1.0; });
   if (alone || has(Meaning::request_speed) || has(Meaning::tpot)) {
     speed.meaning = alone ? Meaning::request_speed : Meaning::total_speed;
     return;

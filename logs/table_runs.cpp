@@ -140,11 +140,14 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
   if (!run.tpot_ms && !run.output_tokens_per_s && !run.request_tokens_per_s && !run.iteration_ms && !run.length &&
       !run.accepted_per_step && !run.rate && !run.accepted)
     return std::nullopt;
-  run.temperature = value(row, Meaning::temperature);
+  run.temperature = temperature_of(row);
   const bool drafts = arm.gamma.value_or(0.0) > 0.0 || ((arm.drafter || arm.speculative) && has_plain);
   Decoding decoding = arm.plain ? Decoding::plain : drafts ? Decoding::speculative : Decoding::unknown;
   Observation observation = observation_of(run, decoding, contents);
-  if (observation.decoding == Decoding::speculative) observation.drafter = arm.drafter;
+  if (observation.decoding == Decoding::speculative) {
+    const std::string name = bare_cell(text(row, Meaning::name));
+    observation.drafter = labels_.contains(name) ? name : arm.drafter;
+  }
   if (has(Meaning::context_tokens)) observation.stratum.context_tokens = value(row, Meaning::context_tokens);
   if (const std::string kind = kind_of(row); !kind.empty()) observation.stratum.category = kind;
   return observation;
@@ -158,6 +161,8 @@ std::string HeadedTable::kind_of(const TableRow& row) const {
     if (columns_[i].meaning != Meaning::subject || row.cells[i].empty() || std::ranges::all_of(rows_, same)) continue;
     kind += (kind.empty() ? "" : " / ") + bare_cell(row.cells[i]);
   }
+  const auto added = additions_.find(bare_cell(text(row, Meaning::name)));
+  if (added != additions_.end() && !added->second.empty()) kind += (kind.empty() ? "" : " / ") + added->second;
   return kind;
 }
 
@@ -177,6 +182,7 @@ std::string HeadedTable::read_as() const {
     read += fmt::format("{}{} = {}{}", read.empty() ? "" : "; ",
                         column.heading.empty() ? "first column" : column.heading, words_of(column.meaning), unit);
   }
+  for (const auto& [name, added] : additions_) read += fmt::format("; {} = with {}", name, added);
   return fmt::format("read as: {}{}{}", read, ignored.empty() ? "" : "; not read: ", ignored);
 }
 

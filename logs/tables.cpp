@@ -28,10 +28,11 @@ namespace {
 constexpr std::string_view headings_anchor =
     R"((?i)\bt(?:o?ks?|oken|okens)?[/\\]s|\bt/s|(?:\b|_)tps\b|tok(?:en)?s?[ _]per[ _]s|\btpot|\bms/|ms[ _]per|\bitl\b)"
     R"(|inter[- _]token|throughput|\bacc\b|acc(?:ept\w*)?[ _.]len|accept\w*|\btau\b|\bAL\b|\ba\.len|time[ _]per|\bspeed\b)"
-    R"(|\bdecode[ \t*]*(?:[|,;\t]|  )|^[ \t>]*\|[ \t*]*(?:run|mode|config\w*|method|arm|setup|variant|metrics?)[ \t*]*\|)"
+    R"(|\bdecode[ \t*]*(?:[|,;\t]|  )|^[ \t>]*\|[ \t*]*(?:run|mode|config\w*|method|arm|setup|variant|metrics?|condition|\xE6\x8C\x87\xE6\xA0\x87)[ \t*]*\|)"
     R"(|(?:concurrency|batch size|bs|users|\bnp) ?=? ?\d+[ \t*]*(?:[|,;\t]|$)|akzeptanz|durchsatz|\xE6\x8E\xA5\xE5\x8F\x97|\xE5\x90\x9E\xE5\x90\x90)"
-    R"(|^[ \t>]*\|?[ \t*]*(?:metrics?|measure\w*|quantity|statistic|parameter|result)?[ \t*]*[|,;\t].*)"
-    R"((?:\bk ?= ?\d|baseline|plain|vanilla|without|\boff\b|mtp|eagle|dflash|no[- ]spec|\bspec|n[-_ ]max))";
+    R"(|^[ \t>]*\|?[ \t*]*(?:metrics?|measure\w*|quantity|statistic|parameter|result|\xE6\x8C\x87\xE6\xA0\x87)?[ \t*]*[|,;\t].*)"
+    R"((?:\bk ?= ?\d|baseline|plain|vanilla|without|\boff\b|mtp|eagle|dflash|no[- ]spec|\bspec|n[-_ ]max))"
+    R"(|[|,;\t][ \t*]*\+ ?(?:mtp|eagle|dflash|spec|draft|n-?gram))";
 
 /// Something measured beside something that tells its rows apart, and most headings known where nothing draws the
 /// table.
@@ -46,10 +47,10 @@ bool claims_headings(std::span<const std::string> headings) {
   if (other) return false;
   std::vector<Meaning> known;
   std::size_t unknown = 0;
-  static const RE2 quantile(R"((?i)(?:p\d\d|min|max|std)\b.*)");  // stands beside a mean
+  static const RE2 beside(R"((?i)(?:p\d\d|min|max|std|prefill|prompt)\b.*|.*(?:[/ ]gpu|\bttft)\b.*)");  // what is read
   for (const std::string& heading : headings) {
     const Meaning meaning = column_of(bare_cell(heading)).meaning;
-    if (meaning == Meaning::ignored && RE2::FullMatch(bare_cell(heading), quantile)) continue;
+    if (meaning == Meaning::ignored && RE2::FullMatch(bare_cell(heading), beside)) continue;
     if (meaning != Meaning::ignored) {
       known.push_back(meaning);
     } else if (!may_be_speed(bare_cell(heading)) && 5 * ++unknown > 3 * headings.size()) {
@@ -72,7 +73,7 @@ bool claims_headings(std::span<const std::string> headings) {
 
 /// The table with columns for the load and the arm, if the line above states them and no column does; not for a load of
 /// which it would not be clear whether speeds are of all its requests or of each.
-ShapedTable with_caption(ShapedTable table, std::string_view caption) {
+ShapedTable with_caption(ShapedTable table, std::string_view caption, const std::optional<Arm>& arm) {
   const auto has = [&](Meaning meaning) {
     return std::ranges::any_of(table.headings,
                                [&](const std::string& one) { return column_of(one).meaning == meaning; });
@@ -83,13 +84,21 @@ ShapedTable with_caption(ShapedTable table, std::string_view caption) {
   };
   const auto load = load_in_caption(caption);
   if (load && !has(Meaning::concurrency) && (!has(Meaning::speed) || load == "1")) add("concurrency", *load);
+  if (arm) add("config", name_of(*arm));
+  return table;
+}
+
+/// The arm that the line above a table names for its rows, which name none.
+std::optional<Arm> arm_above(const ShapedTable& table, std::string_view caption) {
   const auto names_arm = [](const TableRow& row) {
     return std::ranges::any_of(row.cells, [](const std::string& cell) { return arm_named(cell).plain; });
   };
-  const auto arm = arm_in_caption(caption);
-  const bool has_arms = has(Meaning::gamma) || has(Meaning::name) || std::ranges::any_of(table.rows, names_arm);
-  if (arm && !has_arms) add("config", name_of(*arm));
-  return table;
+  const bool has_arms =
+      std::ranges::any_of(table.rows, names_arm) || std::ranges::any_of(table.headings, [](const std::string& one) {
+        const Meaning meaning = column_of(one).meaning;
+        return meaning == Meaning::gamma || meaning == Meaning::name;
+      });
+  return has_arms ? std::nullopt : arm_in_caption(caption);
 }
 
 void read_headed_table(const WrittenTable& written, LogContents& contents) {
@@ -104,8 +113,15 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   } else if (auto by_kind = table_by_kind(table.headings, table.rows)) {
     table = *std::move(by_kind);
   }
-  table = with_caption(std::move(table), written.caption);
+  const auto arm = arm_above(table, written.caption);
+  table = with_caption(std::move(table), written.caption, arm);
+  const std::size_t before = contents.observations.size();
   HeadedTable(table.headings, table.rows).read(contents);
+  for (Observation& run : std::span(contents.observations).subspan(before)) {
+    if (!arm || run.decoding != Decoding::unknown) continue;
+    run.decoding = Decoding::speculative;
+    run.drafter = arm->drafter;
+  }
 }
 
 }  // namespace

@@ -126,4 +126,43 @@ TEST_CASE("a line with a number or a time of day begins no table") {
   CHECK(problem("draft, 12, accept\n3, 13, 0.7\n2, 14, 0.8\n").find("no line of a known format") != std::string::npos);
 }
 
+TEST_CASE("a column that others add to is plain, if their gains are over it") {
+  const std::string table =
+      "| Workload | my-branch | + MTP | int8 | + both |\n|---|---|---|---|---|\n| a | 50.0 tok/s | 75.0 (+50%) | 55 "
+      "(+10%) | 90 (+80%) |\n| b | 40.0 | 30.0 (-25%) | 44 (+10%) | 50 (+25%) |\n";
+  const auto runs = posted_runs(table, "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].times.tpot_ms == near(20.0));
+  CHECK(runs[0].stratum.category == "a");
+  CHECK(runs[1].drafter == "mtp");
+  CHECK(runs[1].times.tpot_ms == near(1000.0 / 75.0));
+  CHECK(runs[3].times.tpot_ms == near(1000.0 / 30.0));
+}
+
+TEST_CASE("rows that are draft lengths over one plain run are no kinds of prompts") {
+  const auto table = [](const char* second) {
+    return std::string(
+               "| | Baseline | With flag | n-max |\n|---|---|---|---|\n| here | 60 | 90 (+50%) | 2 |\n| there | ") +
+           second + " | 4 |\n";
+  };
+  const auto runs = posted_runs(table("60 | 108 (+80%)"), "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[1].gamma == 2);
+  CHECK(runs[3].gamma == 4);
+  CHECK_FALSE(runs[3].stratum.category);
+  CHECK(posted_runs(table("50 | 90 (+80%)"), "table").at(3).stratum.category == "there");
+}
+
+TEST_CASE("a table of metrics with Chinese words") {
+  const auto runs = posted_runs(
+      "| \xE6\x8C\x87\xE6\xA0\x87 | X MTP=3 | no MTP \xE5\x9F\xBA\xE7\xBA\xBF | \xE5\x8F\x98\xE5\x8C\x96 "
+      "|\n|---|---|---|---|\n| TPOT | 12.5ms | 25ms | -50% |\n",
+      "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].gamma == 3);
+  CHECK(runs[0].times.tpot_ms == 12.5);
+  CHECK(runs[1].decoding == Decoding::plain);
+}
+
 }  // namespace foredraft::tests

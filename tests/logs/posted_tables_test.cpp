@@ -62,6 +62,9 @@ TEST_CASE("names of arms: versions are no draft lengths, what is switched off is
   CHECK(arm_named("MTP3").drafter == "mtp");
   CHECK(arm_named("EAGLE 3").drafter == "eagle3");
   CHECK(arm_named("D2").gamma == 2.0);
+  CHECK(arm_named("MTP = 1").gamma == 1.0);
+  CHECK_FALSE(arm_named("0.14.0 + a checkpoint").plain);
+  CHECK(arm_named("0.14.0 + a checkpoint, --no-spec-decode").plain);
   CHECK(arm_named("--spec-type draft-mtp --spec-draft-n-max 4").gamma == 4.0);
   CHECK(arm_named("Some-8B + EAGLE-3 (K=3)").drafter == "eagle-3");
   for (const char* name : {"8B baseline", "prose, no speculation", "MTP off", "N/A", "w/o spec", "AR"}) {

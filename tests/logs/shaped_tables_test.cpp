@@ -298,4 +298,92 @@ TEST_CASE("counters in other words: proposals, tokens generated, rates at tokens
   CHECK(runs[0].acceptance->accepted_at == Counts{700, 500});
 }
 
+TEST_CASE("the line above a table says that its rows draft where no row is plain") {
+  const auto runs = posted_runs(
+      "### By load (MTP enabled, 3 rounds averaged)\n\n| Concurrency | Per-req tok/s |\n|---|---|\n| **\xC3\x97"
+      "1** | "
+      "50 |\n| **\xC3\x97"
+      "4** | 25 |\n",
+      "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].drafter == "mtp");
+  CHECK(runs[1].concurrency == 4.0);
+  // A data set.
+  CHECK(posted_runs("## Spec-Bench\n\n| Concurrency | TPOT (ms) |\n|---|---|\n| 1 | 20 |\n", "table").at(0).decoding ==
+        Decoding::unknown);
+}
+
+TEST_CASE("what rows of one arm have besides it is not pooled with it") {
+  const auto runs = posted_runs(
+      "| Config | tok/s |\n|---|---|\n| Baseline | 40 |\n| MTP head | 50 |\n| **MTP + FastKV** | 80 |\n| FastKV | 60 "
+      "|\n",
+      "table");
+  REQUIRE(runs.size() == 4);
+  CHECK_FALSE(runs[0].stratum.category);
+  CHECK_FALSE(runs[1].stratum.category);
+  CHECK(runs[2].decoding == Decoding::speculative);
+  CHECK(runs[2].stratum.category == "FastKV");
+  CHECK(runs[3].decoding == Decoding::plain);
+  CHECK(runs[3].stratum.category == "FastKV");
+}
+
+TEST_CASE("names tell arms apart, or kinds of prompts, where nothing else does, and repeated runs are one arm") {
+  const auto arms = posted_runs(
+      "| engine / checkpoint | prefill | cold TTFT | decode |\n|---|---|---|---|\n| 0.9.1 + `A-4bit-MTP`, MTP on | 190 "
+      "tok/s | 13 s | 25 tok/s |\n| 0.9.1 + same, `--no-spec-decode` | 190 tok/s | 13 s | 20 tok/s |\n| Other 2.0, "
+      "native MTP | 170 tok/s | 15 s | 40 tok/s |\n| 0.9.0 + `A-4bit` | 140 tok/s | 18 s | 10 tok/s |\n",
+      "table");
+  REQUIRE(arms.size() == 4);
+  CHECK(arms[0].drafter == "0.9.1 + A-4bit-MTP, MTP on");
+  CHECK(arms[1].decoding == Decoding::plain);
+  CHECK(arms[2].drafter == "Other 2.0, native MTP");
+  CHECK(arms[3].decoding == Decoding::unknown);
+  const auto kinds = posted_runs(
+      "| mode | tok/s |\n|---|---|\n| code, baseline | 40 |\n| code, MTP | 80 |\n| chat, baseline | 42 |\n| chat, MTP "
+      "| 50 |\n",
+      "table");
+  REQUIRE(kinds.size() == 4);
+  CHECK(kinds[1].stratum.category == "code");
+  CHECK(kinds[1].drafter != kinds[0].drafter);
+  CHECK(kinds[2].stratum.category == "chat");
+  const auto repeated = posted_runs(
+      "| run | tok/s |\n|---|---|\n| baseline | 40 |\n| MTP run 1 | 80 |\n| MTP run 2 (warm) | 82 |\n", "table");
+  CHECK(repeated.at(1).drafter == "mtp");
+  CHECK(repeated.at(2).drafter == "mtp");
+}
+
+TEST_CASE("a condition names the run and its temperature") {
+  const auto runs = posted_runs(
+      "| build | condition | decode tok/s | MTP accepts/attempts |\n|---|---|---|---|\n| x | `--no-spec-decode`, temp "
+      "0.7 | 160 / 162 | - |\n| x | MTP k=2, temp 0.7 | 80 / 84 | 40/100 |\n",
+      "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].stratum.temperature == 0.7);
+  CHECK(runs[1].gamma == 2);
+  REQUIRE(runs[1].acceptance);
+  CHECK(runs[1].acceptance->accepted_tokens == 40);
+}
+
+TEST_CASE("rows that do not say whether they speculate are counted where others say it") {
+  const LogContents contents = read_log(
+      "### A\n\n| Concurrency | total tok/s | notes |\n|---|---|---|\n| 1 | 80 | active |\n\n### B\n\n| Concurrency | "
+      "No "
+      "MTP (tok/s) | With MTP (tok/s) |\n|---|---|---|\n| 1 | 40 | 50 |\n");
+  CHECK(contents.observations.size() == 3);
+  CHECK(warns(contents, "W18"));
+  CHECK_FALSE(warns(read_log(sample("table.md")), "W18"));
+}
+
+TEST_CASE("speeds that exceed those of one request at its time per token are of all requests") {
+  CHECK(posted_runs("| K | TPOT (ms) | tok/s |\n|---|---|---|\n| 2 | 50 | 480 |\n", "table")
+            .at(0)
+            .times.output_tokens_per_s == 480.0);
+  const auto loaded =
+      posted_runs("| Concur | K | TPOT (ms) | tok/s |\n|---|---|---|---|\n| 32 | 2 | 50 | 480 |\n", "table");
+  CHECK(loaded.at(0).concurrency == 32.0);
+  CHECK(loaded.at(0).times.output_tokens_per_s == 480.0);
+}
+
 }  // namespace foredraft::tests

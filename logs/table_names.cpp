@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <re2/re2.h>
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "logs/headed_table.hpp"
+#include "logs/headings.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/table_cells.hpp"
+
+/// What the names of rows say besides their arm: rows of one arm that only their names tell apart are not pooled.
+namespace foredraft::logs {
+namespace {
+
+std::string in_lower_case(std::string_view text) {
+  std::string small(text);
+  std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return small;
+}
+
+/// "MTP", "TurboQuant" of "MTP + TurboQuant".
+std::vector<std::string> sum_of(std::string_view name) {
+  std::vector<std::string> parts;
+  while (!name.empty()) {
+    const std::size_t plus = std::min(name.find('+'), name.size());
+    if (const std::string_view part = trimmed(name.substr(0, plus)); !part.empty()) parts.emplace_back(part);
+    name.remove_prefix(std::min(plus + 1, name.size()));
+  }
+  return parts;
+}
+
+bool is_same(const Arm& one, const Arm& other) {
+  return one.plain == other.plain && one.gamma == other.gamma && one.drafter == other.drafter &&
+         one.speculative == other.speculative;
+}
+
+/// The name without what tells repeated runs apart, nor what stands in brackets: "MTP run 2" as "mtp".
+std::string without_repetition(std::string_view name) {
+  static const RE2 brackets(R"(\([^)]*\))");
+  static const RE2 repetition(
+      R"((?i)(?:\b(?:run|trial|try|rep(?:eat)?|round|seed|again)\b|#)[ #:=]*\d*|\b\d+(?:st|nd|rd|th)\b)");
+  static const RE2 other(R"([^\w]+|_)");
+  std::string rest(name);
+  RE2::GlobalReplace(&rest, brackets, " ");
+  RE2::GlobalReplace(&rest, repetition, " ");
+  RE2::GlobalReplace(&rest, other, " ");
+  return in_lower_case(trimmed(rest));
+}
+
+/// The name without the words of its arm: "code" of "MTP K=3, code" and of "code, no speculation".
+std::string without_arm(std::string_view name) {
+  static const RE2 arm(
+      R"((?i)\b(?:no|non|without|with|w/o|plain|base(?:line)?|vanilla|autoregressive|ar|on|off|none|disabled|enabled|mtp)"
+      R"(|nextn|eagle|dflash2?|medusa|n-?gram|spec\w*|decod\w*|draft\w*|sd|(?:(?:k|n|gamma|n[-_ ]max|depth) ?=? ?)?\d+)\b)");
+  std::string rest = without_repetition(name);
+  RE2::GlobalReplace(&rest, arm, " ");
+  static const RE2 blanks(" +");
+  RE2::GlobalReplace(&rest, blanks, " ");
+  return std::string(trimmed(rest));
+}
+
+}  // namespace
+
+/// "MTP + X" beside "MTP" is compared with what also has X, and a row "X" is plain.
+void HeadedTable::tell_sums() {
+  std::vector<std::pair<std::string, Arm>> alone;  // names of one part and their arms
+  for (const TableRow& row : rows_) {
+    const std::string name = bare_cell(text(row, Meaning::name));
+    if (sum_of(name).size() == 1) alone.emplace_back(name, arm_of(row));
+  }
+  for (const TableRow& row : rows_) {
+    const std::string name = bare_cell(text(row, Meaning::name));
+    const std::vector<std::string> parts = sum_of(name);
+    if (parts.size() < 2 || additions_.contains(name)) continue;
+    const Arm arm = arm_of(row);
+    const auto names_it = [&](const std::string& part) {
+      const Arm named = arm_named(part);
+      return named.plain == arm.plain && named.drafter == arm.drafter && named.speculative == arm.speculative;
+    };
+    const auto of_arm = std::ranges::find_if(parts, names_it);
+    const auto is_it = [&](const auto& other) { return is_same(other.second, arm); };
+    if (of_arm == parts.end() || std::ranges::none_of(alone, is_it)) continue;
+    std::string added;
+    for (auto part = parts.begin(); part != parts.end(); ++part) {
+      if (part != of_arm) added += (added.empty() ? "" : " + ") + *part;
+    }
+    const bool is_row = std::ranges::any_of(alone, [&](const auto& other) { return other.first == added; });
+    if (of_arm == parts.begin() || is_row) additions_.emplace(name, added);
+  }
+  for (const TableRow& row : rows_) {
+    const std::string name = bare_cell(text(row, Meaning::name));
+    const bool added = std::ranges::any_of(additions_, [&](const auto& one) {
+      return one.first != name && in_lower_case(one.second) == in_lower_case(name);
+    });
+    if (!added || arm_of(row).gamma || arm_of(row).plain) continue;
+    additions_.emplace(name, name);
+    arms_.insert_or_assign({std::string(text(row, Meaning::gamma)), std::string(text(row, Meaning::name))},
+                           Arm{.plain = true});
+  }
+}
+
+/// Rows of one arm that nothing but their names tells apart: of kinds of prompts or settings, if the names of plain and
+/// of drafting rows have the same words besides those of their arms, else of arms of their own.
+void HeadedTable::tell_namesakes() {
+  constexpr std::array<Meaning, 8> others{Meaning::category,      Meaning::concurrency,   Meaning::request_rate,
+                                          Meaning::prompt_tokens, Meaning::output_tokens, Meaning::context_tokens,
+                                          Meaning::temperature,   Meaning::gamma};
+  if (!has(Meaning::name)) return;
+  std::map<std::string, std::set<std::string>> names, whole_names;  // by everything else that is known of a row
+  std::set<std::string> plain, drafts;
+  for (const TableRow& row : rows_) {
+    const std::string name = bare_cell(text(row, Meaning::name));
+    const Arm arm = arm_of(row);
+    if (name.empty() || additions_.contains(name)) continue;
+    (arm.plain ? plain : drafts).insert(without_arm(name));
+    std::string key = fmt::format("{} {} {} {}", arm.plain, arm.gamma.value_or(-1.0), arm.drafter.value_or(""),
+                                  temperature_of(row).value_or(-1.0));
+    for (const Meaning other : others) key += "|" + std::string(text(row, other));
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (columns_[i].meaning == Meaning::subject) key += "|" + row.cells[i];
+    }
+    names[key].insert(without_repetition(name));
+    whole_names[key].insert(name);
+  }
+  if (plain.size() > 1 && plain == drafts) {
+    for (const TableRow& row : rows_) {
+      const std::string name = bare_cell(text(row, Meaning::name));
+      if (!name.empty()) additions_.emplace(name, without_arm(name));
+    }
+    return;
+  }
+  for (const auto& [key, of_key] : names) {
+    if (of_key.size() > 1) labels_.insert(whole_names[key].begin(), whole_names[key].end());
+  }
+}
+
+/// As its column says, else the name of its arm: "MTP k=2, temp 0.7".
+std::optional<double> HeadedTable::temperature_of(const TableRow& row) const {
+  if (has(Meaning::temperature)) return value(row, Meaning::temperature);
+  static const RE2 temperature(R"((?i).*\b(?:temp(?:erature)?|T) ?=? ?(\d(?:\.\d+)?)(?:[^\d.].*)?)");
+  double stated = 0.0;
+  return RE2::FullMatch(bare_cell(text(row, Meaning::name)), temperature, &stated) ? std::optional(stated)
+                                                                                   : std::nullopt;
+}
+
+}  // namespace foredraft::logs
