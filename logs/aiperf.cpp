@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -157,8 +156,7 @@ std::optional<MetricRow> row_of(std::string_view text) {
 
 /// The name of a metric without its unit, in lower case: versions differ in both. A time keeps its unit.
 std::string metric_name(std::string_view key) {
-  std::string name;
-  for (const char c : key) name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::string name = in_lower_case(key);
   const std::size_t unit = name.find(" (");
   return unit == std::string::npos || name.ends_with("(ms)") ? name : name.substr(0, unit);
 }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "logs/arms.hpp"
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/table_cells.hpp"

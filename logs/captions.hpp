@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "logs/headings.hpp"
+#include "logs/arms.hpp"
 #include "logs/observation.hpp"
 
 /// Lines above runs and tables that say what drafted: "### Baseline", "With MTP, K = 3:".

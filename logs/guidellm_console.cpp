@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -59,8 +58,7 @@ std::vector<std::string> spread_cells(std::string_view line) {
   if (line.starts_with('|')) line.remove_prefix(1);
   while (!line.empty()) {
     const std::size_t bar = std::min(line.find('|'), line.size());
-    std::string cell(trimmed(line.substr(0, bar)));
-    std::ranges::transform(cell, cell.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string cell = in_lower_case(trimmed(line.substr(0, bar)));
     const std::size_t next = std::min(line.find_first_not_of('|', bar), line.size());
     cells.insert(cells.end(), std::max<std::size_t>(1, next - bar), cell);
     line.remove_prefix(next);

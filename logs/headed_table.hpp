@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "logs/arms.hpp"
 #include "logs/headings.hpp"
 #include "logs/log_format.hpp"
 #include "logs/stated_run.hpp"

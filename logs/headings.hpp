@@ -65,21 +65,4 @@ struct Column {
 /// The name of a meaning in messages, with its unit.
 [[nodiscard]] std::string_view words_of(Meaning meaning);
 
-/// An arm, parsed from its name: "baseline", "MTP K=3".
-struct Arm {
-  bool plain = false;
-  std::optional<double> gamma = {};
-  std::optional<std::string> drafter = {};
-  bool speculative = false;  ///< states only that it drafts: "on", "spec"
-};
-
-[[nodiscard]] Arm arm_named(std::string_view name);
-
-/// The arm that the words next to a speed name: "Without draft model:", "with MTP"; nullopt if they name none, or if
-/// the speed is that of something else, such as a prompt.
-[[nodiscard]] std::optional<Arm> arm_in_text(std::string_view text);
-
-/// Whether words say that the speed next to them is none of output: "prompt processing", "peak".
-[[nodiscard]] bool names_other_speed(std::string_view text);
-
 }  // namespace foredraft::logs

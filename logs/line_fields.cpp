@@ -156,6 +156,14 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
 }
 
+std::string in_lower_case(std::string_view text) {
+  std::string small(text);
+  for (char& c : small) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return small;
+}
+
 std::optional<double> take_number(std::string_view& text) {
   std::string_view rest = text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
   if (const auto number = take_short_number(rest)) {

@@ -61,6 +61,9 @@ inline constexpr std::int64_t max_logged_count = std::int64_t{1} << 53;
 /// `text` without leading and trailing blanks.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 
+/// `text` with the letters of ASCII in lower case.
+[[nodiscard]] std::string in_lower_case(std::string_view text);
+
 /// The number at the beginning of `text`, after blanks; ignores commas between thousands. "nan" is NaN; nullopt if
 /// there is no finite number. Leaves the rest in `text`.
 [[nodiscard]] std::optional<double> take_number(std::string_view& text);

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "logs/arms.hpp"
 #include "logs/formats.hpp"
-#include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/stated_run.hpp"
 #include "logs/table_cells.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "logs/headings.hpp"
+#include "logs/arms.hpp"
 #include "logs/line_fields.hpp"
 
 namespace foredraft::logs {

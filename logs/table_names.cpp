@@ -3,7 +3,6 @@
 #include <re2/re2.h>
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "logs/arms.hpp"
 #include "logs/headed_table.hpp"
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
@@ -21,12 +21,6 @@
 /// What the names of rows say besides their arm: rows of one arm that only their names tell apart are not pooled.
 namespace foredraft::logs {
 namespace {
-
-std::string in_lower_case(std::string_view text) {
-  std::string small(text);
-  std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return small;
-}
 
 /// "MTP", "TurboQuant" of "MTP + TurboQuant".
 std::vector<std::string> sum_of(std::string_view name) {

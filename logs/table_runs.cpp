@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "logs/arms.hpp"
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/log_format.hpp"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "logs/arms.hpp"
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/table_cells.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "logs/headings.hpp"
+#include "logs/arms.hpp"
 #include "logs/log_format.hpp"
 
 /// Tables in other shapes than a run a row.

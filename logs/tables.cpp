@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "logs/arm_columns.hpp"
+#include "logs/arms.hpp"
 #include "logs/captions.hpp"
 #include "logs/formats.hpp"
 #include "logs/headed_table.hpp"

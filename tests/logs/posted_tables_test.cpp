@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "logs/arms.hpp"
 #include "logs/headings.hpp"
 #include "tests/logs/logs_testing.hpp"
 

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "logs/headings.hpp"
+#include "logs/arms.hpp"
 #include "tests/logs/logs_testing.hpp"
 
 /// Speeds in the words of a text.

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/arms.hpp"
+
+#include <re2/re2.h>
+#include <algorithm>
+#include <array>
+
+#include "logs/line_fields.hpp"
+
+namespace foredraft::logs {
+
+Arm arm_named(std::string_view name) {
+  static const RE2 plain(
+      R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|n/a|no[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|sd)|(?:without|ohne)\b.*)"
+      R"(|w/o\b.*|vanilla|\x{57FA}\x{7EBF}|\x{5173}\x{95ED}|\x{672A}\x{5F00}\x{542F}|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|normal|standard|control)(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
+  // "8B baseline", "prose, no speculation", "MTP off"
+  static const RE2 ends_plain(
+      R"((?i)[^a-z](?:base(?:line)?|vanilla|(?:no|non|without|w/o)[- _](?:spec\w*(?:[- _]decod\w*)?|mtp|draft\w*|eagle\w*|sd))$)"
+      R"(|(?:^|[^a-z])(?:mtp|spec\w*|eagle-?3?|draft\w*|dflash2?|sd)[ :=]+(?:off|none|no|disabled|false)$)");
+  static const std::array<RE2, 3> lengths{
+      RE2(R"((?i)(?:^d|(?:^|[^a-z])(?:k|n|gamma|n[-_ ]?max|draft(?:[-_ ]?n)?(?:[-_ ]?max)?|num[-_ ]?(?:spec\w*|draft)[-_ ]?tokens)"
+          R"(|spec(?:ulative)?[-_ ]?tokens|depth|steps)[ ]?[=: -]?[ ]?)(\d{1,3})(?:\D|$))"),
+      RE2(R"((?i)(?:^|\D)(\d{1,3})[- ]?(?:draft |spec(?:ulative)? )?tok(?:en)?s?(?:\W|$))"),
+      RE2(R"((?i)(?:(?:mtp|nextn|spec|eagle-?[23]|medusa|n-?gram)[-_ ]?(?::|[@(x ]?[ ]?|=[ ]?)|dflash2?[-_ ]*(?::|[@(x ][ ]?))(\d{1,2})(?:[^\d.]|\.\D|\.?$))")};
+  Arm arm;
+  const std::string text(trimmed(name));
+  if (text.empty()) return arm;
+  arm.plain = RE2::FullMatch(text, plain) || RE2::PartialMatch(text, ends_plain);
+  if (arm.plain) return arm;
+  for (const RE2& length : lengths) {
+    int tokens = 0;
+    if (!RE2::PartialMatch(text, length, &tokens)) continue;
+    arm.gamma = tokens;
+    arm.plain = tokens == 0;
+    break;
+  }
+  // A digit is a version of these; "MTP3" drafts 3.
+  static const RE2 known(
+      R"((?i)(?:^|[^a-z])(eagle[- ]?[123]?|dflash2?|mtp|dspark|medusa|n-?gram(?:[-_][a-z]+)?|suffix|lookahead|pld)(?:[^a-z]|$))");
+  static const RE2 first_word("(?i)([a-z]+).*");
+  std::string word;
+  static const RE2 says_nothing(
+      R"((?i)(?:k|n|d|gamma|on|yes|true|with|spec\w*|sd|draft\w*|tokens?|depth|steps|num|run|linear|config|enabled)?)");
+  const bool named = RE2::PartialMatch(text, known, &word) || RE2::FullMatch(text, first_word, &word);
+  if (named && !RE2::FullMatch(word, says_nothing)) {
+    std::erase(word, ' ');
+    arm.drafter = in_lower_case(word);
+  }
+  static const RE2 says_that_it_drafts(R"((?i)(?:on|yes|true|with|spec\w*|sd|draft\w*|enabled))");
+  arm.speculative = RE2::FullMatch(word, says_that_it_drafts);
+  return arm;
+}
+
+bool names_other_speed(std::string_view text) {
+  static const RE2 other(R"((?is)(?:^|.*[^a-z])(?:prompt|prefill|pp|peak|input|encoded)(?:[^a-z].*|$))");
+  return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), other);
+}
+
+std::optional<Arm> arm_in_text(std::string_view text) {
+  static const RE2 plain(
+      R"((?i)-sd|(?:.*[^a-z])?(?:(?:baseline|base|vanilla|plain|autoregressive|ar)(?:[^a-z].*)?)"
+      R"(|(?:without|w/o|no|non|ohne)[- ]?(?:(?:an?|any|the) )?(?:it|any|spec\w*|mtp|draft\w*|eagle\w*|sd)(?:[^a-z].*)?)"
+      R"(|(?:mtp|spec\w*|sd|eagle-?3?|draft\w*)[ :=]*(?:off|none|disabled)(?:[^a-z].*)?))");
+  static const RE2 drafts(
+      R"((?i)\+sd(.*)|(?:.*?[^a-z])??((?:mtp|eagle|dflash2?|dspark|medusa|n-?gram|spec|specul\w+|draft(?:er|ing|s| model)?)"
+      R"(|nextn|assisted|pld|lookahead|[kn] ?= ?\d+|d\d)(?:[^a-z].*)?))");
+  constexpr std::string_view marks = " \t*`#>:=(\"'";
+  const auto skip_marks = [&] { text.remove_prefix(std::min(text.find_first_not_of(marks), text.size())); };
+  skip_marks();
+  if (text.starts_with("- ")) text.remove_prefix(1);
+  skip_marks();
+  text = text.substr(0, text.find_last_not_of(marks) + 1);
+  const re2::StringPiece words(text.data(), text.size());
+  if (text.empty() || names_other_speed(text)) return std::nullopt;
+  if (RE2::FullMatch(words, plain)) return Arm{.plain = true};
+  std::string setting;  // what follows "+SD"
+  std::string drafter;
+  if (!RE2::FullMatch(words, drafts, &setting, &drafter)) return std::nullopt;
+  Arm arm = arm_named(setting + drafter);
+  if (arm.plain) arm = {};
+  arm.speculative = true;
+  return arm;
+}
+
+}  // namespace foredraft::logs
