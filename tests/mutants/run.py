@@ -148,7 +148,7 @@ def red_plots(tree, test):
     try:
         # -B: two faults of one file and one size within a second would share their bytecode.
         run = subprocess.run(["/usr/bin/python3", "-B", "-m", "unittest", test.removeprefix(PLOTS) + "_test"],
-                             cwd=tree / "tests/plots", text=True, errors="replace", capture_output=True, timeout=200)
+                             cwd=tree / "tests/plots", text=True, errors="replace", capture_output=True, timeout=600)
     except subprocess.TimeoutExpired:
         return [f"{test} (did not end)"]
     if run.returncode == 0:
@@ -164,7 +164,7 @@ def red_tests(tree, directory, program):
         return red_plots(tree, program)
     try:
         run = subprocess.run([str(pathlib.Path(directory) / program), "--abort"], cwd=directory, text=True,
-                             errors="replace", capture_output=True, timeout=200)
+                             errors="replace", capture_output=True, timeout=600)
     except subprocess.TimeoutExpired:
         return [f"{program} (did not end)"]
     if run.returncode == 0:
