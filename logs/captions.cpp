@@ -36,14 +36,14 @@ void RunCaptions::name_runs(LogContents& contents) const {
   std::vector<Observation>& runs = contents.observations;
   const bool other_spans = std::ranges::any_of(runs, [](const Observation& one) { return one.span != Span::run; });
   const bool names_plain = std::ranges::any_of(captions_, [](const Caption& one) { return one.arm.plain; });
-  if (contents.format == "prose") return;  // each of its speeds names its arm
+  const bool of_text = contents.format == "prose";  // its speeds say themselves whether they are with speculation
   if ((other_spans && !names_plain) || contents.format.find(' ') != std::string::npos) return;
   for (Observation& run : runs) {
     const auto later = std::ranges::upper_bound(captions_, run.line, {}, &Caption::line);
     if (later == captions_.begin()) continue;
     const Arm& arm = std::prev(later)->arm;
     const bool counted = run.acceptance || run.acceptance_length;
-    if (!counted && (arm.plain || run.decoding != Decoding::speculative)) {
+    if (!of_text && !counted && (arm.plain || run.decoding != Decoding::speculative)) {
       run.decoding = arm.plain ? Decoding::plain : Decoding::speculative;
     }
     if (run.decoding != Decoding::speculative || arm.plain) continue;

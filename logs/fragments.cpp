@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -30,11 +30,17 @@ class LlamaProgressReader final : public LineReader {
     const auto tokens_per_s = number_after(text, "tg = ", " t/s");
     if (!tokens || !tokens_per_s) return false;
     const std::string request(text_after(text, "id ", ", n_").value_or(text_after(text, "id ", "n_").value_or("")));
+    constexpr std::size_t max_requests = 1024;  // a fragment has few
+    if (requests_.size() == max_requests && !requests_.contains(request)) {
+      if (left_out_ == 0) left_out_ = number;
+      return true;
+    }
     requests_[request] = {.line = number, .request_tokens_per_s = tokens_per_s, .output_tokens = tokens};
     return true;
   }
   void finish(LogContents& contents) override {
     if (contents.format != "llama-progress") return;
+    if (left_out_ > 0) warn_once(contents, "W18", left_out_, "requests from here on are not read: there are too many");
     for (const auto& [name, run] : requests_) {
       Observation request = observation_of(run, Decoding::unknown, contents);
       request.span = Span::request;
@@ -44,6 +50,7 @@ class LlamaProgressReader final : public LineReader {
 
  private:
   std::map<std::string, StatedRun> requests_ = {};  ///< by slot and task
+  std::int64_t left_out_ = 0;                       ///< the first line of a request that is not read
 };
 
 // ---- A line of a benchmark of one's own: "generated=88 tok/s=14.8 rounds=34 acceptance_rate=0.529". Its mean of

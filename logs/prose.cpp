@@ -203,8 +203,9 @@ class ProseReader final : public LineReader {
 
   std::vector<SpokenSpeed> speeds_ = {};
   std::vector<UnnamedChange> unnamed_ = {};
-  bool changes_ = false;       ///< some speeds are those of a change
-  std::string compares_ = {};  ///< the last line that compares an arm with none
+  std::optional<SpokenSpeed> first_unused_ = {};  ///< of which no words say whether it is with speculation
+  bool changes_ = false;                          ///< some speeds are those of a change
+  std::string compares_ = {};                     ///< the last line that compares an arm with none
 };
 
 std::vector<ProseReader::Place> ProseReader::places_in(std::string_view text) {
@@ -237,7 +238,8 @@ std::vector<ProseReader::Place> ProseReader::places_in(std::string_view text) {
 /// Each speed has the words before it up to a comma or another speed, unless they are those of the speed before; else
 /// those after it in its sentence, else, right behind a comma, those before that.
 bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& /*contents*/) {
-  if (text.find_first_of("|\t") != std::string_view::npos || speeds_.size() >= max_spoken) return false;  // a table
+  if (text.find_first_of("|\t") != std::string_view::npos || speeds_.size() + unnamed_.size() >= max_spoken)
+    return false;
   const std::vector<Place> places = places_in(text);
   if (places.empty() && text.find(" vs") != std::string_view::npos) compares_ = text;
   const std::size_t before = speeds_.size() + unnamed_.size();
@@ -271,6 +273,7 @@ void ProseReader::note(std::string_view text, std::int64_t number, const Place& 
   if (!arm && !other && place.before && !compares_.empty() && agrees(gain, *place.before, place.value))
     arm = arm_in_text(std::string_view(compares_).substr(0, compares_.find(" vs")));
   if (!arm || (place.before && (arm->plain || names_other_change(text, text.substr(0, place.begin))))) {
+    if (!other && !first_unused_) first_unused_ = SpokenSpeed{.line = number, .tokens_per_s = place.value};
     if (other || !(place.before || gain)) return;
     unnamed_.push_back({.line = number, .before = place.before.value_or(place.value / *gain), .after = place.value});
     return;
@@ -328,6 +331,10 @@ void ProseReader::finish(LogContents& contents) {
                              one.tokens_per_s, one.arm.plain ? "without" : "with");
   }
   warn_once(contents, "W22", speeds_.front().line, "read as: " + read_as);
+  if (!first_unused_) return;
+  warn_once(contents, "W18", first_unused_->line,
+            fmt::format("{:.4g} tok/s is not used: no words beside it say whether it is with speculation",
+                        first_unused_->tokens_per_s));
 }
 
 }  // namespace

@@ -210,7 +210,7 @@ void read_inferencex(const JsonFields& row, LogContents& contents) {
 }
 
 // ---- LM Studio's REST API: answers with their `stats`, of llama.cpp or MLX; the drafts are counted there or in
-// `usage`. An answer without them is one without speculation.
+// `usage`. An answer without them is one without speculation, unless it is of v1 of the API.
 
 constexpr std::array<StatedKey, 13> lmstudio_keys{{
     {"tokens_per_second", &StatedRun::request_tokens_per_s},
@@ -264,6 +264,7 @@ void read_lmstudio(const JsonFields& answer, LogContents& contents) {
   if (stats) note(contents.settings.draft, stats->text("draft_model"));
   Observation request = answer_with_drafts(run, "accepted_draft_tokens_count", contents);
   request.stratum.request = answer.text("id");
+  if (!run.drafted && answer.has("model_instance_id")) request.decoding = Decoding::unknown;  // v1 counts no drafts
   contents.observations.push_back(std::move(request));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -224,6 +225,12 @@ TEST_CASE("the last progress of each request of llama-server, unless the times a
   CHECK(requests[1].decoding == Decoding::unknown);
   const auto ended = read_log(progress + sample("llama_server.log"));
   CHECK(ended.observations.size() == read_log(sample("llama_server.log")).observations.size());
+  std::string many;
+  for (int task = 0; task < 1100; ++task)
+    many += fmt::format("I slot print_timing: id  0 | task {} | n_decoded =    100, tg =  20.00 t/s\n", task);
+  const auto read = read_log(many);
+  CHECK(read.observations.size() == 1024);
+  CHECK(std::ranges::any_of(read.warnings, [](const auto& one) { return one.code == "W18" && one.line == 1025; }));
 }
 
 TEST_CASE("a benchmark's line of keys: its accepted tokens a round, with or without the one that is not drafted") {

@@ -163,6 +163,24 @@ TEST_CASE("a line above speeds that name their arms does not change them") {
   CHECK(runs[3].decoding == Decoding::speculative);
 }
 
+TEST_CASE("a line above speeds says what drafts, if they do not") {
+  const auto runs = posted_runs(
+      "vanilla: 40 tok/s\n\nEAGLE 1:\n* K=2: 50 tok/s\n* with speculation 55 tok/s\n\nMTP:\n* K=2: 60 tok/s\n",
+      "prose");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].drafter == runs[2].drafter);
+  CHECK(runs[1].drafter != runs[3].drafter);
+  CHECK(runs[3].drafter == "mtp");
+}
+
+TEST_CASE("a speed of which no words say whether it is with speculation is named as not used") {
+  const LogContents read = read_log("Without MTP: 40 tok/s. With MTP: 60 tok/s. My other card reaches 90 tok/s.\n");
+  CHECK(read.observations.size() == 2);
+  CHECK(warns(read, "W18"));
+  CHECK_FALSE(warns(read_log("Without MTP: 40 tok/s. With MTP: 60 tok/s.\n"), "W18"));
+}
+
 TEST_CASE("words before a console's line name its arm") {
   const auto runs = posted_runs(
       "Without draft model: Generation: 256 tokens, 25.0 tokens-per-sec\n"
