@@ -13,7 +13,7 @@ inline constexpr int version_major = 0;
 inline constexpr int version_minor = 3;
 inline constexpr int version_patch = 0;
 /// ".dev0" before a release, as in Python packages; "" for a release.
-inline constexpr std::string_view version_suffix = ".dev0";
+inline constexpr std::string_view version_suffix = "";
 
 /// "MAJOR.MINOR.PATCH" and the suffix of the linked library.
 [[nodiscard]] std::string_view version();
