@@ -117,7 +117,8 @@ class EvalscopeConsoleReader final : public BlockReader {
       return true;
     }
     if (cells.size() == columns_.size() && cells.size() > speed && columns_[speed] == "Gen/s") {
-      speeds_[{cells[0], cells[1]}] = cells[speed];
+      constexpr std::size_t max_loads = 1024;
+      if (speeds_.size() < max_loads) speeds_[{cells[0], cells[1]}] = cells[speed];
       return true;
     }
     if (cells.size() > metric + 2 && known(cells[metric])) {
