@@ -275,7 +275,8 @@ void ProseReader::note(std::string_view text, std::int64_t number, const Place& 
   if (!arm || (place.before && (arm->plain || names_other_change(text, text.substr(0, place.begin))))) {
     if (!other && !first_unused_) first_unused_ = SpokenSpeed{.line = number, .tokens_per_s = place.value};
     if (other || !(place.before || gain)) return;
-    unnamed_.push_back({.line = number, .before = place.before.value_or(place.value / *gain), .after = place.value});
+    const double plain = place.before ? *place.before : place.value / *gain;
+    unnamed_.push_back({.line = number, .before = plain, .after = place.value});
     return;
   }
   changes_ = changes_ || place.before;

@@ -318,12 +318,12 @@ class Others(unittest.TestCase):
             runs, plain = pathlib.Path(folder, "runs.csv"), pathlib.Path(folder, "plain, of today.csv")
             runs.write_text("decoding,gamma,steps,accepted_at_1,accepted_at_2,accepted_at_3,requests,iteration_ms\n"
                             "speculative,3,40000,32000,26000,21000,1,11\nspeculative,1,40000,32000,,,1,10.5\n"
-                            "speculative,3,40000,32000,26000,21000,64,40\nspeculative,1,40000,32000,,,64,22\n")
+                            "speculative,3,40000,32000,26000,21000,64,40\nspeculative,1,40000,32000,,,64,20\n")
             plain.write_text("decoding,requests,iteration_ms\nplain,1,10\nplain,64,18\n")
             advice = fd.advise(runs, plain=plain)
             self.assertEqual([row[2] for row in advice.schedule], [3, 1])
             self.assertEqual([row[:2] for row in advice.schedule], [(1, 8), (9, 64)])
-            self.assertEqual(advice.gamma, 3)
+            self.assertEqual(advice.gamma, 2)
             self.assertIn("schedule=[(1, ", repr(advice))
             log = fd.read_log(runs, plain)
             for value in (advice, log):
