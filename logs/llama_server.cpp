@@ -302,7 +302,8 @@ std::optional<AcceptanceCounts> LlamaServerReader::counts(LogContents& contents)
     steps = request_.output->tokens - 1.0 - static_cast<double>(accepted);
   }
   if (const auto each = drafts_of_each(request_.since_start); each && request_.drafted.value_or(0) % *each == 0) {
-    steps = static_cast<double>(request_.drafted.value_or(0) / *each);
+    const std::int64_t whole_steps = request_.drafted.value_or(0) / *each;
+    steps = static_cast<double>(whole_steps);
   }
   const auto maximum = static_cast<double>(request_.drafted.value_or(0));
   if (!(steps >= 1.0) || maximum < 1.0) return std::nullopt;
