@@ -9,10 +9,13 @@
  * @returns {Promise<{run: (argv: string[], files?: Record<string, Content>) => {code: number, stdout: string, stderr: string}}>}
  */
 export async function loadProgram(compiled) {
-  const module = await loadModule({ instantiateWasm: (imports, use) => {
-    WebAssembly.instantiate(compiled, imports).then((instance) => use(instance, compiled));
-    return {};
-  } });
+  const module = await new Promise((resolve, reject) => {
+    const instantiateWasm = (imports, use) => {
+      WebAssembly.instantiate(compiled, imports).then((instance) => use(instance, compiled)).catch(reject);
+      return {};
+    };
+    loadModule({ instantiateWasm }).then(resolve, reject);
+  });
   const { FS, WORKERFS } = module;
   FS.mkdir("/input");
   FS.mkdir("/blobs");
