@@ -4,10 +4,23 @@
 /** @typedef {{argv: string[], files?: Object<string, Uint8Array|Blob>}} Question */
 /** @typedef {{code: number, stdout: string, stderr: string}} Answer */
 
-const textOf = (id) => document.getElementById(id).textContent;
 const waiting = new Map();
 let lastId = 0;
 let worker;
+
+/** @param {string} text bytes in base64 @returns {Uint8Array} */
+const bytesOf = (text) => Uint8Array.fromBase64?.(text) // not in browsers before 2025
+  ?? Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+
+/** The program, compiled while the browser reads it: the page calls `unpack` with one piece after another. */
+function compile() {
+  let packed;
+  const pieces = new ReadableStream({ start: (controller) => { packed = controller; } });
+  globalThis.unpack = (piece) => packed.enqueue(bytesOf(piece));
+  addEventListener("DOMContentLoaded", () => packed.close());
+  return WebAssembly.compileStreaming(new Response(pieces.pipeThrough(new DecompressionStream("gzip")),
+    { headers: { "Content-Type": "application/wasm" } }));
+}
 
 /** Tells screen readers that an answer is being computed. */
 const showBusy = () => document.querySelector("main").setAttribute("aria-busy", String(waiting.size > 0));
@@ -23,8 +36,9 @@ function post(message) {
 }
 
 /** Starts the worker; resolves when the program can answer. @returns {Promise<void>} */
-export function startProgram() {
-  const url = URL.createObjectURL(new Blob([textOf("worker")], { type: "text/javascript" }));
+export async function startProgram() {
+  const code = document.getElementById("worker").textContent;
+  const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
   worker = new Worker(url);
   worker.onmessage = ({ data }) => {
     const { resolve, reject } = waiting.get(data.id);
@@ -38,7 +52,7 @@ export function startProgram() {
     for (const { reject } of waiting.values()) reject(new Error(event.message));
     waiting.clear();
   };
-  return post({ packed: textOf("program") });
+  await post({ compiled: await compile() });
 }
 
 /** The answers to questions, in their order. @param {Question[]} questions @returns {Promise<Answer[]>} */

@@ -14,6 +14,7 @@ REPOSITORY = PAGE.parent
 EXAMPLES = [*(f"docs/examples/advise/{name}" for name in
               ("k3.log", "k1.log", "plain.log", "busy.log", "broken.log", "old.csv", "new.csv", "plain.csv")),
             "experiments/configs/medusa_heads.csv"]
+PIECE = 1 << 17  # characters of base64, whole bytes: the page unpacks a piece while the browser reads the next ones
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([\w-]+)\.js";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?function|const|class) (\w+)", re.MULTILINE)
 
@@ -55,13 +56,14 @@ def page(glue, wasm):
     """The HTML of the page: `glue` is the JavaScript of Emscripten, `wasm` the bytes of the program."""
     examples = json.dumps({pathlib.PurePath(name).name: (REPOSITORY / name).read_text() for name in EXAMPLES})
     packed = base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode()
+    pieces = (packed[at:at + PIECE] for at in range(0, len(packed), PIECE))
     worker = glue + script(modules(PAGE / "worker.js"))
     parts = {
         "style": f"<style>\n{(PAGE / 'style.css').read_text()}</style>",
         "examples": '<script type="application/json" id="examples">' + examples.replace("<", "\\u003c") + "</script>",
         "worker": f'<script type="text/plain" id="worker">{inert(worker)}</script>',
-        "program": f'<script type="text/plain" id="program">{packed}</script>',
         "script": f'<script>\n"use strict";\n{inert(script(modules(PAGE / "main.js")))}</script>',
+        "program": "\n".join(f'<script>unpack("{piece}")</script>' for piece in pieces),
     }
     return re.sub(r"<!-- (\w+) -->", lambda match: parts[match[1]], (PAGE / "page.html").read_text())
 

@@ -251,10 +251,11 @@ export function exploreTab(values, changed) {
     if (unsolved) return fail(unsolved);
     const options = optionsOf(values, alpha);
     const own = values.best ? [] : ["--gamma", String(values.gamma)];
-    const first = await ask([predict(options), predict([...options, ...own]), predict([...options, ...own], false)]);
-    const [best, at] = first.slice(0, 2).map(read);
+    const [text, ...documents] = await ask([predict([...options, ...own], false), predict(options),
+      ...(own.length ? [predict([...options, ...own])] : [])]);
+    const [best, at = best] = documents.map(read);
     if (best.error ?? at.error) return fail(best.error ?? at.error);
-    const near = lineOf(first[2].stdout, "near best");
+    const near = lineOf(text.stdout, "near best");
     said.classList.remove("error");
     [said.textContent, more.textContent] = headline(at.document, best.document, near?.split(";")[0]);
     if (alpha !== undefined) more.textContent += ` The acceptance length is that of α = ${number(alpha)}.`;
@@ -269,11 +270,11 @@ export function exploreTab(values, changed) {
       : best.document;
     const shownAt = own.length ? at.document : atBest;
     numbers.replaceChildren(numbersTable(values, shownAt, atBest));
-    describe(lines, [["Near best", near], ["Break even", lineOf(first[2].stdout, "break even")],
-      ["Any acceptance of this mean", lineOf(first[2].stdout, "any process")],
-      ["Assumes", lineOf(first[2].stdout, "assumes")]]);
+    describe(lines, [["Near best", near], ["Break even", lineOf(text.stdout, "break even")],
+      ["Any acceptance of this mean", lineOf(text.stdout, "any process")],
+      ["Assumes", lineOf(text.stdout, "assumes")]]);
     drawCurves(curve, best.document, shownAt, undefined);
-    shareChain(options, own, typeof shownAt.gamma === "number" ? shownAt.gamma : 16, alpha, first[1].stdout);
+    shareChain(options, own, typeof shownAt.gamma === "number" ? shownAt.gamma : 16, alpha, documents.at(-1).stdout);
     clearTimeout(calm);
     if (isNewest())
       calm = setTimeout(() => after({ curve, best: best.document, at: shownAt, options, own, alpha }), CALM_MS);

@@ -61,11 +61,12 @@ class Page(unittest.TestCase):
             self.context.close()
         self.assertEqual(self.said, [])
 
-    def open(self, address="", width=1400, scheme="light"):
+    def open(self, address="", width=1400, scheme="light", script=""):
         """Opens the page, waits for its first answer and returns its tab; its messages and requests are recorded."""
         self.context = self.browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme,
             accept_downloads=True)
         tab = self.context.new_page()
+        tab.add_init_script(script)
         tab.on("console", lambda message: self.said.append(f"console: {message.text}"))
         tab.on("pageerror", lambda error: self.said.append(f"error: {error}"))
         tab.on("dialog", lambda dialog: (self.said.append(f"dialog: {dialog.message}"), dialog.dismiss()))
@@ -105,10 +106,15 @@ class Page(unittest.TestCase):
 
 class Tabs(Page):
     def test_first_answer(self):
-        tab = self.open()
+        # The frame that first shows a verdict.
+        tab = self.open(script="""(function look() {
+            if (/\\d/.test(document.querySelector(".verdict")?.textContent)) performance.mark("verdict");
+            else requestAnimationFrame(look);
+        })()""")
         self.assertEqual(self.verdict(tab), "Use γ = 8: 3.09× as fast.")
-        first = tab.evaluate("performance.getEntriesByName('explore-answered')[0].startTime")
-        print(f"\nfirst answer {first:.0f} ms after opening", end=" ")
+        verdict, charts = (tab.evaluate("name => performance.getEntriesByName(name)[0].startTime", name)
+                           for name in ("verdict", "explore-answered"))
+        print(f"\nfirst answer {verdict:.0f} ms after opening, its charts {charts:.0f} ms", end=" ")
 
     def test_tabs_by_keyboard_and_their_labels(self):
         tab = self.open()
