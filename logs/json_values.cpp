@@ -89,7 +89,7 @@ std::optional<std::string> completed(std::string_view cut) {
     }
     if (c != ' ' && c != '\n' && c != '\t' && c != '\r') last = c;
   }
-  if (cut.substr(0, kept).find('\n') == std::string_view::npos) return std::nullopt;
+  if (kept == 0) return std::nullopt;
   std::string whole(cut.substr(0, kept));
   for (auto bracket = kept_open.rbegin(); bracket != kept_open.rend(); ++bracket) whole += *bracket == '{' ? '}' : ']';
   return whole;

@@ -68,7 +68,7 @@ void EscapeFilter::append(std::string_view bytes, std::string& text) {
   while (!bytes.empty()) {
     if (state_ == State::text) {
       const std::size_t escape = std::min(bytes.find('\x1b'), bytes.size());
-      text += bytes.substr(0, escape);
+      append_text(bytes.substr(0, escape), text);
       if (escape == bytes.size()) return;
       state_ = State::escape;
       bytes.remove_prefix(escape + 1);
@@ -80,6 +80,59 @@ void EscapeFilter::append(std::string_view bytes, std::string& text) {
       skip(bytes.front());
       bytes.remove_prefix(1);
     }
+  }
+}
+
+namespace {
+
+/// A blank that is no space, in UTF-8.
+struct OddBlank {
+  std::string_view bytes;
+  std::string_view plain;
+  bool groups_digits;  ///< separates thousands where it is between digits
+};
+constexpr std::array<OddBlank, 5> odd_blanks{{{"\xC2\xA0", " ", false},       // no-break space
+                                              {"\xE2\x80\x87", " ", false},   // figure space
+                                              {"\xE2\x80\x89", " ", true},    // thin space
+                                              {"\xE2\x80\x8B", "", false},    // zero width space
+                                              {"\xE2\x80\xAF", " ", true}}};  // narrow no-break space
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+}  // namespace
+
+void EscapeFilter::append_text(std::string_view bytes, std::string& text) {
+  const std::string joined = held_.empty() ? std::string{} : std::exchange(held_, {}).append(bytes);
+  if (!joined.empty()) bytes = joined;
+  const auto may_be_blank = [](std::string_view end) {
+    return !end.empty() && std::ranges::any_of(odd_blanks, [&](const OddBlank& blank) {
+      return blank.bytes.starts_with(end) && (end.size() < blank.bytes.size() || blank.groups_digits);
+    });
+  };
+  for (const std::size_t size : {3U, 2U, 1U}) {
+    if (bytes.size() < size || !may_be_blank(bytes.substr(bytes.size() - size))) continue;
+    held_ = bytes.substr(bytes.size() - size);
+    bytes.remove_suffix(size);
+    break;
+  }
+  if (bytes.find("\xC2\xA0") == std::string_view::npos && bytes.find("\xE2\x80") == std::string_view::npos) {
+    text += bytes;  // nearly all
+    if (!bytes.empty()) last_ = bytes.back();
+    return;
+  }
+  while (!bytes.empty()) {
+    const auto* const blank =
+        std::ranges::find_if(odd_blanks, [&](const OddBlank& one) { return bytes.starts_with(one.bytes); });
+    std::string_view plain = bytes.substr(0, 1);
+    if (blank == odd_blanks.end()) {
+      bytes.remove_prefix(1);
+    } else {
+      bytes.remove_prefix(blank->bytes.size());
+      const bool groups = blank->groups_digits && is_digit(last_) && !bytes.empty() && is_digit(bytes.front());
+      plain = groups ? "" : blank->plain;
+    }
+    text += plain;
+    if (!plain.empty()) last_ = plain.back();
   }
 }
 
@@ -101,8 +154,6 @@ std::string_view shown(std::string_view line) {
 }
 
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool continues_word(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '#';

@@ -36,7 +36,8 @@ class TextEncoding {
   unsigned high_ = 0;         ///< first half of a pair
 };
 
-/// Removes colors and other escape sequences from a text that arrives in pieces.
+/// Removes colors and other escape sequences from a text that arrives in pieces, and makes the blanks of web pages and
+/// of other locales plain: a no-break space becomes a space, and "1 234" with a narrow one 1234.
 class EscapeFilter {
  public:
   /// Appends `bytes` without escape sequences to `text`.
@@ -45,9 +46,12 @@ class EscapeFilter {
  private:
   enum class State { text, escape, parameters, title };
 
+  void append_text(std::string_view bytes, std::string& text);
   void skip(char c);
 
   State state_ = State::text;
+  std::string held_ = {};  ///< what may begin a blank, at the end of a piece
+  char last_ = '\n';       ///< of what was appended
 };
 
 /// A line as a terminal shows it: without its end, and after the last carriage return.

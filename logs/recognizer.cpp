@@ -247,7 +247,8 @@ bool Recognizer::offer_value(const JsonValue& value, std::span<const int> matchi
   for (const int index : matching) {
     const LogFormat& format = *value_formats_[static_cast<std::size_t>(index)];
     const auto& json = std::get<JsonFormat>(format.reads);
-    if ((depth > 0 && !json.within) || !json.claims(value)) continue;
+    const bool within = depth > 0 && !(depth == 1 && document_.value().is_array());
+    if ((within && !json.within) || !json.claims(value)) continue;
     last_shape_ = document_.shape();
     if (!read_value(format, value)) continue;
     if (depth == 0) last_ = &format;
@@ -333,6 +334,8 @@ std::optional<std::string> Recognizer::texts(std::string_view text) {
 }
 
 bool Recognizer::cut_value(std::string_view text, std::int64_t number) {
+  // The last of several lines is left out: its program may still have been writing.
+  if (!contents_.format.empty() && text.find('\n') == std::string_view::npos) return false;
   const std::optional<std::string> whole = completed(text);
   if (!whole) return false;
   const LogContents before = contents_;
@@ -384,10 +387,14 @@ void Recognizer::header(std::string_view line, std::int64_t number, std::string_
 
 bool Recognizer::row(std::string_view line, std::int64_t number) {
   line_ = number;
+  const bool first = !std::exchange(table_->begun, true);
+  const bool empty = trimmed(line).empty();
+  table_->spaced = table_->spaced || (first && empty);
+  if (!std::exchange(table_->after_empty, empty) && empty && table_->spaced) return true;
   if (table_->whole != nullptr) return row_of_whole(line, number);
   const std::vector<std::string> cells = csv_cells(line);
   if (cells.size() != table_->columns.size()) {
-    if (!table_->begun && cells.size() > 1) {
+    if (first && cells.size() > 1) {
       warn_once(contents_, "W18", number,
                 fmt::format("ignored a table of {} columns whose first row has {} cells", table_->columns.size(),
                             cells.size()));
@@ -395,7 +402,6 @@ bool Recognizer::row(std::string_view line, std::int64_t number) {
     table_.reset();
     return false;
   }
-  table_->begun = true;
   if (cells != table_->columns) {
     claimed(*table_->format, [&] {
       table_->csv->row(CsvFields(table_->columns, cells, number), contents_);

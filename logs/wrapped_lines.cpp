@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "logs/wrapped_lines.hpp"
 
+#include <fmt/format.h>
 #include <re2/re2.h>
 #include <algorithm>
 #include <array>
@@ -15,28 +16,71 @@
 namespace foredraft::logs {
 namespace {
 
+/// Fewest lines for each name before them: the names of a table's first column are as many as its rows.
+constexpr std::size_t lines_of_a_service = 4;
+
 /// `vllm-1  | ` of docker compose, [pod/name/container] of kubectl, the times of kubectl, docker and job logs,
-/// journalctl with host and unit. A name without a number is captured, because it may be the first cell of a table.
-const RE2& line_prefix() {
-  static const RE2 pattern(
-      R"((?:data: ?)?(?:[ \t]*> ?)*(?:[A-Za-z][\w.-]*[-_]\d+ +\| ?|([A-Za-z][\w.-]*) +\| ?)?(?:> ?|\[pod/[^\]\n]+\] )"
-      R"(|(?:[^\t\n]{1,80}\t[^\t\n]{1,80}\t)?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d) )"
+/// journalctl with host and unit, [1,0]<stdout>: of mpirun, (worker pid=42) of Ray. `name`: of a service without a
+/// number, or a text that does not occur.
+std::string line_prefix(std::string_view name) {
+  return fmt::format(
+      R"((?:\[\d+,\d+\]<std(?:out|err)>: ?|\((?:[\w.-]+ )*pid=\d+(?:, ip=[\d.]+)?\) )?)"
+      R"((?:data: ?)?(?:[ \t]*> ?)*(?:[A-Za-z][\w.-]*[-_]\d+ +\| ?|({}) +\| ?)?(?:> ?|\[pod/[^\]\n]+\] )"
+      R"(|(?:[^\t\n]{{1,80}}\t[^\t\n]{{1,80}}\t)?\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d) )"
       R"((?:std(?:out|err) [FP] |\S+ [^\s\[]+\[\d+\]: )?)"
-      R"(|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? \S+ [^\s\[:]+(?:\[\d+\])?: )*)",
-      RE2::Latin1);
-  return pattern;
+      R"(|[A-Z][a-z]{{2}} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? \S+ [^\s\[:]+(?:\[\d+\])?: )*)",
+      name);
 }
 
-/// Without its prefix; `name`: of a service without a number.
-std::string_view without_prefix(std::string_view line, std::string* name = nullptr) {
+/// Without its prefix. `service`: a name without a number may be one, instead of the first cell of a table.
+std::string_view without_prefix(std::string_view line, bool service, std::string* name = nullptr) {
+  static const RE2 of_services(line_prefix(R"([A-Za-z][\w.-]*)"), RE2::Latin1);
+  static const RE2 pattern(line_prefix(R"([^\x00-\xff])"), RE2::Latin1);
   re2::StringPiece rest(line.data(), line.size());
   if (name == nullptr) {
-    RE2::Consume(&rest, line_prefix());
+    RE2::Consume(&rest, service ? of_services : pattern);
   } else {
-    RE2::Consume(&rest, line_prefix(), name);
+    RE2::Consume(&rest, of_services, name);
   }
   return {rest.data(), rest.size()};
 }
+
+/// Without the number of the line, as editors and `cat -n` show it, or of the task, which srun puts before each line.
+std::string_view without_number(std::string_view line, std::int64_t* number = nullptr) {
+  static const RE2 pattern(R"([ \t]*(\d{1,9})(?:\t|: ?))", RE2::Latin1);
+  re2::StringPiece rest(line.data(), line.size());
+  std::int64_t found = 0;
+  RE2::Consume(&rest, pattern, number == nullptr ? &found : number);
+  return {rest.data(), rest.size()};
+}
+
+/// Whether the numbers before all lines of a log are those of lines or of tasks, not its first column.
+class LineNumbers {
+ public:
+  void add(std::string_view line) {
+    std::int64_t number = 0;
+    const std::string_view rest = without_number(line, &number);
+    const bool numbered = rest.size() < line.size();
+    const bool tab = numbered && line[line.size() - rest.size() - 1] == '\t';
+    of_lines_ = of_lines_ && tab && (lines_ == 0 || number == last_ + 1);
+    of_tasks_ = of_tasks_ && numbered && !tab;
+    if (of_tasks_) tasks_.insert(number);
+    last_ = number;
+    ++lines_;
+  }
+
+  [[nodiscard]] bool found() const {
+    constexpr std::size_t fewest = 3;
+    return lines_ >= fewest && (of_lines_ || (of_tasks_ && lines_ >= lines_of_a_service * tasks_.size()));
+  }
+
+ private:
+  std::size_t lines_ = 0;
+  std::int64_t last_ = 0;
+  std::set<std::int64_t> tasks_ = {};
+  bool of_lines_ = true;
+  bool of_tasks_ = true;
+};
 
 /// Without the marks of a quotation.
 std::string_view without_quote(std::string_view line) {
@@ -185,8 +229,10 @@ std::array<std::string, 2> wrapped_texts(const JsonValue& document) {
 }
 
 Unwrapper::Unwrapper(std::string_view beginning) : width_(terminal_width(beginning)) {
-  std::size_t lines = 0, prefixed = 0, named = 0, wrapped = 0, shaped = 0, quoted = 0;
+  std::size_t lines = 0, prefixed = 0, of_services = 0, wrapped = 0, shaped = 0, quoted = 0;
   std::set<std::string> names;
+  LineNumbers numbers;
+  margin_ = std::string_view::npos;
   shape_ = shape_of(before_rule(beginning));
   while (!beginning.empty()) {
     const std::size_t end = std::min(beginning.find('\n'), beginning.size());
@@ -195,14 +241,12 @@ Unwrapper::Unwrapper(std::string_view beginning) : width_(terminal_width(beginni
     beginning.remove_prefix(std::min(end + 1, beginning.size()));
     if (cut || trimmed(line).empty()) continue;
     ++lines;
+    numbers.add(line);
+    margin_ = std::min(margin_, line.find_first_not_of(" \t"));
     std::string name;
-    if (without_prefix(line, &name).size() < line.size()) {
-      ++prefixed;
-      if (!name.empty()) {
-        ++named;
-        names.insert(name);
-      }
-    }
+    if (without_prefix(line, false).size() < line.size()) ++prefixed;
+    if (without_prefix(line, true, &name).size() < line.size()) ++of_services;
+    if (!name.empty()) names.insert(name);
     if (const auto text = wrapped_text(line)) {
       ++wrapped;
       ends_are_kept_ = ends_are_kept_ || text->ends_with("\\n");
@@ -210,16 +254,17 @@ Unwrapper::Unwrapper(std::string_view beginning) : width_(terminal_width(beginni
     if (without_shape(line, shape_).size() < line.size()) ++shaped;
     if (line.starts_with('>')) ++quoted;
   }
-  // The names of a table's first column are as many as its rows.
-  constexpr std::size_t lines_of_a_service = 4;
-  if (names.size() > 1 && lines < lines_of_a_service * names.size()) prefixed -= named;
   const auto nearly_all = [&](std::size_t some) { return lines > 0 && 10 * some >= 9 * lines; };
-  wrapping_ = nearly_all(wrapped)    ? Wrapping::json
-              : nearly_all(prefixed) ? Wrapping::prefix
-              : nearly_all(shaped)   ? Wrapping::shape
-              : width_ > 0           ? Wrapping::width
-              : quoted > 0           ? Wrapping::quote
-                                     : Wrapping::none;
+  services_ = !nearly_all(prefixed) && nearly_all(of_services) &&
+              (names.size() == 1 || lines >= lines_of_a_service * names.size());
+  wrapping_ = nearly_all(wrapped)                 ? Wrapping::json
+              : nearly_all(prefixed) || services_ ? Wrapping::prefix
+              : nearly_all(shaped)                ? Wrapping::shape
+              : numbers.found()                   ? Wrapping::number
+              : lines > 0 && margin_ > 0          ? Wrapping::margin
+              : width_ > 0                        ? Wrapping::width
+              : quoted > 0                        ? Wrapping::quote
+                                                  : Wrapping::none;
 }
 
 /// A part of a line that continues in the next record has no line end.
@@ -235,22 +280,44 @@ void Unwrapper::append_part(std::string_view line, bool partial, std::string& te
 }
 
 void Unwrapper::append(std::string_view line, std::string& text) {
-  if (wrapping_ == Wrapping::shape) {
-    text += without_shape(line, shape_);
-    return;
+  switch (wrapping_) {
+    case Wrapping::none:
+      text += line;
+      return;
+    case Wrapping::shape:
+      text += without_shape(line, shape_);
+      return;
+    case Wrapping::number:
+      text += without_number(line);
+      return;
+    case Wrapping::margin:
+      text += line.substr(std::min({margin_, line.find_first_not_of(" \t"), line.size()}));
+      return;
+    case Wrapping::quote:
+      text += without_quote(line);
+      return;
+    case Wrapping::width:
+      append_part(line, shown(line).size() == width_, text);
+      return;
+    case Wrapping::prefix: {
+      const std::string_view rest = without_prefix(line, services_);
+      constexpr std::string_view goes_on = " P ";  // of the records of a container runtime
+      const bool partial = line.substr(0, line.size() - rest.size()).ends_with(goes_on);
+      if (!partial && owed_.empty()) {
+        text += rest;
+      } else {
+        append_part(rest, partial, text);
+      }
+      return;
+    }
+    case Wrapping::json:
+      append_wrapped(line, text);
   }
-  if (wrapping_ == Wrapping::quote) {
-    text += without_quote(line);
-    return;
-  }
-  if (wrapping_ == Wrapping::width) return append_part(line, shown(line).size() == width_, text);
-  if (wrapping_ == Wrapping::prefix) {
-    const std::string_view rest = without_prefix(line);
-    constexpr std::string_view goes_on = " P ";  // of the records of a container runtime
-    const bool partial = line.substr(0, line.size() - rest.size()).ends_with(goes_on);
-    return partial || !owed_.empty() ? append_part(rest, partial, text) : void(text += rest);
-  }
-  const auto wrapped = wrapping_ == Wrapping::json ? wrapped_text(line) : std::nullopt;
+}
+
+/// The text of an object around a line.
+void Unwrapper::append_wrapped(std::string_view line, std::string& text) {
+  const auto wrapped = wrapped_text(line);
   if (!wrapped) {
     text += line;
     return;

@@ -14,7 +14,9 @@ namespace foredraft::logs {
 /// How most lines of a log are wrapped; some programs bypass their container, and a post may quote only a part.
 enum class Wrapping : std::uint8_t {
   none,
-  prefix,  ///< "vllm-1  | ", times of docker and kubectl, journalctl, "> ", "data: " of a stream
+  prefix,  ///< "vllm-1  | ", times of docker and kubectl, journalctl, mpirun, Ray, "> ", "data: " of a stream
+  number,  ///< of the line, or of srun's task
+  margin,  ///< the blanks that each line begins with
   shape,   ///< a logger's or srun's, equal in each line except for digits; recognized at the rule of a console
   width,   ///< copied from a terminal that wrapped lines at its width
   quote,   ///< "> " before some of the lines of a post
@@ -33,10 +35,13 @@ class Unwrapper {
   void append(std::string_view line, std::string& text);
 
  private:
+  void append_wrapped(std::string_view line, std::string& text);
   void append_part(std::string_view line, bool partial, std::string& text);
 
   Wrapping wrapping_ = Wrapping::none;
   std::string shape_ = {};      ///< of the prefix: 0 stands for digits
+  std::size_t margin_ = 0;      ///< bytes
+  bool services_ = false;       ///< a prefix may be a name without a number
   std::size_t width_ = 0;       ///< bytes of a line that continues in the next one
   bool ends_are_kept_ = false;  ///< wrapped lines have line ends, unless they continue
   std::string owed_ = {};       ///< line ends of records whose lines continue, so that line numbers stay correct

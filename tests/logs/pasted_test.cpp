@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <re2/re2.h>
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "foredraft/errors.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/observations_file.hpp"
 #include "tests/logs/logs_testing.hpp"
+#include "tests/logs/mutated_logs.hpp"
 
 /// Pasted logs.
 namespace foredraft::tests {
 namespace {
 
 using logs::Decoding;
+using logs::LogContents;
 using logs::Observation;
 using logs::Span;
 
@@ -91,6 +99,16 @@ std::string utf16(std::string_view text, bool little_endian) {
   return bytes;
 }
 
+/// All that is read of a log; the message if nothing is.
+std::string said_of(std::string_view text) {
+  try {
+    const LogContents contents = read_log(text);
+    return logs::observations_text({{{.file = "some.log", .sha256 = "", .contents = contents}}});
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a server's log is read in whatever is around its lines") {
@@ -138,6 +156,92 @@ TEST_CASE("a server's log is read in whatever is around its lines") {
       CHECK(window.times.iteration_ms == near(100.0));
     }
   }
+}
+
+TEST_CASE("each sample says the same in whatever is around its lines") {
+  const auto before = [](const std::string& prefix) {
+    return [prefix](const std::string& line, int) { return prefix + line; };
+  };
+  const std::string time = "2026-06-11T09:12:01.123456789Z ";
+  const std::vector<std::pair<std::string, std::function<std::string(const std::string&, int)>>> surroundings{
+      {"a service of compose", before("vllm-1  | ")},
+      {"a pod", before("[pod/vllm-7d9f/vllm] " + time)},
+      {"mpirun", before("[1,0]<stdout>:")},
+      {"Ray", before("(EngineCore pid=4242) ")},
+      {"a margin", before("    ")},
+      {"line numbers", [](const std::string& line, int number) { return fmt::format("{:6d}\t{}", number, line); }},
+      {"Windows", [](const std::string& line, int) { return line + "\r"; }},
+      {"colors", [](const std::string& line, int) { return "\x1b[32m" + line + "\x1b[0m"; }},
+      {"a web page", [](std::string line, int) {
+         RE2::GlobalReplace(&line, "  ", "\xC2\xA0 ");
+         return line;
+       }}};
+  constexpr int fewest_lines = 3;  // that line numbers are told from a column by
+  for (const std::string& text : all_samples()) {
+    CAPTURE(text.substr(0, 200));
+    const std::string plain = said_of(text);
+    for (const auto& [what, around] : surroundings) {
+      CAPTURE(what);
+      std::istringstream lines(text);
+      std::string wrapped, line;
+      int number = 0;
+      while (std::getline(lines, line)) wrapped += around(line, ++number) + "\n";
+      if (what != "line numbers" || number >= fewest_lines) CHECK(said_of(wrapped) == plain);
+    }
+  }
+}
+
+TEST_CASE("a blank of another kind in a text that arrives in pieces") {
+  // no-break, thin, zero width, narrow as a separator of thousands, figure
+  const std::string odd =
+      "a\xC2\xA0"
+      "b\xE2\x80\x89"
+      "c\xE2\x80\x8B"
+      "d 1\xE2\x80\xAF"
+      "234\xE2\x80\x87"
+      "e\xE2\x96\x88\xE2\x80\xAF";
+  for (std::size_t size = 1; size <= odd.size(); ++size) {
+    logs::EscapeFilter filter;
+    std::string text;
+    for (std::size_t at = 0; at < odd.size(); at += size) filter.append(odd.substr(at, size), text);
+    CHECK(text == "a b cd 1234 e\xE2\x96\x88");
+  }
+}
+
+TEST_CASE("a table of which each other line is empty") {
+  for (const std::string name : {"table.md", "own.csv", "vllm_sweep.csv", "speculators_perf.csv"}) {
+    CAPTURE(name);
+    std::string spaced = sample(name);
+    RE2::GlobalReplace(&spaced, "\n", "\n\n");
+    const std::size_t runs = read_log(sample(name)).observations.size();
+    REQUIRE(runs > 0);
+    CHECK(read_log(spaced).observations.size() == runs);
+  }
+  // Two empty lines end it, as one does a table without them.
+  const std::string first = "| 1 | 41 |\n", second = "| 2 | 50 |\n";
+  CHECK(posted_runs("| K | tok/s |\n\n|---|---|\n\n" + first + "\n\n" + second, "table").size() == 1);
+  CHECK(posted_runs("| K | tok/s |\n|---|---|\n" + first + "\n" + second, "table").size() == 1);
+}
+
+TEST_CASE("the records of a file are read in a list too") {
+  for (const std::string name : {"aiperf_records.jsonl", "eagle_answers.jsonl", "llama_batched_bench.jsonl",
+                                 "ollama_answers.jsonl", "vllm_requests.jsonl"}) {
+    CAPTURE(name);
+    std::string list = sample(name);
+    while (list.ends_with('\n')) list.pop_back();
+    RE2::GlobalReplace(&list, "\n", ",\n ");
+    const LogContents contents = read_log(sample(name)), of_list = read_log("[" + list + "]\n");
+    CHECK(of_list.format == contents.format);
+    CHECK(of_list.observations.size() == contents.observations.size());
+  }
+}
+
+TEST_CASE("the JSON of one run on one line is read without its end, a torn last record is not") {
+  const std::string record = R"({"predicted_n": 250, "predicted_ms": 5000.0, "draft_n": 200, "draft_n_accepted": 150})";
+  const std::string cut =
+      R"({"predicted_n": 250, "predicted_ms": 5000.0, "draft_n": 200, "draft_n_accepted": 150, "cac)";
+  CHECK(posted_runs(cut, "llamacpp-timings").size() == 1);
+  CHECK(posted_runs(record + "\n" + cut, "llamacpp-timings").size() == 1);
 }
 
 TEST_CASE("a line that was split keeps its number, and so do those after it") {
