@@ -17,11 +17,11 @@
 #include "foredraft/quantities.hpp"
 #include "logs/observations_file.hpp"
 
-/// Runs in logs: the observations of one setting, or of no speculation, at one load.
+/// Runs in logs. A run is the observations of one setting (or of no speculation) at one load.
 namespace foredraft::answers {
 
 /// The load of a run. Runs at one stated request rate, or with the same number of requests sent at once, have the same
-/// load, although faster decoding has fewer concurrent requests.
+/// load, even though faster decoding has fewer concurrent requests.
 struct RunLoad {
   /// The concurrency limit of the load generator if it binds, else the requests in flight; for windows, the nearest
   /// power of two.
@@ -66,7 +66,7 @@ struct RunPart {
 
 /// Numbers of windows whose times are not those of iterations.
 struct RunTimesLeftOut {
-  std::size_t unsteady = 0;  ///< the requests in flight changed, or none ran before or after
+  std::size_t unsteady = 0;  ///< the requests in flight changed, or the window before or after had none
   std::size_t partial = 0;   ///< partly idle: far fewer iterations than other windows of the run
   std::size_t prefill = 0;   ///< mostly prompts, while other windows of the run only decode
   [[nodiscard]] std::size_t sum() const { return unsteady + partial + prefill; }
@@ -115,8 +115,8 @@ struct RunList {
 /// The result does not depend on the order of the logs.
 [[nodiscard]] RunList runs_of(std::span<const logs::ObservedLog> logs, std::span<const logs::ObservedLog> plain);
 
-/// Why two runs are not comparable, as text; empty: no logged difference. Compares circumstances, context and output
-/// lengths (which differ if by more than a quarter), and the load.
+/// Why two runs are not comparable, as text; empty: no logged difference. Compares circumstances, the load, and context
+/// and output lengths (ignoring differences of up to a quarter or below 256 tokens).
 [[nodiscard]] std::string difference_of(const Run& one, const Run& other);
 
 /// "64 requests", "0.3 requests/s", "500 requests at once", "8 requests of gsm8k", "1 request at 32k tokens", "unknown
@@ -128,10 +128,10 @@ struct RunList {
 /// The same without the draft length; empty if there is only one drafter.
 [[nodiscard]] std::string drafter_text(const RunSetting& setting, std::span<const Run> runs);
 
-/// The shortest context length of each group, ascending. A new group begins where the next length is more than half
-/// longer.
+/// The shortest context length of each group, ascending. A new group begins where the next length is more than 1.5
+/// times as long and more than 256 tokens longer.
 [[nodiscard]] std::vector<double> context_levels(std::vector<double> contexts);
-/// The level of a context length. Precondition: at least one level is not longer.
+/// The largest level that is at most `context`. Precondition: there is one.
 [[nodiscard]] double level_of(double context, std::span<const double> levels);
 
 /// "512 tokens", "40k tokens".

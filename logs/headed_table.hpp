@@ -18,8 +18,8 @@
 #include "logs/stated_run.hpp"
 #include "logs/table_cells.hpp"
 
-/// A table with a run a row: what its columns mean (table_meanings.cpp, table_names.cpp), and its rows as
-/// runs (table_runs.cpp).
+/// A table with a run a row: what its columns mean (table_meanings.cpp, table_names.cpp), and its rows as runs
+/// (table_runs.cpp).
 namespace foredraft::logs {
 
 /// A table whose columns mean something.

@@ -14,7 +14,7 @@ REPOSITORY = PAGE.parent
 EXAMPLES = [*(f"docs/examples/advise/{name}" for name in
               ("k3.log", "k1.log", "plain.log", "busy.log", "broken.log", "old.csv", "new.csv", "plain.csv")),
             "experiments/configs/medusa_heads.csv"]
-PIECE = 1 << 17  # characters of base64, whole bytes: the page unpacks a piece while the browser reads the next ones
+PIECE = 1 << 17  # characters of base64, a multiple of 4; the page unpacks each while the browser reads the next ones
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([\w-]+)\.js";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?function|const|class) (\w+)", re.MULTILINE)
 

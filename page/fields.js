@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Controls of a tab from a table of fields, each with its label, its option of the program and its parameter.
+// Builds the controls of a tab from a table of fields: the label, program option and parameter of each.
 import { element } from "./elements.js";
 
 /**
@@ -18,7 +18,7 @@ const STEPS_OF_LOG = 200;
 export const defaultsOf = (groups) =>
   Object.fromEntries(groups.flatMap(({ fields }) => fields).map((field) => [field.name, field.default]));
 
-/** The fields that are options of the program, in view and not empty. @param {Group[]} groups @returns {Field[]} */
+/** The fields that are options of the program, shown and not empty. @param {Group[]} groups @returns {Field[]} */
 export const fieldsSet = (groups, values) => groups.flatMap(({ fields }) => fields).filter((field) =>
   field.flag && (!field.when || field.when(values)) && values[field.name] !== "");
 
@@ -69,7 +69,7 @@ function choice(field, id, values, changed) {
   return { parts: [select], show: (value) => { select.value = value; } };
 }
 
-/** Empties a search field on focus, because browsers list only matches of its text. If left empty, its text returns. */
+/** Empties a search field on focus, because browsers list only matches of its text. Restores it if it is left empty. */
 function browsable(box) {
   let typed;
   box.addEventListener("focus", () => { box.placeholder = box.value; box.value = ""; typed = false; });

@@ -21,7 +21,7 @@ class HorizontalAxis:
         self.logarithmic = not self.words and _spreads_by_factors(self.values)
 
     def of(self, rows, aside):
-        """The positions of the rows; at a word the series are side by side, `aside` from -0.5 to 0.5."""
+        """The positions of the rows. At a word, `aside` from -0.5 to 0.5 puts the series side by side."""
         cells = rows[self.column]
         if not self.words:
             return cells
@@ -59,7 +59,7 @@ class HorizontalAxis:
 
 
 def dress_counts(axes, ticks):
-    """A logarithmic axis of whole numbers with ticks only at these."""
+    """Makes the axis logarithmic, with ticks only at the whole numbers `ticks`."""
     axes.set_xscale("log", base=2)
     if len(ticks) == 1:
         axes.set_xlim(ticks[0] / 2, ticks[0] * 2)
@@ -75,7 +75,7 @@ def powers_of_two(low, high, max_count):
 
 
 def _spreads_by_factors(values):
-    """Whether the values, such as 1, 2, 4, 8 or 0.01, 0.02, 0.05, 0.1, are better on a logarithmic axis."""
+    """True if the values increase by factors, such as 1, 2, 4, 8: a logarithmic axis then suits them."""
     if len(values) < 4 or values[0] <= 0 or values[-1] / values[0] < 8:
         return False
     ratios = [b / a for a, b in zip(values, values[1:])]

@@ -47,14 +47,15 @@ void add_best_gamma(const Scenario& scenario, const DecodingCost& cost, const Dr
   answer.best_speedup = best->speedup;
 }
 
-/// The best draft length of the draft model without its inner drafter.
+/// Adds the best draft length of the draft model without its inner drafter.
 void add_best_without_stages(Scenario scenario, ClosedForm& answer) {
   scenario.drafter = AutoregressiveDrafter{};
   const DraftedAcceptance drafted{std::get<ProcessFidelity>(scenario.fidelity).acceptance};
   add_best_gamma(scenario, scenario::decoding_cost(scenario).value(), drafted, answer);
 }
 
-/// Upper bounds of stopping policies if each token has its own acceptance probability. Excludes costs per sequence.
+/// Adds upper bounds of stopping policies if each token has its own acceptance probability; none if there are costs per
+/// sequence.
 void add_bounds(const Scenario& scenario, const DecodingCost& cost, ClosedForm& answer) {
   const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
   const auto concentration = process == nullptr ? std::nullopt : scenario::token_concentration(process->policy);

@@ -97,7 +97,7 @@ HWY_INLINE TwoParts negative_log(RealVec x) {
   const BitsVec shifted = hn::Add(hn::BitCast(Bits(), x), hn::Set(Bits(), one - root_half));
   const BitsVec mantissa = hn::And(shifted, hn::Set(Bits(), 0x000FFFFFFFFFFFFFU));
   const RealVec f = hn::Sub(hn::BitCast(Real(), hn::Add(mantissa, hn::Set(Bits(), root_half))), set(1.0));
-  const BitsVec exponent = hn::Or(hn::ShiftRight<52>(shifted), hn::Set(Bits(), 0x4330000000000000U));  // 2^52 + it
+  const BitsVec exponent = hn::Or(hn::ShiftRight<52>(shifted), hn::Set(Bits(), 0x4330000000000000U));  // plus 2^52
   const RealVec e = hn::Sub(set(0x1p52 + 1023.0), hn::BitCast(Real(), exponent));
   // log(1 + f) = f - f^2/2 + s (f^2/2 + z P(z)), s = f / (2 + f), z = s^2.
   const RealVec s = hn::Div(f, hn::Add(set(2.0), f));
@@ -193,7 +193,7 @@ HWY_INLINE Tokens tokens_of(const IidTask& task) {
   return {most, least <= horner_tokens, static_cast<std::size_t>(most < horner_tokens ? most : horner_tokens)};
 }
 
-/// sum_{j<n} alpha^j. `same`: all lanes of the task have the same n.
+/// sum_{j<n} alpha^j. `same`: all points of the task have the same n.
 template <bool same>
 HWY_INLINE RealVec token_sum(RealVec alpha, RealVec n, const Tokens& tokens) {
   RealVec sum = set(1.0);

@@ -11,10 +11,10 @@
 #include "foredraft/scenario_fwd.hpp"
 #include "foredraft/words.hpp"
 
-/// Tokens of an iteration that follow from drafter, acceptance process, policy and sequence length.
+/// The tokens of an iteration for a drafter, an acceptance process, a policy and a sequence length.
 namespace foredraft::analytic {
 
-/// Closed forms of the tokens of one iteration; empty for those without one.
+/// Closed forms of the tokens of one iteration. A member without a closed form is empty.
 struct IterationDistribution {
   std::optional<double> mean = {};                ///< in endless text
   std::optional<double> variance = {};            ///< if iterations are independent

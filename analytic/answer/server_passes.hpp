@@ -39,7 +39,7 @@ class ServedPasses {
   [[nodiscard]] std::int64_t verified_tokens(std::int64_t batch) const {
     return max_tokens(gamma_at(batch), scenario_.convention);
   }
-  /// Tokens of a prompt that are not in the prefix cache.
+  /// Tokens of a prompt that are not in the prefix cache; at least 1 if there are prompts.
   [[nodiscard]] std::int64_t unread() const { return prompt_ > 0 ? std::max<std::int64_t>(prompt_ - cached_, 1) : 0; }
 
   /// Time of each pass of an iteration.

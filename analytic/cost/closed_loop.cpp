@@ -31,7 +31,7 @@ ClosedLoop alone_in_places(const ServedLoad& load, std::int64_t places) {
           .parts = parts};
 }
 
-/// The largest batch whose next prompts passes have room for; at most `places`.
+/// The largest batch, at most `places`, for which passes have room for the prompts of the requests that follow.
 double sustained_batch(const ServedLoad& load, std::int64_t places) {
   const double iterations = checked_iterations(load, places).mean;
   // Tokens that passes have room for while a request decodes, beyond those of the prompts that follow.
@@ -48,15 +48,16 @@ double sustained_batch(const ServedLoad& load, std::int64_t places) {
   return static_cast<double>(low) + spare(low) / (spare(low) - spare(high));
 }
 
-/// The backlog of answers that all take the same iterations: prompts that met once keep their distance, so that none
-/// waits for another as long as there is room for all. A full pass has room for less than two.
+/// The backlog if all requests take the same number of iterations. Prompts that once waited for each other then stay
+/// apart, so none waits again as long as passes have room for all. Precondition: a pass has room for fewer than two
+/// prompts.
 std::vector<BacklogShare> backlog_in_step(const ServedLoad& load, std::int64_t places) {
   const double iterations = checked_iterations(load, places).mean;
   const double tokens = load.chunked.tokens;
   const double room = std::max(load.chunked.room(places - 1), 1.0);
   const double passes = std::ceil(tokens / room);
   const auto all = static_cast<double>(places);
-  const double requests = all / (iterations + passes);  // that begin in a pass
+  const double requests = all / (iterations + passes);  // whose prompt begins in a pass, if none waits
   std::vector<BacklogShare> backlog;
   if (requests * passes <= 1.0) {
     backlog.push_back({.share = 1.0 - requests * passes, .prompts = 0, .tokens = 0.0});
@@ -79,7 +80,7 @@ std::vector<BacklogShare> backlog_of_places(const ServedLoad& load, std::int64_t
   constexpr double per_pass = 8.0, finest = 16.0, max_states = 1200.0;
   const std::int64_t parts =
       parts_of_prompt(load.chunked, per_pass, std::min(finest, max_states / static_cast<double>(places)));
-  // How far the ends of answers move from one to the next, in times between two prompts.
+  // Standard deviation of the iterations of a request, divided by the passes that a prompt takes.
   const double passes = load.chunked.tokens / std::max(load.chunked.room(places - 1), 1.0);
   const auto [iterations, variation] = checked_iterations(load, places);
   const double moved = variation * iterations / passes;

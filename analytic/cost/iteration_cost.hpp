@@ -20,7 +20,8 @@ namespace foredraft::analytic {
 /// Speedup in endless text for any costs. `draft_passes` >= 0 may be a mean.
 [[nodiscard]] double speedup(double tokens_per_iteration, double draft_passes, const DecodingCost& cost);
 
-/// Decode steps that an iteration with this speedup takes in addition to `steps`; negative if it takes fewer. All > 0.
+/// Decode steps that an iteration with this speedup takes in addition to `steps`; negative if it takes fewer.
+/// Arguments > 0.
 [[nodiscard]] double implied_cost(double tokens_per_iteration, double speedup, double steps);
 
 /// Speedup of sequences including the costs paid once per sequence, for a mean `length` of tokens and a mean number of

@@ -63,7 +63,7 @@ std::array<LengthPoint, 3> length_points(double variation) {
 struct BatchStage {
   IterationParts parts;  ///< of an iteration, including prompts before or in it
   double join_us = 0.0;  ///< time from a request's arrival until it decodes, if there is a place
-  /// Additional delay by prompts of a request that arrived while prompts were read, compared with other requests.
+  /// Additional decode time of a request because more prompts than on average are waiting when its own has been read.
   double extra_us = 0.0;
   double prompt_share = 0.0;  ///< fraction of the time for prompts
 };
@@ -73,7 +73,7 @@ class PoissonStages {
   explicit PoissonStages(const ServedLoad& load)
       : load_(load), per_us_(load.requests_per_s / us_per_s), prompts_(load.prompt_us), batches_{0, load.max_batch} {
     for (const std::int64_t last : load.jumps) batches_.insert(batches_.end(), {last, last + 1});
-    // 1, 2, 4, 8, ... and 3, 6, 12, ...: each costs the times of many chunks.
+    // 1, 2, 4, 8, ...; also 3, 6, 12, ... unless prompts are chunked: then each batch needs the times of many chunks.
     for (std::int64_t power = 1; power <= load.max_batch; power *= 2) {
       batches_.push_back(power);
       if (!reads_in_chunks(load)) batches_.push_back(power + power / 2);
@@ -108,7 +108,7 @@ class PoissonStages {
   }
 
  private:
-  /// The stage without decoding sequences: idle, or reading the prompt of the first.
+  /// The stage without decoding sequences: idle, or reading the prompt of the first request.
   [[nodiscard]] BatchStage idle() {
     if (!load_.prompt_us) return {};
     const double first_us = prompts_.us(1);
@@ -126,14 +126,14 @@ class PoissonStages {
     return node;
   }
 
-  /// Sums over the passes with prompts of a stage.
+  /// Sums over the passes of a stage, weighted by their probabilities.
   struct Reading {
     BatchStage stage = {};
     double idle_us = 0.0;
     double unread_us = 0.0;  ///< prompts times the time until they are read
     double unread = 0.0;     ///< prompts at the start of a pass
-    double ended = 0.0;      ///< prompts that end in a pass
-    double left = 0.0;       ///< prompts present when one ends, times prompts that end
+    double ended = 0.0;      ///< prompts that are completely read by the end of a pass
+    double left = 0.0;       ///< the same times the prompts that are then waiting
 
     void add_pass(double share, const IterationParts& parts) { add(stage.parts, share, parts); }
 
@@ -206,7 +206,7 @@ class PoissonStages {
     const std::int64_t parts = parts_of_prompt(load_.chunked, per_pass, finest);
     const double room = load_.chunked.room(batch);
     const auto pass_at = [&](double tokens) { return checked_iteration(load_, batch, std::clamp(room, 0.0, tokens)); };
-    // Waiting prompts in addition to those that arrive in a full pass.
+    // Maximum of waiting prompts: `spare` in addition to twice those that arrive in a full pass, at most `most`.
     constexpr double spare = 16.0, most = 200.0;
     const double coming = batch > 0 || room > 0.0 ? per_us_ * pass_at(std::max(room, 0.0)).total() : 0.0;
     const auto max_prompts = static_cast<std::int64_t>(std::min(spare + 2.0 * coming, most));
@@ -252,13 +252,14 @@ class PoissonStages {
   std::map<std::int64_t, BatchStage> nodes_;
 };
 
-/// Requests whose prompts are read consecutively join the batch as a cluster, because others arrive while a prompt is
-/// read [Borel1942]. [n - 1]: P(a cluster has at least n requests), times clusters per request. `alike`: 1 for
-/// exponential output lengths, 2 for equal lengths, which keep a cluster together.
+/// Requests whose prompts are read one after the other join the batch as a cluster, because others arrive while a
+/// prompt is read [Borel1942]. [n - 1]: P(a cluster has at least n requests), times clusters per request. `dispersion`:
+/// E[N^2] / E[N] of the size N of a cluster. `alike`: 1 for exponential output lengths, 2 for equal lengths, which keep
+/// a cluster together.
 std::vector<double> clusters_of(double dispersion, double alike) {
   constexpr double negligible = 1e-9;
   constexpr int most = 200;
-  // Other requests in the cluster of a request: E[N^2] / E[N] - 1, half of them at each end.
+  // A request has E[N^2] / E[N] - 1 others in its cluster, each of which decodes during alike / 2 of its time.
   const double meets = 0.5 * alike * (dispersion - 1.0);
   const double share = 1.0 - 1.0 / std::sqrt(1.0 + 2.0 * meets);
   std::vector<double> at_least{1.0};
@@ -275,7 +276,7 @@ std::vector<double> clusters_of(double dispersion, double alike) {
   return at_least;
 }
 
-/// The number of requests in the batch or waiting for it.
+/// Distribution of the number of requests in the batch or waiting for it.
 class RequestsAtRate {
  public:
   explicit RequestsAtRate(const ServedLoad& load)
@@ -284,7 +285,7 @@ class RequestsAtRate {
   /// True if a full batch keeps up with the request rate.
   [[nodiscard]] bool keeps_up() { return per_us_ < rate(load_.max_batch); }
 
-  /// Weights of 0, 1, ... requests.
+  /// Probabilities of 0, 1, ... requests times a common factor.
   [[nodiscard]] std::vector<double> weights(const std::vector<double>& clusters) {
     constexpr double negligible = 1e-15, large = 1e200;
     constexpr std::size_t most = 200'000;
@@ -330,7 +331,7 @@ struct LoadSums {
   double all = 0.0;           ///< sum of weights
   double decoding = 0.0;      ///< times requests in the batch
   double waiting = 0.0;       ///< times requests waiting for the batch
-  double iterations = 0.0;    ///< over the time of an iteration: iterations in a unit of time
+  double iterations = 0.0;    ///< divided by the time of an iteration: iterations in a unit of time
   double rows = 0.0;          ///< times the sequences of each iteration
   double join_us = 0.0;       ///< times BatchStage::join_us
   double extra_us = 0.0;      ///< times BatchStage::extra_us
@@ -367,17 +368,17 @@ std::optional<LoadSums> sums_of(const ServedLoad& load) {
   if (!requests.keeps_up()) return std::nullopt;
   const LoadSums one_by_one = sums_of(requests, load.max_batch, clusters_of(1.0, 1.0));
   const double prompt_share = one_by_one.prompt_share / one_by_one.all;
-  // E[min of two] / (E / 2) of lognormal lengths.
+  // The mean minimum of two lognormal lengths, divided by half the mean length.
   const auto batch = static_cast<std::int64_t>(std::ceil(one_by_one.rows / one_by_one.iterations));
   const double variation = checked_iterations(load, std::min(batch, load.max_batch)).variation;
   const double variance = variation * variation;
   const double alike = 2.0 * std::erfc(0.5 * std::sqrt(std::log1p(variance)));
-  // Variance / mean of the size of a cluster [Borel1942] with random prompt lengths.
+  // E[N^2] / E[N] of the size N of a cluster [Borel1942] with random prompt lengths.
   const double of_length = prompt_share * load.prompt_variation;
   const double dispersion = (1.0 + of_length * of_length) / ((1.0 - prompt_share) * (1.0 - prompt_share));
   LoadSums sums = sums_of(requests, load.max_batch, clusters_of(dispersion, alike));
-  // Variance / mean of arrivals and of the work per request. The weights assume exponential lengths and clusters that
-  // share a batch `alike` times as often.
+  // The wait is taken as proportional to variance / mean of the arrivals plus squared variation of the lengths. The
+  // weights assume exponential lengths, and clusters with `alike` times as many other requests.
   sums.waiting *= (dispersion + variance) / (alike * (dispersion - 1.0) + 2.0);
   return sums;
 }

@@ -14,7 +14,7 @@
 namespace foredraft::analytic {
 
 inline constexpr double us_per_s = 1e6;
-/// Passes with a smaller share are ignored.
+/// Passes with a smaller share of all passes are ignored.
 inline constexpr double rare_pass = 1e-12;
 
 inline IterationParts checked_iteration(const ServedLoad& load, std::int64_t batch, double prompt_tokens) {
@@ -79,7 +79,8 @@ class PromptPasses {
   std::vector<double> known_;  ///< time of 1, 2, ... prompts
 };
 
-/// Parts per prompt, such that a pass without sequences reads at least `per_pass` parts, within limits.
+/// Number of equal parts of a prompt, 1 to `most`, such that a pass without sequences reads at least `per_pass` of them
+/// if `most` permits.
 inline std::int64_t parts_of_prompt(const ChunkedPrompts& chunked, double per_pass, double most) {
   const double passes = chunked.tokens / std::max(chunked.room(0), 1.0);
   return static_cast<std::int64_t>(std::clamp(std::ceil(per_pass * passes), 1.0, std::max(most, 1.0)));

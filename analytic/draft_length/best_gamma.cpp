@@ -30,8 +30,8 @@ BestGamma shortest(double c, Convention convention) {
   return {gamma, 1.0 / (1.0 + static_cast<double>(gamma) * c)};
 }
 
-/// The first-order condition of the draft length under i.i.d. acceptance and autoregressive drafting, in the tokens n =
-/// max_tokens(gamma, convention). 0 < alpha < 1 and c > 0 (bonus: c < alpha).
+/// The first-order condition of the draft length under i.i.d. acceptance and autoregressive drafting, in terms of the
+/// tokens n = max_tokens(gamma, convention). 0 < alpha < 1 and c > 0 (bonus: c < alpha).
 ///
 /// With a = -log(alpha) and the excess cost K = (1 - c)/c (bonus) or 1/c (no_bonus):
 ///   integers  one more draft does not pay  <=>  H(n) = sum_{m=1}^{n} (alpha^-m - 1) >= K;
@@ -155,7 +155,7 @@ BestGamma best_gamma(const IidSetting& setting) {
   if (drafting != Drafting::autoregressive) {
     return best_block(alpha, drafting == Drafting::free ? 0.0 : c, convention);
   }
-  // c >= alpha: the first draft already does not pay (h(0) = 1/alpha <= 1/c), also at alpha = 0 = c.
+  // c >= alpha: not even the first draft pays (1 + H(1) = 1/alpha >= 1/c), also at alpha = 0 = c.
   if (convention == Convention::bonus ? c >= alpha : alpha == 0.0) return shortest(c, convention);
   if (c == 0.0) return {std::nullopt, alpha == 1.0 ? infinity : 1.0 / (1.0 - alpha)};
   if (alpha == 1.0) return {std::nullopt, 1.0 / c};
@@ -184,8 +184,8 @@ double oracle_speedup(double alpha, const DecodingCost& cost, Convention convent
 
 namespace {
 
-/// The first value of `from` to `to` for which `holds` is false; `to` + 1 if there is none. `holds` must be true before
-/// it.
+/// The first value of `from` to `to` for which `holds` is false; `to` + 1 if there is none. `holds` must be true for
+/// all values before it and false for all after it.
 std::int64_t first_without(std::int64_t from, std::int64_t to, const auto& holds) {
   while (from <= to) {
     const std::int64_t middle = from + (to - from) / 2;
@@ -202,7 +202,7 @@ std::int64_t first_without(std::int64_t from, std::int64_t to, const auto& holds
 
 std::optional<std::int64_t> best_gamma(const OneMaximum& speedups) {
   const auto rises = [&](std::int64_t gamma) { return speedups.speedup(gamma + 1) > speedups.speedup(gamma); };
-  // Doubling first: the time to evaluate a draft grows with its length.
+  // Doubles gamma first, because the time to evaluate a speedup grows with gamma.
   std::int64_t from = speedups.first;
   std::int64_t to = from;
   while (to < speedups.last && rises(to)) {
@@ -296,7 +296,7 @@ std::optional<double> break_even_c(const MeasuredIteration& iteration, double to
 
 namespace {
 
-/// Represents every larger gamma.
+/// Stands for "every larger gamma".
 constexpr std::int64_t no_end = std::int64_t{1} << 62;
 
 /// Decides exactly whether the speedup at gamma reaches (1 - fraction) of the best.
@@ -339,7 +339,7 @@ std::optional<NearBestRange> near_best_gamma(const IidSetting& setting, double f
   const NearBest near(setting, *best, fraction);
   const std::int64_t first =
       first_without(min_gamma(setting.convention), *best - 1, [&](std::int64_t gamma) { return !near(gamma); });
-  // A finite optimum of a block drafter is its minimum draft length; the speedup does not decrease beyond it.
+  // A finite optimum of a block drafter is its minimum gamma. From the next gamma on, the speedup never decreases.
   if (setting.drafting != Drafting::autoregressive) return NearBestRange{first, near(*best + 1) ? no_end : *best};
   return NearBestRange{first, first_without(*best + 1, no_end, near) - 1};
 }
@@ -348,7 +348,7 @@ std::optional<double> break_even_alpha(std::int64_t gamma, double c, Convention 
   check_at_least("gamma", gamma, 1);
   check_gamma(gamma, convention);
   check_nonnegative("c", c);
-  // tokens = cost, minus the one token and the one target step in both: sum_{j=1}^{n-1} alpha^j = passes * c.
+  // tokens = cost. Subtracting one token and one target step leaves sum_{j=1}^{n-1} alpha^j = passes * c.
   const std::int64_t m = max_tokens(gamma, convention) - 1;
   const double draft_cost = static_cast<double>(draft_passes(gamma, drafting)) * c;
   if (draft_cost == 0.0) return 0.0;

@@ -54,9 +54,10 @@ struct BestGamma {
 /// drafting, and if the optimum is unbounded.
 [[nodiscard]] std::optional<double> real_gamma(const IidSetting& setting);
 
-/// Speedup of an oracle that drafts exactly the tokens that will be accepted: 1 / (1 - alpha (1 - c)), at least 1.
-/// Without a bonus token it also drafts the token that is corrected: 1 / (1 - alpha + c). Infinite for alpha = 1, c =
-/// 0. Autoregressive drafting. [Leviathan2023, Sec. 3.5]
+/// Speedup of an oracle that drafts exactly the tokens that will be accepted, with c = draft_ratio(cost):
+/// 1 / (1 - alpha (1 - c)) / cost.iteration, at least 1. Without a bonus token it also drafts the token that is
+/// corrected: 1 / (1 - alpha + c) / cost.iteration. Infinite for alpha = 1, c = 0. Autoregressive drafting.
+/// [Leviathan2023, Sec. 3.5]
 [[nodiscard]] double oracle_speedup(double alpha, const DecodingCost& cost, Convention convention = Convention::bonus);
 
 /// Break-even alpha of `gamma` >= 1 drafts (speedup 1); nullopt if even alpha = 1 does not pay.

@@ -42,9 +42,9 @@ class LogBeta {
   LogBeta(double a, double b) : a_(a), b_(b), full_(log_gamma_ratio(a, b)) {}
 
   /// P(Y_1 + ... + Y_k <= budget): the integral of e^K / (2 pi i), K = z budget + k log E[e^(-zY)] - log z, over a
-  /// curve through the saddle point of K along which its terms do not oscillate. The curve is a hyperbola with the
-  /// curvature of steepest descent at the saddle point. It moves to the left more slowly than up, so that sums with a
-  /// small spread stay bounded.
+  /// curve through the saddle point of K along which the integrand does not oscillate. The curve is a hyperbola with
+  /// the curvature of steepest descent at the saddle point. Its real part decreases more slowly than its imaginary part
+  /// grows, so that sums with a small spread stay bounded.
   [[nodiscard]] double sum_at_most(double budget, double k) const {
     const double saddle = saddle_point(budget, k);
     const double second =

@@ -25,7 +25,7 @@ namespace foredraft::analytic {
 
 // ---- Drafting until tokens have low confidence. Derivation in docs/model.md.
 
-/// A drafter that sees a confidence in each of its tokens and stops at a threshold, at latest after `gamma` tokens.
+/// A drafter that has a confidence in each of its tokens and stops at a threshold, or after `gamma` tokens.
 /// Each token's acceptance probability is drawn from Beta(alpha s, (1 - alpha) s); its confidence is this probability
 /// to the power `bias`.
 struct ConfidentDrafter {
@@ -46,7 +46,8 @@ struct GoOn {
 };
 [[nodiscard]] GoOn go_on(const ConfidentDrafter& drafter);
 
-/// [k - 1]: P(X > k), gamma entries: bonus alpha r^(k-1), no_bonus r^k, r = go_on().accepted.
+/// [k - 1]: P(X > k) of the tokens X of an iteration, gamma entries: bonus alpha r^(k-1), no_bonus r^k, r =
+/// go_on().accepted.
 [[nodiscard]] std::vector<double> reached(const ConfidentDrafter& drafter, Convention convention);
 
 /// Mean tokens and draft length of an iteration; the latter is (1 - p^gamma) / (1 - p), p = go_on().probability.
@@ -59,7 +60,7 @@ struct GoOn {
 /// confidence_threshold() with this threshold. 0 if no distribution has more entropy.
 [[nodiscard]] double confidence_of_entropy(double root_entropy, std::int64_t alternatives);
 
-/// Result of a stopping policy. reached[k - 1] is P(X > k), gamma entries.
+/// Result of a stopping policy. reached[k - 1] is P(X > k) of the tokens X of an iteration, gamma entries.
 struct StoppedDrafts {
   VaryingYield yield;
   std::vector<double> reached;
@@ -69,11 +70,11 @@ struct StoppedDrafts {
 /// Threshold 1: always gamma tokens.
 [[nodiscard]] StoppedDrafts rejection_probability(const ConfidentDrafter& drafter, Convention convention);
 
-// ---- Optimal stopping: a drafter that knows the acceptance probability of its next draft continues while the
-// probability that it yields a token exceeds c times the long-run speedup, a fixed point [Dinkelbach1967]. Survival
-// never increases, so a longer lookahead is not better. Autoregressive drafting. Derivation in docs/model.md.
+// ---- Optimal stopping: a drafter that knows the acceptance probability of its next draft drafts it if the probability
+// that this draft yields a token exceeds c times the long-run speedup, a fixed point [Dinkelbach1967]. Survival never
+// increases, so a longer lookahead is not better. Autoregressive drafting. Derivation in docs/model.md.
 
-/// One possible acceptance of an iteration.
+/// Acceptance probabilities that an iteration may have.
 struct DraftScenario {
   double probability;               ///< the probabilities of all scenarios sum to 1
   std::vector<double> conditional;  ///< [i]: P(draft i accepted | all before it were); known to the drafter

@@ -99,12 +99,14 @@ Uncertainty scatter_of_clusters(std::span<const AcceptanceCluster* const> cluste
   return scatter_of(deviations, counts.steps * counts.steps / squares, in_time, of_steps);
 }
 
-constexpr std::size_t few_windows = 5;  // fewer count as two: the interval says that they are few
+/// Minimum number of windows for the prior. Fewer count as two clusters, so that their interval is wide.
+constexpr std::size_t few_windows = 5;
 
-/// Some windows determine their variance poorly and their correlation even less. Both are therefore moderated by a
-/// prior from windows of other logs [Smyth2004].
+/// A small number of windows determines their variance poorly and their correlation even less. Both are therefore
+/// moderated by a prior from windows of other logs [Smyth2004].
 ClusterVariance with_prior_of_windows(const ClusterVariance& seen) {
-  constexpr ClusterVariance prior{.factor = 1.5, .degrees = 4.0};  // 12 of 13 logs: 0.8 to 1.8; one of mixed texts: 10
+  // Factors of 13 logs: 0.8 to 1.8 in 12 of them, 10 in one of mixed texts.
+  constexpr ClusterVariance prior{.factor = 1.5, .degrees = 4.0};
   const double degrees = prior.degrees + seen.degrees;
   return {.factor = (prior.degrees * prior.factor + seen.degrees * seen.factor) / degrees, .degrees = degrees};
 }
@@ -161,18 +163,18 @@ namespace {
 /// logit(p) shifted by `shift` and transformed back, in a form that preserves 0 and 1.
 double shifted_odds(double p, double shift) { return p == 1.0 ? p : p / (p + (1.0 - p) * std::exp(-shift)); }
 
-/// One kind of run: its continuation inside a draft, across the bonus token, and over a fully accepted iteration.
+/// One kind of run, by the probabilities that it continues.
 struct Kind {
-  double persistence;
-  double over_bonus;
-  double whole;      ///< persistence^(gamma - 1) over_bonus^2: from an iteration's first draft to the next one's
-  double not_whole;  ///< 1 - whole
+  double persistence;  ///< from one draft to the next of an iteration
+  double over_bonus;   ///< from the last draft to the bonus token, or from there to the next draft
+  double whole;        ///< persistence^(gamma - 1) over_bonus^2: from an iteration's first draft to the next one's
+  double not_whole;    ///< 1 - whole
 };
 
 Kind kind_of(double persistence, double rho, std::int64_t gamma) {
   const double over_bonus = shifted_odds(persistence, std::log(rho));
   const double log_whole = static_cast<double>(gamma - 1) * std::log(persistence) + 2.0 * std::log(over_bonus);
-  // 0 log 0 = 0: persistence does not matter inside a run of one draft.
+  // 0 log 0 = 0: persistence does not matter in an iteration of one draft.
   const double exponent = gamma == 1 ? 2.0 * std::log(over_bonus) : log_whole;
   return {persistence, over_bonus, std::exp(exponent), -std::expm1(exponent)};
 }

@@ -38,7 +38,7 @@ void check_counts(std::span<const AcceptanceCluster> clusters);
 
 /// Counts pooled by gamma, ascending. Marginals come from the clusters that have them. If other clusters of that gamma
 /// have none, all marginals are raised to the power at which their sum equals the accepted drafts per step of all
-/// clusters.
+/// clusters; they are empty if there is no such power.
 [[nodiscard]] std::vector<PooledCounts> pooled_by_gamma(std::span<const AcceptanceCluster> clusters);
 
 /// Variance of the accepted drafts of one step: from the marginals, or without them the maximum for this mean.

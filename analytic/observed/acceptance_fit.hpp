@@ -27,7 +27,7 @@ enum class DrafterClass {
 struct FitProblem {
   enum class Reason {
     too_few_steps,  ///< fewer than 200
-    all_accepted,   ///< every draft was accepted, as if the counter were 100 % by construction
+    all_accepted,   ///< every draft was accepted; possibly the counter is 100 % by construction
     rising,         ///< a position has a larger count than the previous one, beyond noise and rounding
   };
   Reason reason;
@@ -48,15 +48,15 @@ struct GammaMisfit {
 struct AcceptanceFit {
   std::vector<PooledCounts> counts;  ///< by gamma, ascending
   DrafterClass drafter;
-  std::optional<Runs> model;  ///< empty: not identified by a single gamma without positions or of 1 draft
+  std::optional<Runs> model;  ///< empty if there is only one gamma, and it is 1 or has no counts by position
   /// Covariance of logit a, logit b, spread and log rho, row-major. Zero without a model.
   RunMatrix covariance{};
   double variance_factor;        ///< variance inflation from dependent steps, estimated from clusters; 1 if unknown
   double cluster_degrees;        ///< degrees of freedom of variance_factor; 0: one cluster
-  bool interval_is_lower_bound;  ///< only one cluster: the dependence of steps is unknown
+  bool interval_is_lower_bound;  ///< only one cluster: the dependence of steps is unknown and not included
   double chi_squared = 0.0;      ///< misfit of the model, variance_factor included
-  double degrees_of_freedom =
-      0.0;  ///< of chi_squared: number of counts minus the number of parameters that the counts determine
+  /// Of chi_squared: number of counts minus the number of parameters that the counts determine.
+  double degrees_of_freedom = 0.0;
   std::vector<GammaMisfit> misfit;  ///< by gamma, ascending; empty without a model
   bool text_changed = false;        ///< the counts of several gammas do not fit one text: a deviation exceeds 4
   /// First draft (2 or later) with a conditional acceptance less than half of the previous draft's, far beyond noise.

@@ -30,7 +30,7 @@ std::vector<double> expected_cells(const PooledCounts& counts, const RunParamete
   return cells_of(counts, accepted_shares(run_model(x), counts.gamma));
 }
 
-/// Precision of the cells.
+/// What the variances of the cells depend on besides the counts.
 struct Weighing {
   double variance_factor;
   double off;  ///< relative error of the model's cells, one standard deviation
@@ -102,7 +102,7 @@ std::array<std::vector<double>, parameters> slopes_of(const PooledCounts& counts
   return slopes;
 }
 
-/// Half the gradient of the weighted squares, and the information without and with the prior.
+/// Minus half the gradient of the weighted squares, and the information without and with the prior.
 struct Curvature {
   RunParameters gradient{};
   RunMatrix counts{};

@@ -65,12 +65,13 @@ Uncertainty sum_of(std::span<const Uncertainty> parts) {
 
 /// Scatter of deviations that are a first-order autoregression plus independent errors of known variance.
 Uncertainty autoregressive_scatter(std::span<const double> deviations, double clusters, double independent_variance) {
-  constexpr double min_clusters =
-      4.5;  // about 5 clusters of nearly equal size; fewer show no correlation, and count as two
+  // Five clusters of nearly equal size. Fewer show no correlation, so that the error has one degree of freedom.
+  constexpr double min_clusters = 4.5;
   constexpr double max_correlation = 0.95;
-  constexpr double min_degrees =
-      3.0;  // fewer would widen intervals several times for a correlation that is itself uncertain
-  constexpr double min_share = 0.5;  // of the autoregression: below it the difference is noise
+  // Fewer would widen intervals several times for a correlation that is itself uncertain.
+  constexpr double min_degrees = 3.0;
+  // Minimum share of the autoregression in the variance; a smaller one is noise.
+  constexpr double min_share = 0.5;
   const Uncertainty all = independent_scatter(deviations, clusters);
   if (clusters < min_clusters) return {all.standard_error, 1.0};
   if (all.standard_error == 0.0) return all;

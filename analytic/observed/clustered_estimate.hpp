@@ -13,7 +13,7 @@ namespace foredraft::analytic {
 
 /// Describes the clusters of a ratio.
 struct ClusterSet {
-  std::size_t clusters;  ///< equal ids: the same clusters in the same order (e.g. requests), which are paired
+  std::size_t clusters;  ///< id; ratios with the same id have the same clusters in the same order and are paired
   std::size_t run;       ///< number of the run that counted them
   bool in_time;          ///< clusters are consecutive windows: neighbors may depend on each other
 };
@@ -42,16 +42,17 @@ struct ClusteredEstimate {
 /// Minimum number of effective clusters to estimate their scatter.
 inline constexpr double min_effective_clusters = 1.5;
 
-/// Relative standard error if clusters agree in all printed digits.
+/// Relative standard error if all clusters have the same ratio: that of rounding in the log.
 inline constexpr double rounding_share = 0.001;
 
 /// A value with a known standard error. `run`: as in ClusterSet.
 [[nodiscard]] ClusteredEstimate stated_estimate(double value, double standard_error, std::size_t run);
 
 /// Ratio of totals: sum of `tops` / sum of `bottoms`, one entry per cluster, with the linearized error [Cochran1977].
-/// With fewer than min_effective_clusters clusters, or with up to three equal ones, the error is assumed to be
-/// `assumed_share` of the value. With more equal clusters it is stated as rounding_share of the value. Throws
-/// DomainError unless all entries are finite, bottoms >= 0, their sum > 0 and both spans of equal length.
+/// With fewer than min_effective_clusters effective clusters, or fewer than 4 that all have the same ratio, the error
+/// is assumed to be `assumed_share` of the value. With 4 or more that all have the same ratio it is stated as
+/// rounding_share of the value. Throws DomainError unless all entries are finite, bottoms >= 0, their sum > 0 and both
+/// spans of equal length.
 [[nodiscard]] ClusteredEstimate ratio_of_totals(std::span<const double> tops, std::span<const double> bottoms,
                                                 const ClusterSet& set, double assumed_share);
 
@@ -75,15 +76,15 @@ struct Uncertainty {
 };
 
 /// Standard error of the sum of the clusters' deviations from their mean, which themselves sum to 0.
-/// `effective_clusters` n, at least min_effective_clusters, have n - 1 degrees of freedom. For windows (`in_time`),
-/// first-order autoregression widens the error: the maximum interval over groups of 1, 2, 4, ...
-/// neighbors is used, with at least 20 groups. Clusters with a deviation of exactly 0 are excluded from the
-/// correlation. `independent_variance`: part of the sum's variance that is known to be independent between windows,
-/// such as counting noise. Derivation D27.
+/// `effective_clusters` n, at least min_effective_clusters, have n - 1 degrees of freedom, at least 1. For windows
+/// (`in_time`), first-order autoregression widens the error. The same is done for sums of 2, 4, ... neighbors, as long
+/// as at least 20 sums remain, and the widest interval is used. Windows with a deviation of exactly 0 are left out.
+/// `independent_variance`: part of the sum's variance that is known to be independent between windows, such as counting
+/// noise. Derivation D27.
 [[nodiscard]] Uncertainty scatter_of(std::span<const double> deviations, double effective_clusters, bool in_time,
                                      double independent_variance = 0.0);
 
-/// Standard error of one source: scatter_of() its influences, or the stated or assumed one.
+/// Standard error of one source: scatter_of() for its influences, or the stated or assumed one.
 [[nodiscard]] Uncertainty uncertainty_of(const ErrorSource& source);
 
 /// Standard error of an estimate. Several sources are combined by [Satterthwaite1946].

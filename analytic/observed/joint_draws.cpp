@@ -69,7 +69,8 @@ void fill_normals(RandomStream& random, std::span<double> normals) {
   }
 }
 
-/// Factor from a normal variate to Student's distribution, at the same quantile for all estimates of a source.
+/// Factor that turns a normal variate into one of Student's distribution. All estimates of a source use the same
+/// `probability`.
 double student_spread(double degrees, double probability) {
   if (std::isinf(degrees)) return 1.0;
   using InDoubles = boost::math::policies::policy<boost::math::policies::promote_double<false>>;  // long double is slow

@@ -12,7 +12,7 @@
 namespace foredraft::experiments {
 namespace {
 
-/// A table without numbers to reproduce.
+/// A table that cannot be reproduced and is only listed, with the reason.
 ExperimentResult listed(const Declaration& declared) {
   const std::string& why = declared.text("listed");
   return {.text = fmt::format("{}: listed. {}\n", declared.text("caption"), why),

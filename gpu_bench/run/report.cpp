@@ -129,8 +129,8 @@ std::string steps_section(const latency::Profile& profile) {
   if (profile.steps.empty()) return "None.\n";
   std::string section =
       "Each curve as `tokens: median in us (share of the ceiling)`; `*`: not known to the required precision. "
-      "Intervals and "
-      "percentiles: steps.csv.\n\n| model | pass | dtype | batch | context | source | L2, launch | curve |\n"
+      "Intervals and percentiles: steps.csv.\n\n"
+      "| model | pass | dtype | batch | context | source | L2, launch | curve |\n"
       "|---|---|---|---:|---:|---:|---|---|\n";
   std::vector<std::string> order;
   std::map<std::string, std::map<std::int64_t, std::string>> curves;  // points by tokens
@@ -276,7 +276,7 @@ std::string large_products(const latency::Profile& profile) {
   }
   if (products == 0) return "";
   std::string text = fmt::format(
-      "\nProducts over weights of more than 50 MB: {1} of {0} reach 85 % of the bandwidth of reading{2}\n", products,
+      "\nProducts over weights of more than 50 MB: {1} of {0} reach 85 % of the read bandwidth{2}\n", products,
       products - static_cast<std::int64_t>(slower.size()), slower.empty() ? "." : ". The others:\n");
   for (const std::string& line : slower) text += line;
   return text;
@@ -285,11 +285,10 @@ std::string large_products(const latency::Profile& profile) {
 std::string breakdown_section(const latency::Profile& profile) {
   if (profile.breakdowns.empty()) return "None.\n";
   std::string section =
-      "Each pass and the sum of its operations, each timed separately: with a cold cache (other weights and keys each "
-      "time) if these are large enough to be evicted from the L2, with activations in it. `excess`: the pass minus the "
-      "sum, the time that operations wait for each other and that reading weights takes which are too small to be "
-      "timed cold; below 0, operations overlap. The sum includes the launches: `nodes` is their cost as nodes of an "
-      "empty graph.\n\n"
+      "Each pass and the sum of its operations, each timed separately. Weights and keys that are large enough to be "
+      "evicted from the L2 are cold (other ones each time); activations are in the L2. `excess`: how much longer the "
+      "pass takes than the sum, because operations wait for each other and because small weights are timed hot; below "
+      "0, operations overlap. The sum includes the launches: `nodes` is their cost as nodes of an empty graph.\n\n"
       "| pass | operations | whole us | sum of operations us | excess | sum of floors us | nodes us |\n"
       "|---|---:|---:|---:|---:|---:|---:|\n";
   for (const latency::Breakdown& breakdown : profile.breakdowns) section += overview_line(profile, breakdown);
@@ -366,10 +365,9 @@ std::string verification_section(const latency::Profile& profile) {
   }
   if (order.empty()) return "None.\n";
   std::string section = fmt::format(
-      "Microseconds per call, all of a line timed interleaved. `goal`: the bytes of 2 gamma + 1 rows at {:.0f} % of "
-      "the "
-      "read bandwidth, plus {:.0f} us. `rival`: the fastest of the published verifiers, their kernels as a graph or as "
-      "individual launches (eager). Intervals, launches, bytes and memory: verifications.csv.\n\n"
+      "Microseconds per call; the verifiers of a line were timed interleaved. `goal`: reading 2 gamma + 1 rows at "
+      "{:.0f} % of the read bandwidth, plus {:.0f} us. `rival`: the fastest published verifier, with its kernels as a "
+      "graph or as individual launches (eager). Intervals, launches, bytes and memory: verifications.csv.\n\n"
       "| dtype | batch | gamma | vocabulary | logits | L2 | {} | goal | | rival | others |\n"
       "|---|---:|---:|---:|---|---|---:|---:|---|---|---|\n",
       100.0 * wanted_share, wanted_fixed_us, ours);

@@ -111,7 +111,7 @@ ReferenceTokens walk_chain(const ReferenceRequest& request, const Judge& judge) 
   return out;
 }
 
-/// Walks from the root to the first child with the token that choose(row, node) returns.
+/// Walks from each node to its first child with the token that choose(row, node) returns; ends where there is none.
 template <class Choose>
 ReferenceTokens walk_tree(const ReferenceTree& tree, const Choose& choose) {
   ReferenceTokens out{.tokens = {}, .fault = false, .margin = infinity};
@@ -186,7 +186,7 @@ ReferenceDraw draw_residual(const ReferenceRow& target, const ReferenceRow& draf
   }
   if (!(total > 0.0)) return reference_draw(target, uniform);
   ReferenceDraw drawn = reference_draw(weights, uniform);
-  drawn.margin = std::min(drawn.margin, total);  // whether there is a residual at all
+  drawn.margin = std::min(drawn.margin, total);  // rounding may also leave no residual at all
   return drawn;
 }
 

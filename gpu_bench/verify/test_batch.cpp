@@ -15,8 +15,8 @@ namespace {
 
 constexpr float bell_deviation = 147.8F;
 
-/// Error of single precision in a probability of these verifiers; those that pass theirs through memory round to the
-/// storage type a few times.
+/// Rounding error of a probability that a verifier computes. Verifiers that store their probabilities round them to the
+/// storage type a few times; the others keep single precision.
 double rounding_of(Verifier verifier, latency::DataType type) {
   constexpr double arithmetic = 1e-5;  // including device exponentials
   const bool rounds = entry_of(verifier).waits_for_host && type != latency::DataType::fp32;

@@ -6,8 +6,9 @@
 
 namespace foredraft::gpu_bench {
 
-/// The verification of drafted trees, all of one shape. Row i of a request is the target's after the path to node i. A
-/// node whose token is outside the vocabulary is never reached, nor anything below it; trees are padded this way.
+/// The verification of drafted trees, all of one shape. Row i of a request has the target's logits after the path to
+/// node i. A node whose token is outside the vocabulary is never reached, nor are its descendants; trees are padded
+/// this way.
 ///
 /// Output, VerificationOutput: the tokens of the walked path and the one after it, [batch, depth + 1]. A row without
 /// any finite logit ends the path with token 0. `faults` are those of the rows of the walked path.
@@ -21,8 +22,8 @@ struct TreeVerificationInput {
   DrawStream draws;
 };
 
-/// Drafts in a tree. The walk goes from the root to the first child with the token that the row of its parent selects,
-/// while there is one.
+/// Drafts in a tree. The walk starts at the root. From each node it goes on to the first child with the token that the
+/// node's row selects, and ends where there is none.
 template <class StorageType>
 struct TreePath {
   using Storage = StorageType;
@@ -36,7 +37,7 @@ struct TreePath {
     return no_token;
   }
 
-  /// All nodes look for their child at once, in shared memory; then one thread follows them.
+  /// Finds the next node of all nodes in parallel, in shared memory; then one thread follows the walk.
   template <class Block>
   FOREDRAFT_HOST_DEVICE void walk(Block& block, unsigned request, const RowVerdict* verdicts,
                                   const VerificationOutput& output, std::byte* scratch) const {
@@ -87,8 +88,8 @@ struct TreePath {
   };
 };
 
-// ---- `tree_greedy`: walks from the root to the child with the target's most probable token, while there is one; then
-// emits that token. On a tree that is a chain this is greedy_match.
+// ---- `tree_greedy`: walks from each node to the child with the target's most probable token, and emits that token
+// where no child has it. On a tree that is a chain this is greedy_match.
 //
 // One launch (row_verification.hpp). Reads the target's rows once and no draft logits; writes the outputs, 12 bytes for
 // each share of a row and 8 for each row. Lower bound: (nodes + 1) V s bytes per request.
@@ -99,9 +100,9 @@ void tree_greedy(const TreeVerificationInput<Storage>& input, const Verification
   verify_rows(GreedyRule<true>{}, TreePath<Storage>{input}, output, cutter, launcher);
 }
 
-// ---- `tree_sampled`: samples a token from the target at every node, walks from the root to the child with the sampled
-// token, while there is one; then emits the token that no child has. So a node is accepted with the target's
-// probability of its token: the naive sampling of [Miao2024], and SGLang's tree kernel with its thresholds at 1.
+// ---- `tree_sampled`: samples a token from the target at every node, walks from each node to the child with the
+// sampled token, and emits that token where no child has it. So a node is accepted with the target's probability of its
+// token: the naive sampling of [Miao2024], and SGLang's tree kernel with its thresholds at 1.
 //
 // Lossless if drafts are chosen deterministically, as the k most probable tokens of a drafter. For candidates that are
 // sampled from a drafter it is lossless too but accepts less often than possible. Recursive rejection accepts with
@@ -152,7 +153,7 @@ struct TreeSampledRule {
     return of_thread;
   }
 
-  /// The draw selects a group of 32 chunks, one of its chunks, and a token of that; only that chunk is read again.
+  /// The draw selects a group of 32 chunks, then a chunk of the group, then a token. Only that chunk is read again.
   template <unsigned width, class Block, class Storage>
   FOREDRAFT_HOST_DEVICE RowVerdict finish(Block& block, const TargetRow<Storage>& row, const SoftmaxPart& part,
                                           std::byte* scratch) const {
@@ -212,7 +213,7 @@ struct TreeSampledRule {
     return chunks + static_cast<std::int64_t>(row.index) * divide_up(vocabulary, chunk_tokens);
   }
 
-  /// The sum of a chunk relative to the largest logit of the row; 0 after the last.
+  /// The sum of a chunk relative to the largest logit of the row; 0 beyond the last chunk.
   template <class Storage>
   [[nodiscard]] FOREDRAFT_HOST_DEVICE float chunk_weight(const TargetRow<Storage>& row, unsigned chunk,
                                                          float top) const {

@@ -60,7 +60,7 @@ struct TokenCount {
   std::int64_t spread = 0;  ///< uniform on the whole numbers from tokens - spread to tokens + spread
   bool geometric = false;   ///< the text ends after every token with probability 1 / tokens; tokens >= 1, spread = 0
   /// If not 0: lognormal with mean `tokens` and this 95th percentile, rounded to whole tokens, at least 1. Must be
-  /// above `tokens` and at most 3.86 (exp(1.645^2 / 2)) times `tokens`.
+  /// above `tokens` and at most 3.868 (exp(1.645^2 / 2)) times `tokens`.
   double p95 = 0.0;
 };
 
@@ -86,12 +86,12 @@ enum class Prefill {
 ///     host = host_us + host_request_us B, and with drafts  + draft_host_us + draft_host_request_us B
 ///     time = max(passes, host) if asynchronous, else passes + host
 ///
-/// A default one adds nothing. [docs/load.md]
+/// The default values add nothing. [docs/load.md]
 struct EngineTerms {
   double host_us = 0.0;          ///< host time of every iteration: scheduling, sampling, transfers
   double host_request_us = 0.0;  ///< host time of each request in an iteration
   double draft_host_us = 0.0, draft_host_request_us = 0.0;  ///< likewise, added to an iteration that drafts
-  bool asynchronous = false;                                ///< the host prepares an iteration while the last one runs
+  bool asynchronous = false;  ///< the host prepares an iteration while the previous one runs
   /// Maximum tokens of a pass that runs as a captured graph. A pass over more tokens takes at least eager_us, the time
   /// to launch its operators one by one. 0: every pass is captured.
   std::int64_t graph_tokens = 0;
@@ -153,7 +153,7 @@ struct Server {
   /// is more than `switch_margin` requests inside another range.
   double switch_us = 0.0;
   std::int64_t switch_margin = 0;
-  std::optional<double> latency_goal_us = {};
+  std::optional<double> latency_goal_us = {};  ///< goodput counts only requests of at most this latency
 };
 
 }  // namespace foredraft

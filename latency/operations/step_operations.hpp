@@ -45,7 +45,7 @@ enum class StepPart {
 };
 inline constexpr std::size_t step_parts = 3;
 
-/// A group of equal operators of a forward pass.
+/// A group of identical operators of a forward pass.
 struct StepOperator {
   std::string_view name;  ///< "qkv", "attention", "experts", "vocabulary", "all-reduce", ...
   OperatorKind kind = OperatorKind::other;

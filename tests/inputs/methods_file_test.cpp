@@ -23,7 +23,7 @@ void rejected(const std::string& text, const std::string& message) {
 
 }  // namespace
 
-TEST_CASE("a configuration names several pairs, each with its own keys or those of models") {
+TEST_CASE("a configuration defines several pairs, and its models table has the keys that a pair omits") {
   const MethodsQuestion question = read(R"(
 [models]
 vocabulary = 50
@@ -51,7 +51,7 @@ vocabulary = 60
   CHECK(question.pairs[1].pool == 100);
 }
 
-TEST_CASE("a configuration names values of parameters without the prefix of their family") {
+TEST_CASE("parameters of a method are named without the prefix of their family") {
   const MethodsQuestion question = read(R"(
 [parameters]
 lenience.lenience = [0.3, 1]
@@ -80,7 +80,7 @@ TEST_CASE("errors of a pair or a parameter name its line and key") {
   rejected("[parameters]\nlenience.lenience = []\n", "m.toml:3: parameters.lenience.lenience: wrong type");
 }
 
-TEST_CASE("a JSON object states methods as a configuration does") {
+TEST_CASE("a JSON document is read like a TOML configuration of methods") {
   const MethodsQuestion question =
       parse_methods_document(R"({"schema": "foredraft.methods/1", "models": {"vocabulary": 70},
                                  "pairs": {"a": {"alpha": 0.6}}, "parameters": {"lenience": {"lenience": [0.5]}}})",

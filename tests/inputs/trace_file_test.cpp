@@ -16,14 +16,14 @@ Sequences parse(std::string_view text, std::int64_t gamma = 0) {
 
 }  // namespace
 
-TEST_CASE("outcomes are read from CSV and JSONL, a sequence each") {
+TEST_CASE("outcomes of each sequence are read from CSV and JSONL") {
   const Sequences wanted{{1, 0, 1}, {0, -1}};
   CHECK(parse("sequence,outcome\na,1\na,0\na,1\nb,0\nb,-1\n") == wanted);
   CHECK(parse("{\"outcomes\": [1, 0, 1]}\n\n# a remark\n{\"outcomes\": [0, -1]}") == wanted);
   CHECK(parse("sequence,outcome\r\na,1\r\na,0\r\na,1\r\nb,0\r\nb,-1\r\n") == wanted);
 }
 
-TEST_CASE("accepted counts become outcomes at the gamma of the recording") {
+TEST_CASE("accepted counts become outcomes for the gamma of the recording") {
   // 2 of 3 accepted: 1 1 0. All 3 accepted: 1 1 1 and the bonus position, at which no draft was tested.
   const Sequences wanted{{1, 1, 0, 1, 1, 1, -1}, {0}};
   CHECK(parse("sequence,accepted\na,2\na,3\nb,0\n", 3) == wanted);
@@ -45,7 +45,8 @@ TEST_CASE("a damaged trace is rejected with the line of every mistake") {
   CHECK_THROWS_WITH(parse("sequence,outcome\na,1\n{\"outcomes\": [0]}\n"), Catch::StartsWith("t:3: damaged row"));
 }
 
-TEST_CASE("an outcome beyond 64 bits is rejected as it was written, and a deeply nested line by number") {
+TEST_CASE(
+    "a number beyond 64 bits is reported as it was written, a line that is too deep or too long with its number") {
   CHECK_THROWS_MATCHES(parse("{\"outcomes\": [1]}\n{\"outcomes\": [18446744073709551615]}"), InputError,
                        Says("t:2: invalid outcome=18446744073709551615"));
   CHECK_THROWS_MATCHES(parse("{\"accepted\": [9223372036854775808]}", 3), InputError,
@@ -55,7 +56,7 @@ TEST_CASE("an outcome beyond 64 bits is rejected as it was written, and a deeply
   CHECK_THROWS_WITH(parse("sequence,outcome\n" + std::string(1'048'577, '1')), Catch::StartsWith("t:2: a line of"));
 }
 
-TEST_CASE("of many mistakes in a trace the first twenty are reported and the rest counted") {
+TEST_CASE("a trace with many mistakes reports the first twenty and the number of the others") {
   std::string text = "sequence,outcome\n";
   for (int i = 0; i < 25; ++i) text += "a,7\n";
   CHECK_THROWS_WITH(parse(text), Catch::Contains("t:21: invalid outcome=7") && !Catch::Contains("t:22:") &&

@@ -28,7 +28,7 @@ void note(LogContents& contents, std::int64_t line, std::string what) {
   contents.observations.push_back({.line = line, .stratum = {.category = std::move(what)}});
 }
 
-/// As a type of another library.
+/// Converts to a type that can be printed.
 nlohmann::ordered_json written(const logs::JsonValue& value) {
   if (value.is_null()) return nullptr;
   if (value.is_boolean()) return value.is_true();
@@ -46,7 +46,7 @@ nlohmann::ordered_json written(const logs::JsonValue& value) {
   return members;
 }
 
-/// Takes every line with "mark".
+/// Takes every line that it is given, and rejects lines with "refused".
 class Marks final : public logs::LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
@@ -172,7 +172,7 @@ TEST_CASE("a log of rejected lines is read only until the maximum number of erro
   CHECK(all.ends_with("some.log:100: mark: bad"));
 }
 
-TEST_CASE("a file without a known line is rejected with where the formats are listed") {
+TEST_CASE("a file without a known line is rejected, and the error says what lists the formats") {
   CHECK(error_of("text\n") == "some.log: no line of a known format");
   CHECK(error_of("") == "some.log: the file is empty");
   CHECK(error_of(std::string_view("\0\1\2", 3)) == "some.log: binary, not text");
@@ -186,7 +186,7 @@ TEST_CASE("bytes that are not text do not hide the lines around them") {
   CHECK(found(read(std::string("\0\xff\n\x80 mark\n\0", 11))) == "2 \x80 mark\n");
 }
 
-TEST_CASE("an unknown format is rejected, and a given one is the only one read") {
+TEST_CASE("an unknown format is rejected, and a format that is given is the only one read") {
   CHECK_THROWS_WITH(LogReader("some.log", "mark", test_formats()), Catch::Contains("mean marks?"));
   CHECK_THROWS_MATCHES(LogReader("some.log", "table", test_formats()), InputError,
                        Says("some.log: format: \"table\" is no known format"));
@@ -195,7 +195,7 @@ TEST_CASE("an unknown format is rejected, and a given one is the only one read")
   CHECK(found(reader.finish()) == "9 1|2,\"3\"|4|\n10 5|6|7|\n");
 }
 
-TEST_CASE("lines beyond the limit are skipped and counted, a value on one line is not") {
+TEST_CASE("lines beyond the limit are skipped and counted, except a JSON value on one line") {
   const std::string long_line(max_line_bytes + 10, 'x');
   const LogContents contents = read(long_line + " mark\n{\"a\": \"" + long_line + "\"}\nmark\n" + long_line);
   CHECK(contents.skipped_lines == 2);
@@ -219,7 +219,7 @@ TEST_CASE("an input that no format recognizes ends at the limit") {
   endless("", "[" + std::string(mebibyte - 1, '1'));
 }
 
-TEST_CASE("what a format reads restarts the count to the limit") {
+TEST_CASE("a line that a format recognizes restarts the count of unrecognized bytes") {
   LogReader reader("some.log", "", test_formats());
   const std::string dull(logs::max_unrecognized_bytes / 2 + 1000, 'x');
   for (int i = 0; i < 3; ++i) {
@@ -243,7 +243,7 @@ TEST_CASE("a bracket that is never closed hides nothing after it") {
   CHECK(found(read(deep + "mark\n")) == "201 mark\n");
 }
 
-TEST_CASE("poolable observations do not grow with the log") {
+TEST_CASE("observations that can be pooled have a maximum number for logs of any length") {
   class Windows final : public logs::LineReader {
    public:
     bool line(std::string_view /*text*/, std::int64_t number, LogContents& contents) override {

@@ -14,10 +14,10 @@
 #include "scenario/processes.hpp"
 #include "scenario/rules.hpp"
 
-/// Scenarios of all members of the registries, so that tests with them cover every new member.
+/// Scenarios with each member of the registries, so that tests that use them cover every new member.
 namespace foredraft::tests {
 
-/// A member of a family, and how to put it into a scenario. Does nothing if the fidelity has no such part.
+/// A member of a family. `choose` puts it into a scenario, or does nothing if the fidelity has no such part.
 struct Choice {
   std::string family;
   std::string word;
@@ -127,7 +127,7 @@ inline std::vector<Choice> batchings_to_try() {
   return choices;
 }
 
-/// A valid scenario of each fidelity, in token fidelity of each kind of models; small enough to run in milliseconds.
+/// A valid scenario for each fidelity, and for each kind of models in token fidelity. Each runs in milliseconds.
 inline std::vector<Scenario> scenarios_to_vary() {
   const GivenDistributions given{.target = {{0.5, 0.5}, {0.25, 0.75}}, .draft = {{0.25, 0.75}, {0.5, 0.5}}};
   std::vector<Scenario> all;

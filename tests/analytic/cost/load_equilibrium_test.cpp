@@ -76,10 +76,10 @@ TEST_CASE("prompts take their share of the time from decoding, and arrive in clu
   ServedLoad load = load_of(10.0, 4096);
   load.prompt_us = [](std::int64_t prompts) { return 20'000.0 * static_cast<double>(prompts); };
   const LoadEquilibrium found = load_equilibrium(load);
-  constexpr double solved = 1e-7;  // of rare batches of prompts
-  // The prompts of an iteration are Poisson given the time since the last ones were read: their mean is rate T / (1 -
-  // s), s the share of prompts, their variance that over 1 - s^2. While a prompt is read, s E[N^2] / E[N] others
-  // arrive.
+  constexpr double solved = 1e-7;  // rare batches of prompts are left out
+  // Given the time since the last prompts were read, the prompts N of an iteration are Poisson. With the share s of
+  // prompts, E[N] = rate T / (1 - s), and the variance of N is E[N] / (1 - s^2). While a prompt is read, s E[N^2] /
+  // E[N] others arrive.
   const double share = 0.2;
   const double mean = 10.0 * iteration_us * 1e-6 / (1.0 - share);
   const double come = share * (1.0 / (1.0 - share * share) + mean);
@@ -98,13 +98,14 @@ TEST_CASE("prompts that are read together cost one pass") {
   const double after_some = -std::expm1(-1e-4 * 5000.0);
   const double read = after_none / (1.0 - after_some + after_none);
   const double cycle_us = 2000.0 + 3000.0 * read;
-  // A request decodes from the end of its prompts on: the arrivals of 3,000 us wait for it, not those of a cycle.
+  // When a request begins to decode, the prompts that wait arrived in the 3,000 us of its own prefill pass, not in a
+  // whole cycle.
   const double decode_us = 50.0 * cycle_us + 3000.0 * read / 2000.0 * (3000.0 - cycle_us);
   constexpr double solved = 1e-7;
   CHECK(load_equilibrium(load).decode_us == Approx(decode_us).epsilon(solved));
 }
 
-TEST_CASE("at or above the rate of a full batch a server is overloaded, and nothing else is returned") {
+TEST_CASE("at or above the rate of a full batch a server is overloaded and only its capacity is returned") {
   ServedLoad load = load_of(10.0, 16);
   load.prompt_us = [](std::int64_t prompts) { return 5000.0 * static_cast<double>(prompts); };
   const double capacity = load_equilibrium(load).capacity_per_s;
@@ -118,7 +119,7 @@ TEST_CASE("at or above the rate of a full batch a server is overloaded, and noth
   CHECK(std::isnan(overloaded.decode_us));
 }
 
-TEST_CASE("closed-loop clients keep a batch of their number, and read one prompt a request") {
+TEST_CASE("closed-loop clients keep their number of sequences in the batch, up to its maximum") {
   constexpr double prompt_us = 7000.0;
   ServedLoad load = load_of(0.0, 64);
   load.prompt_us = [](std::int64_t prompts) { return prompt_us * static_cast<double>(prompts); };
@@ -128,10 +129,11 @@ TEST_CASE("closed-loop clients keep a batch of their number, and read one prompt
     const LoadEquilibrium found = load_equilibrium(load);
     CAPTURE(clients);
     const auto batch = static_cast<double>(std::min<std::int64_t>(clients, 64));
-    // c / (I T + c t_P): 1 / I of the batch ends at once with each, in the pass of its prompt.
+    // The rate is B / (I T + B t_P) for I iterations of time T and prompts of time t_P. In an iteration in which a
+    // request ends, so does each of the B - 1 others with probability 1 / I, and all their prompts share a pass.
     const double request_us = 50.0 * iteration_us + batch * prompt_us;
     const double own_us = prompt_us * (1.0 + (batch - 1.0) / 50.0);
-    constexpr double solved = 1e-7;  // of rare batches of prompts
+    constexpr double solved = 1e-7;  // rare batches of prompts are left out
     CHECK(found.requests_per_s == Approx(1e6 * batch / request_us).epsilon(solved));
     CHECK(found.batch == batch);
     CHECK(found.iteration_us == Approx(request_us / 50.0).epsilon(solved));
@@ -148,8 +150,8 @@ TEST_CASE("closed-loop clients keep a batch of their number, and read one prompt
 
 namespace {
 
-/// Iterations of 1,000 us and 100 a sequence, 1 us for each token of a prompt; prompts of 3,000 tokens in passes of
-/// 2,048, of which each sequence takes 4.
+/// Iterations of 1,000 us plus 100 us a sequence and 1 us a prompt token. Prompts have 3,000 tokens and passes 2,048,
+/// of which each sequence takes 4.
 ServedLoad chunked_load(std::int64_t clients, double variation) {
   return {.clients = clients,
           .iterations = [variation](std::int64_t) { return RequestIterations{.mean = 50.0, .variation = variation}; },
@@ -185,10 +187,10 @@ TEST_CASE("a chunked prompt takes the passes that it fills, and makes them longe
   CHECK(ten.ttft_us == Approx(2.0 * 1900.0 + 3000.0).epsilon(second_route));
 }
 
-TEST_CASE("prompts that fill every pass bound the rate for any number of clients") {
+TEST_CASE("prompts that fill every pass bound the batch and the rate of 64 clients") {
   for (const double variation : {0.0, 1.0}) {
     const LoadEquilibrium full = load_equilibrium(chunked_load(64, variation));
-    // Each request needs 3,000 tokens of passes of 2,048 - 4 B: B = 50 / (3000 / (2048 - 4 B)).
+    // Each request needs 3,000 tokens, and a pass has room for 2,048 - 4 B: B = 50 / (3000 / (2048 - 4 B)).
     const double batch = 50.0 * 2048.0 / (3000.0 + 50.0 * 4.0);
     const double pass_us = 1000.0 + 100.0 * batch + 2048.0 - 4.0 * batch;
     constexpr double nearly = 0.01;  // not every pass is full

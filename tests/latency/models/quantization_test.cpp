@@ -61,7 +61,7 @@ TEST_CASE("quantized groups and excluded attention of an int4 checkpoint have th
   CHECK(weight_bytes(model.shape, deployment) / 1e9 == Approx(29.4).margin(0.06));
 }
 
-TEST_CASE("words of lists match whole components of names, globs and expressions match as usual") {
+TEST_CASE("words of a list match whole components of names, globs and expressions match as usual") {
   const auto left_out = [](const std::string& words) { return text_of(dense, compressed(int4_g32, words)); };
   const std::string all = "int4 of 4.5 bits";
   CHECK(left_out("\"lm_head\"") == all);
@@ -77,7 +77,8 @@ TEST_CASE("words of lists match whole components of names, globs and expressions
 }
 
 TEST_CASE("layers that differ have the mean of their bits, weighted by their weights") {
-  // One of four layers, and of the other three the value projection: 2 x 64 x 64 + 64 x 32 of 12288 weights are int4.
+  // Excludes one of four layers, and the value projection of the other three, which leaves 2 x 64 x 64 + 64 x 32 of
+  // 12288 attention weights in int4.
   const WeightFormats formats = formats_of(dense, compressed(int4_g32, R"("model.layers.0*", "re:.*v_proj")"));
   const double attention = 0.75 * (10240.0 / 12288 * 4.5 + 2048.0 / 12288 * 16) + 0.25 * 16;
   CHECK(formats.of(ModelPart::attention).bits == Approx(attention).epsilon(1e-12));
@@ -86,7 +87,7 @@ TEST_CASE("layers that differ have the mean of their bits, weighted by their wei
   CHECK(formats.layers() == NumberFormat::int4);
 }
 
-TEST_CASE("modules of a mixture are those of its layers") {
+TEST_CASE("each part of a mixture of experts has the format of the layers that contain it") {
   // As Kimi-K2.5: only routed experts are quantized.
   CHECK(text_of(mixture, compressed(int4_g32, R"("lm_head", "re:.*self_attn.*", "re:.*shared_experts.*",
                                               "re:.*mlp\\.(gate|up|gate_up|down)_proj.*")")) ==
@@ -98,7 +99,7 @@ TEST_CASE("modules of a mixture are those of its layers") {
         "mxfp4; attention bf16, feed-forward bf16, shared experts bf16");
 }
 
-TEST_CASE("groups with targets and layers that are listed each have their format") {
+TEST_CASE("groups with targets and listed layers have their own formats") {
   const std::string two = R"(
       "group_0": {"targets": ["re:.*self_attn.*"], "weights": {"num_bits": 8, "type": "float"}},
       "group_1": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "float", "group_size": 16}})";
@@ -130,7 +131,7 @@ TEST_CASE("groups with targets and layers that are listed each have their format
         "nvfp4; attention fp8, feed-forward fp8, shared experts fp8");
 }
 
-TEST_CASE("each method has the bits of its scales and zero points") {
+TEST_CASE("the bits of each method include its scales and zero points") {
   const auto bits = [](const std::string& quantization) {
     return formats_of(dense, quantization).of(ModelPart::feed_forward).bits;
   };
@@ -154,7 +155,7 @@ TEST_CASE("each method has the bits of its scales and zero points") {
         4.25);
 }
 
-TEST_CASE("formats of single layers: of GPTQ's expressions, auto-round's names and quark's globs") {
+TEST_CASE("single layers get a format by GPTQ's expressions, auto-round's names and quark's globs") {
   CHECK(text_of(dense, R"("quant_method": "gptq", "bits": 4, "group_size": 128,
       "dynamic": {"-:.*self_attn": {}, "+:.*mlp": {"bits": 8}})") == "int8 of 8.188 bits; attention bf16");
   CHECK(text_of(dense, R"("quant_method": "auto-round", "bits": 4, "group_size": 128, "extra_config": {
@@ -166,7 +167,7 @@ TEST_CASE("formats of single layers: of GPTQ's expressions, auto-round's names a
   CHECK(formats_of(dense, R"("quant_method": "awq", "bits": 4, "lm_head": true)").of(ModelPart::vocabulary).bits < 5.0);
 }
 
-TEST_CASE("layers for drafting are in 16 bits if lists exclude them, under their various names") {
+TEST_CASE("layers for drafting are in 16 bits if a list excludes them by any of their names") {
   const auto drafting = [](const std::string& quantization) {
     return to_text(model_of(mixture, quantization).drafting_weights.value());
   };
@@ -180,7 +181,7 @@ TEST_CASE("layers for drafting are in 16 bits if lists exclude them, under their
                     "quantized_layers": {"model.layers.3.mlp.experts": {"quant_algo": "NVFP4"}})") == "bf16");
 }
 
-TEST_CASE("formats of a quantization are kept if another file in the folder states others") {
+TEST_CASE("the formats of config.json are kept if another file in the folder states different ones") {
   HuggingFaceModel model = model_of(dense, R"("quant_method": "fp8")");
   add_quantization(model, R"({"quantization": {"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8"}})", "beside.json");
   CHECK(model.weights == NumberFormat::fp8);

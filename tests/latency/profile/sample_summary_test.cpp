@@ -75,7 +75,7 @@ TEST_CASE("the ranks around the median are the narrowest symmetric pair with the
   CHECK_THROWS_AS(median_ranks(10, 1.0), DomainError);
 }
 
-TEST_CASE("the interval of the median covers the true one as often as stated, for skewed and heavy-tailed times") {
+TEST_CASE("the interval covers the true median as often as stated, for skewed and heavy-tailed times") {
   constexpr std::int64_t repetitions = 20'000;
   constexpr std::size_t n = 25;
   const double coverage = exact_coverage(n, median_ranks(n));
@@ -99,7 +99,7 @@ TEST_CASE("the interval of the median covers the true one as often as stated, fo
       const Interval interval = summarise(samples).median_ci95_us;
       covered += interval.low <= median && median <= interval.high ? 1 : 0;
     }
-    // Detects a coverage off by 0.007.
+    // Detects a coverage that is off by 0.007.
     const double standard_error = std::sqrt(coverage * (1.0 - coverage) / static_cast<double>(repetitions));
     CHECK(std::abs(static_cast<double>(covered) / static_cast<double>(repetitions) - coverage) <
           foredraft::tests::standard_errors * standard_error);
@@ -123,7 +123,7 @@ TEST_CASE("a summary worked by hand") {
   CHECK(relative_spread(summary) == Approx(8.0 / 12.0).epsilon(foredraft::tests::few_ulp));
 }
 
-TEST_CASE("a summary of an even number of samples takes the mean of the two in the middle") {
+TEST_CASE("the median of an even number of samples is the mean of the two in the middle") {
   CHECK(summarise(std::vector<double>{1.0, 2.0, 4.0, 8.0}).median_us == 3.0);
   CHECK(summarise(std::vector<double>{3.0}).median_ci95_us.high == 3.0);
 }

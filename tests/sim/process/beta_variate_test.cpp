@@ -68,7 +68,7 @@ TEST_CASE("a Beta variate is a function of its index, not of earlier draws") {
   CHECK(std::adjacent_find(there.begin(), there.end()) == there.end());
 }
 
-TEST_CASE("Beta variates of extreme shapes are numbers that add up to one, near the mass of the distribution") {
+TEST_CASE("Beta variates of extreme shapes add up to one with their complements and have the right mean") {
   constexpr std::uint64_t draws = 2'000;
   const auto mean_of = [](double a, double b) {
     RandomStream random = stream();
