@@ -104,6 +104,9 @@ void read_acceptance_rate(const JsonFields& file, Observation& observation, LogC
   if (file.has("Acceptance_Length_Histogram")) {
     const auto histogram = accepted_histogram(file, "Acceptance_Length_Histogram");
     AcceptanceCounts counts = counts_of_histogram(histogram, observation.gamma, file.line());
+    // A document that was cut off has fewer rates than its histogram has lengths.
+    if (observation.gamma)
+      observation.gamma = std::max<std::int64_t>(*observation.gamma, std::ssize(counts.accepted_at));
     check_joint_rates(file, counts, contents);
     check_mean_length(counts, mean, file.line(), contents);
     observation.acceptance = std::move(counts);

@@ -223,6 +223,15 @@ TEST_CASE("a table of which each other line is empty") {
   CHECK(posted_runs("| K | tok/s |\n|---|---|\n" + first + "\n" + second, "table").size() == 1);
 }
 
+TEST_CASE("a document that was cut within its rates has the draft length of its histogram") {
+  const std::string whole = sample("acceptance_rate.json");
+  const std::size_t rates = whole.find("Conditional_Acceptance_Rate");
+  const auto runs = posted_runs(whole.substr(0, whole.find("\"3\"", rates)), "specdec-bench");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].gamma == 3);
+  CHECK(runs[0].acceptance->accepted_at == posted_runs(whole, "specdec-bench")[0].acceptance->accepted_at);
+}
+
 TEST_CASE("the records of a file are read in a list too") {
   for (const std::string name : {"aiperf_records.jsonl", "eagle_answers.jsonl", "llama_batched_bench.jsonl",
                                  "ollama_answers.jsonl", "vllm_requests.jsonl"}) {
