@@ -370,8 +370,12 @@ bool JsonDocument::after_value() {
     skip_blanks();
     if (at_ == end_) return false;
     const char c = *at_++;
-    if (c == ',' && open.is_object() && skip_omission() && at_ != end_ && *at_ == '}') continue;
-    if (c == ',') return !open.is_object() || read_key();
+    if (c == ',') {
+      skip_blanks();
+      if (open.is_object()) skip_omission();
+      if (at_ != end_ && (*at_ == '}' || *at_ == ']')) continue;  // an edited document: a comma after the last member
+      return !open.is_object() || read_key();
+    }
     if (c != (open.is_object() ? '}' : ']')) return false;
     open.span_ = static_cast<std::uint32_t>(values_.size() - open_.back().value);
     open.text_size_ = static_cast<std::uint32_t>(at_ - open.text_);

@@ -136,8 +136,8 @@ class JsonValue {
   Type type_ = Type::null;
 };
 
-/// The values of a text. Accepts the single quotes, True, False and None of Python, reads NaN and Infinity as null, and
-/// reads dots as omitted values: "..." is null, or members of an object.
+/// The values of a text. Accepts the single quotes, True, False and None of Python and a comma after the last member,
+/// reads NaN and Infinity as null, and reads dots as omitted values: "..." is null, or members of an object.
 class JsonDocument {
  public:
   /// Reads the value that begins `text`, after blanks. False if there is none, or if it exceeds a limit of

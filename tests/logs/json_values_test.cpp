@@ -36,7 +36,7 @@ TEST_CASE("a value is found by its name, the last of equal ones, and its members
   CHECK(++entry == list.end());
 }
 
-TEST_CASE("Python literals are read, and anything else is not a value") {
+TEST_CASE("Python literals and a comma after the last member are read, and anything else is not a value") {
   JsonDocument document;
   REQUIRE(document.read("{'it\\'s': True, 'b': None, \"c\": NaN, 'd': -Infinity, 'e': 'say \"x\"'}"));
   CHECK(document.value().front().key() == "it's");
@@ -44,10 +44,15 @@ TEST_CASE("Python literals are read, and anything else is not a value") {
   CHECK(document.value().at("d").is_null());
   CHECK(document.value().at("e").string() == "say \"x\"");
   for (const char* text :
-       {"{",    "{\"a\"}", "{\"a\":}",  "[1,]",   "{\"a\":1,}", "[1 2]", "[01]",  "[1.]", "[.5]", "[+1]",
-        "[1e]", "[\"a]",   "[\"a\n\"]", "[\"a\\", "{\"a\":1]",  "[}",    "[tru]", "",     " ",    "[1"}) {
+       {"{",    "{\"a\"}", "{\"a\":}", "[1,,]",     "{\"a\":1,,}", "[,]",       "{,}", "[1 2]", "[01]", "[1.]", "[.5]",
+        "[+1]", "[1e]",    "[\"a]",    "[\"a\n\"]", "[\"a\\",      "{\"a\":1]", "[}",  "[tru]", "",     " ",    "[1"}) {
     CAPTURE(text);
     CHECK_FALSE(document.read(text));
+  }
+  for (const char* text : {"{\"a\": [1, 2,], }", "{\"a\": [1, 2], ..., }"}) {
+    CAPTURE(text);
+    REQUIRE(document.read(text));
+    CHECK(document.value().at("a").size() == 2);
   }
   REQUIRE(document.read("[1e400, 1e-400]"));
   CHECK(std::isinf(document.value().front().number()));
