@@ -393,11 +393,12 @@ bool JsonDocument::read(std::string_view text) {
   at_ = text.data();
   end_ = text.data() + text.size();
   if (text.size() > max_json_bytes) return false;
+  bool sound = false;
   do {
-    if (!read_value()) return false;
-  } while (!open_.empty());
+    sound = read_value();
+  } while (sound && !open_.empty());
   size_ = static_cast<std::size_t>(at_ - text.data());
-  return true;
+  return sound;
 }
 
 }  // namespace foredraft::logs

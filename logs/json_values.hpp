@@ -146,7 +146,7 @@ class JsonDocument {
 
   /// After read() returned true.
   [[nodiscard]] const JsonValue& value() const { return values_.front(); }
-  /// Bytes of the value, including leading blanks.
+  /// Bytes of the value, including leading blanks; up to what is no JSON if read() returned false.
   [[nodiscard]] std::size_t size() const { return size_; }
   /// Equal for values that have the same names and types in the same order.
   [[nodiscard]] std::uint64_t shape() const { return shape_; }

@@ -167,6 +167,7 @@ LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
       nothing.text = formats_.size() == 1 ? fmt::format("no line of the format {}", formats_.front()->name)
                                           : "no line of a known format";
     }
+    if (broken_line_ > 0) nothing.why = fmt::format("its JSON breaks at line {}", broken_line_);
     if (resembled_ != nullptr)
       nothing.why = fmt::format("looks like {}, but has too few of its keys to be sure", resembled_->name);
     if (nothing.suggestion.empty()) nothing.suggestion = list_formats;
@@ -228,7 +229,11 @@ bool Recognizer::value(std::string_view text, std::int64_t number) {
   const std::vector<int> matching = anchors_->values.in(text);
   const bool records =
       anchors_->records && other_records_ < max_other_records && RE2::PartialMatch(piece(text), *anchors_->records);
-  if ((matching.empty() && !records) || !document_.read(text)) return false;
+  if (matching.empty() && !records) return false;
+  if (!document_.read(text)) {
+    broken_line_ = number + std::ranges::count(text.substr(0, document_.size()), '\n');
+    return false;
+  }
   counted_to_ = text.data();
   offers_left_ = max_offers;
   if (offer_value(document_.value(), matching, 0, true)) return true;
@@ -374,13 +379,7 @@ void Recognizer::header(std::string_view line, std::int64_t number, std::string_
     if (whole == nullptr && (csv == nullptr || layout != TableLayout::commas || columns.size() < 3)) continue;
     bool sound = false;  // else its rows would repeat the problem of its header
     if (!taken([&] { return sound = csv != nullptr ? csv->claims(columns) : whole->claims(columns); })) continue;
-    if (sound)
-      table_ = {.format = format,
-                .csv = csv,
-                .whole = whole,
-                .layout = layout,
-                .columns = std::move(columns),
-                .caption = std::string(caption)};
+    if (sound) table_ = Table{format, csv, whole, layout, std::move(columns), std::string(caption)};
     return;
   }
 }

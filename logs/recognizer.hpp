@@ -150,6 +150,7 @@ class Recognizer {
   /// The first value that has a key of a format, but too few of them, and its line.
   const LogFormat* resembled_ = nullptr;
   std::int64_t resembled_line_ = 0;
+  std::int64_t broken_line_ = 0;  ///< of the last value that is no JSON
   RunCaptions captions_ = {};
   Launches launches_ = {};
   std::size_t pool_beyond_;

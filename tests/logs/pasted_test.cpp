@@ -232,6 +232,11 @@ TEST_CASE("a document that was cut within its rates has the draft length of its 
   CHECK(runs[0].acceptance->accepted_at == posted_runs(whole, "specdec-bench")[0].acceptance->accepted_at);
 }
 
+TEST_CASE("JSON that breaks is rejected with the line where it does") {
+  CHECK(said_of("{\n \"predicted_n\": 250,\n \"predicted_ms\" 5000.0,\n \"draft_n\": 200\n}\n")
+            .find("breaks at line 3") != std::string::npos);
+}
+
 TEST_CASE("the records of a file are read in a list too") {
   for (const std::string name : {"aiperf_records.jsonl", "eagle_answers.jsonl", "llama_batched_bench.jsonl",
                                  "ollama_answers.jsonl", "vllm_requests.jsonl"}) {
