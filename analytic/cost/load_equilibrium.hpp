@@ -7,7 +7,7 @@
 
 #include "foredraft/quantities.hpp"
 
-/// Waiting time at a server that serves requests one at a time.
+/// Waiting time at a server that serves one request at a time, and the load equilibrium of continuous batching.
 namespace foredraft::analytic {
 
 /// The time to serve a request, without waiting, in any unit.
