@@ -326,8 +326,7 @@ class RequestsAtRate {
   std::vector<BatchStage> known_;
 };
 
-/// Sums over the number of requests in the system. The weights are probabilities times a common factor; each member
-/// sums the weights multiplied by the quantity in its comment.
+/// Sums over the number of requests in the system. The weights are probabilities times a common factor.
 struct LoadSums {
   double all = 0.0;           ///< sum of weights
   double decoding = 0.0;      ///< weights times requests in the batch
