@@ -337,7 +337,7 @@ class ScenarioCheck : FieldChecks {
   }
 };
 
-/// "invalid gamma=-1 (must be at least 0)", "policy: optimal_stopping without c (it weighs the cost of a draft)".
+/// "invalid gamma=-1 (must be at least 0)", "policy: optimal_stopping without c (it depends on the cost of a draft)".
 std::string message_of(const FieldProblem& problem) {
   return fmt::format("{}{}{}{}", problem.text.starts_with("invalid ") ? "" : problem.field + ": ", problem.text,
                      problem.why.empty() ? "" : fmt::format(" ({})", problem.why),

@@ -13,7 +13,7 @@
 namespace foredraft::scenario {
 
 struct DrafterMember : Member<Drafter> {
-  Drafting charge;  ///< per iteration, in passes of c target steps
+  Drafting charge;  ///< how many draft passes, of c decode steps each, an iteration is charged
   bool process;     ///< supports process fidelity
   bool token;       ///< supports token fidelity
   bool text;        ///< in token fidelity, requires n-gram models

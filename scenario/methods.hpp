@@ -51,10 +51,11 @@ struct Method {
 /// The method with this name or alias, ignoring case and separators; null if there is none.
 [[nodiscard]] const Method* find_method(std::string_view word);
 
-/// A suggestion for a word that is no member of a family: how to ask for the method of that name. Empty if it is none.
+/// How to ask for the method of this name: a suggestion for a word that is not a member of a family. Empty if there is
+/// no such method.
 [[nodiscard]] std::string method_suggestion(std::string_view word);
 
-/// The same; for a word that is no method, suggestion_for() of `candidates`.
+/// The same; for a word that is not a method, suggestion_for() of `candidates`.
 [[nodiscard]] std::string method_or_suggestion(std::string_view word, std::span<const std::string> candidates,
                                                std::string_view list = {});
 

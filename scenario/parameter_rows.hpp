@@ -20,7 +20,7 @@
 #include "scenario/parameters.hpp"
 #include "scenario/processes.hpp"
 
-/// Functions that describe parameters that belong to no family; each call makes a row of the table.
+/// Functions that describe the parameters outside the families (family.hpp); each call makes a row of the table.
 namespace foredraft::scenario {
 
 // ---- Where a parameter is used.

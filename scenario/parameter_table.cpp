@@ -70,7 +70,7 @@ bool with_draft_model(const Usage& usage) {
          some_drafter(usage, [](const Drafter& drafter) { return !std::holds_alternative<PromptLookup>(drafter); });
 }
 
-// ---- Parameters that belong to no family.
+// ---- Parameters outside the families.
 
 void choose_fidelity(Scenario& to, std::size_t index) {
   if (index == 0) to.fidelity.emplace<ProcessFidelity>();

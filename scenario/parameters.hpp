@@ -54,7 +54,8 @@ struct Parameter {
   std::vector<MemberRange> members = {};  ///< members that have this parameter; empty if it belongs to no family
 };
 
-/// Sorted by topic: parameters of every point, processes, sequences, rules, models, servers.
+/// Sorted by topic: fidelity and draft length, drafter, costs, processes, sequences, parameters of drafters, policies,
+/// rules, models, servers.
 [[nodiscard]] const std::vector<Parameter>& parameters();
 
 /// Null for an unknown name.
@@ -125,7 +126,7 @@ void report_input(const Space& space, std::string_view name, Problem problem, Pr
 [[nodiscard]] bool has_server(const Space& space);
 
 /// True if the draft length varies between iterations in some scenario: by a policy other than constant, a schedule, or
-/// copied drafts.
+/// a drafter (draft_length_varies).
 [[nodiscard]] bool gamma_varies(const Space& space);
 
 /// The scenario with the choices of `usage` and the inputs that these use.

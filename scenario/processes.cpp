@@ -33,7 +33,7 @@ constexpr MemberParameter<AcceptanceProcess> file() {
       "configuration, then in the working directory");
 }
 
-/// The alternative to process.conditional. check.cpp checks that exactly one of the two is given.
+/// The alternative to process.conditional. check.cpp rejects a process without either, resolve.cpp one with both.
 constexpr MemberParameter<AcceptanceProcess> marginal() {
   auto result = parameter<AcceptanceProcess, &Positional::conditional>(
       "process.marginal", "positional: [i] draft i and all before it accepted", probability_range, Given::optional);

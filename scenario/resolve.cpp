@@ -241,7 +241,7 @@ class Resolver {
     unknown_.emplace(name);
   }
 
-  /// Reports a rule that several values violate once, with the last of the values.
+  /// If several values violate the same rule, reports it once, with the last of these values.
   void check_scenarios() {
     // Problems that follow from an unknown value would mislead.
     if (unknown_.contains("process.mean") || unknown_.contains("process.correlation")) {

@@ -10,7 +10,8 @@
 namespace foredraft::scenario {
 
 /// Rejects unused and missing parameters, fills in defaults in the order of the parameter table, and checks the
-/// scenarios (check.hpp). If there are more than 100,000 scenarios, only those at the ends of the axes are checked.
+/// scenarios (check.hpp). If there are more than 100,000 scenarios, only those at the ends of the numeric axes are
+/// checked; if these are still more, 10,000 random ones of them.
 /// `rejected`: parameters (not choices) whose values are already reported; they are not reported as missing.
 void resolve_and_check(Space& space, const std::vector<const Parameter*>& rejected, ProblemList& problems);
 

@@ -18,7 +18,8 @@ namespace foredraft::sim {
 /// passes. A cost per sequence is charged per unit and requires a tally with sequences as units.
 [[nodiscard]] Estimate speedup(const Tally& tally, const DecodingCost& cost);
 
-/// (drafted * operations_ratio + verified) / tokens; verified: drafted, plus iterations with a bonus token.
+/// (drafted * operations_ratio + verified) / tokens. Verified positions are the drafted ones and, with a bonus token,
+/// one more per iteration.
 [[nodiscard]] Estimate operations_factor(const Tally& tally, double operations_ratio, Convention convention);
 
 /// Iterations per token.
@@ -39,12 +40,12 @@ struct Acceptance {
 /// Sample variance of the tokens of one iteration, from the histogram.
 [[nodiscard]] double tokens_variance(const Tally& tally);
 
-/// Sample variance with its standard error sqrt((m4 - m2^2) / n); NaN unless iterations are `independent`.
+/// Sample variance. Its standard error is sqrt((m4 - m2^2) / n), or NaN unless iterations are `independent`.
 [[nodiscard]] Estimate tokens_variance_estimate(const Tally& tally, bool independent);
 
 // ---- Estimates from a tally of serving. Standard errors come from the scatter of the replicas. If there are fewer
-// than eight replicas or all are equal, the error from batch means (batches of the replicas' windows) is used if it is
-// larger.
+// than eight replicas or all are equal, and at least four batches, the error from batch means (batches of the replicas'
+// windows) is used if it is larger.
 
 /// The quantities of a server; others are unknown. Quantiles of durations are taken over all requests, within
 /// DurationHistogram::resolution; their standard error is that of the mean of the replicas' quantiles. Standard errors

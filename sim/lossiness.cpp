@@ -18,7 +18,8 @@
 namespace foredraft {
 namespace {
 
-/// The contexts of a scenario as its tokens are drawn. Throws DomainError unless they are a finite pool.
+/// The contexts of a scenario, with temperature and truncation applied. Throws DomainError unless they are a finite
+/// pool.
 GivenDistributions contexts_of(const TokenFidelity& token, std::uint64_t seed) {
   const sim::TokenSampling sampling = sim::sampling_of(token);
   if (const auto* synthetic = std::get_if<SyntheticModels>(&token.models)) {

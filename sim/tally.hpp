@@ -48,8 +48,8 @@ enum ServingQuantity : std::size_t {
   tpot_ns,         ///< sum over these: first to last token divided by the tokens after the first
   window_ns,       ///< length of the window
   window_tokens,   ///< tokens emitted in it, by any request
-  good_tokens,     ///< fraction of these equal to that of requests within the latency goal among the measured requests'
-                   ///< tokens
+  good_tokens,     ///< these times the fraction of the measured requests' tokens that belong to requests within the
+                   ///< latency goal
   passes,          ///< iterations of the batch in it
   rows,            ///< sum of the batch sizes over these, including finished sequences of a static batch
   in_system_ns,    ///< integral of the number of requests waiting or served over the window
@@ -75,7 +75,8 @@ struct Replica {
   ServingValues values;
   std::int64_t warmup_requests = 0;  ///< served before the window
   /// The values (without quantiles) of consecutive parts of the window, each with the measured requests that ended in
-  /// it. Each part has several times the requests served at once, so that means are nearly independent.
+  /// it. Except in the last part, these are at least twice as many as the requests served at once, so that means are
+  /// nearly independent.
   std::vector<ServingValues> batches = {};
   bool operator==(const Replica&) const = default;
 };

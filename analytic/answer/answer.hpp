@@ -18,7 +18,8 @@ namespace foredraft::analytic {
 [[nodiscard]] ClosedForm answer(const Scenario& scenario, double pool_acceptance = unknown<double>,
                                 StopToken stop = {});
 
-/// The closed forms of a server with fixed or geometric lengths, if all iterations take the same time.
+/// The closed forms of a server with outputs of fixed or geometric length, independent iterations and one draft length.
+/// Throughput and latencies only if all iterations take the same time.
 [[nodiscard]] ClosedForm server_answer(const Server& server, const Scenario& scenario, StopToken stop = {});
 
 // ---- Mean values of a server at a request rate.

@@ -16,12 +16,13 @@ namespace foredraft::analytic {
 
 /// Closed forms of the tokens of one iteration. A member without a closed form is empty.
 struct IterationDistribution {
-  std::optional<double> mean = {};                ///< in endless text
-  std::optional<double> variance = {};            ///< if iterations are independent
-  std::optional<double> alpha = {};               ///< acceptance per tested draft
-  std::optional<double> mean_gamma = {};          ///< mean draft length, if it varies
-  std::optional<double> iterations = {};          ///< mean number of iterations of a finite sequence
-  std::optional<DraftedAcceptance> drafted = {};  ///< empty if drafts are copied or their acceptance is unknown
+  std::optional<double> mean = {};        ///< in endless text
+  std::optional<double> variance = {};    ///< if iterations are independent
+  std::optional<double> alpha = {};       ///< acceptance per tested draft
+  std::optional<double> mean_gamma = {};  ///< mean draft length, if it varies
+  std::optional<double> iterations = {};  ///< mean number of iterations of a finite sequence
+  /// Acceptance of the drafts; empty if they are copied or staged, or if it is unknown.
+  std::optional<DraftedAcceptance> drafted = {};
 };
 
 /// Closed forms at a constant draft length in endless text. gamma is at most the number of entries of a Positional.

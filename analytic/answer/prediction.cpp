@@ -121,7 +121,7 @@ bool accepts_all(const DraftLengths& lengths) {
   return *at_gamma(lengths, longest).tokens > 0.5 * static_cast<double>(longest);
 }
 
-/// Speedup as a function of gamma, from the first gamma at which time is linear.
+/// Speedup as a function of gamma. It starts where time begins to be linear in gamma.
 OneMaximum one_maximum(const DraftLengths& lengths) {
   const bool jump = lengths.drafting == Drafting::block && lengths.scenario.convention == Convention::bonus;
   return {.speedup = [&lengths](std::int64_t gamma) { return *at_gamma(lengths, gamma).speedup; },
@@ -163,7 +163,7 @@ AtGamma searched_best(const DraftLengths& lengths) {
   if (lengths.cascade() != nullptr) return tried_best(lengths);
   const OneMaximum speedups = one_maximum(lengths);
   std::optional<std::int64_t> gamma;
-  // If the third draft improves the speedup, every later one does, by decreasing amounts.
+  // If the draft after gamma = first + 1 improves the speedup, every later one does, by decreasing amounts.
   const bool rises =
       speedups.last > speedups.first + 1 && speedups.speedup(speedups.first + 2) > speedups.speedup(speedups.first + 1);
   const bool endless = lengths.positional() == nullptr && (longer_is_free(lengths) || accepts_all(lengths));

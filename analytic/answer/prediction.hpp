@@ -17,19 +17,20 @@ struct AtGamma {
   std::optional<std::int64_t> gamma;  ///< empty: unbounded
   std::optional<double> tokens{};
   std::optional<double> variance{};      ///< tokens^2
-  std::optional<double> all_accepted{};  ///< also empty at gamma 0
+  std::optional<double> all_accepted{};  ///< also empty at gamma 0 and if unknown
   std::optional<double> speedup{};
   std::optional<double> operations{};  ///< also empty without an operations ratio
   std::optional<double> memory{};
 };
 
 struct Prediction {
-  /// [i]: P(drafts 0 to i are all accepted), if acceptance depends only on the position; else empty.
+  /// [i]: P(drafts 0 to i are all accepted), if acceptance varies with the position and with nothing else; else empty,
+  /// also for IndependentDrafts.
   std::vector<double> marginal;
   AtGamma asked;
   AtGamma best;
   std::optional<double> real_gamma{};      ///< only for i.i.d. acceptance and a verification cost independent of gamma
-  std::optional<double> oracle_speedup{};  ///< likewise
+  std::optional<double> oracle_speedup{};  ///< likewise, with a bonus token and autoregressive drafting
   std::optional<NearBestRange> near_best{};  ///< within 1 % of the best
   std::optional<double> break_even_alpha{};  ///< at the given gamma; i.i.d. only
   std::optional<double> break_even_c{};      ///< draft pass in target decode steps, at the given gamma

@@ -23,7 +23,7 @@ constexpr double longest_answer = 4096.0;
 
 bool has_one_length(const TokenCount& count) { return count.spread == 0 && !count.geometric && count.p95 == 0.0; }
 
-/// The closed forms of a server with fixed or geometric lengths, if all iterations take the same time.
+/// Computes server_answer().
 class ServerForms {
  public:
   ServerForms(const Server& server, const Scenario& scenario, StopToken stop)

@@ -65,7 +65,7 @@ class ServedPasses {
     return iteration(looked_up_passes(), batch, 0.0).total();
   }
 
-  /// Time of a pass that only prefills this many prompts.
+  /// Time of a separate prefill pass of each model over this many prompts.
   [[nodiscard]] double prompt_us(std::int64_t prompts) const;
 
   /// The batch sizes after which the draft length changes or passes are no longer captured.

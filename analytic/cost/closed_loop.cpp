@@ -102,7 +102,7 @@ std::vector<BacklogShare> backlog_of_places(const ServedLoad& load, std::int64_t
 
 ClosedLoop chunked_in_places(const ServedLoad& load, std::int64_t places) {
   IterationParts sum;
-  double requests = 0.0;   // that end their answer in a pass
+  double requests = 0.0;   // that end in a pass
   double sequences = 0.0;  // in a pass
   double iterations = 0.0;
   double reading_us = 0.0;  // prompts times the time of their passes

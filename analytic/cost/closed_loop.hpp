@@ -14,7 +14,7 @@ struct ClosedLoop {
   double decoding;  ///< requests that decode, averaged over time
   double iteration_us;
   double ttft_us, decode_us;  ///< of a request
-  IterationParts parts;       ///< in proportion: of the time of an iteration
+  IterationParts parts;       ///< proportional to the parts of the time of an iteration
 };
 
 /// `places`: requests in the server, at most max_batch.

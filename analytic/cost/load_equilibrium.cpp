@@ -326,16 +326,16 @@ class RequestsAtRate {
   std::vector<BatchStage> known_;
 };
 
-/// Sums over the number of requests in the system, weighted by probabilities times a common factor.
+/// Sums over the number of requests in the system. The weights are probabilities times a common factor.
 struct LoadSums {
   double all = 0.0;           ///< sum of weights
-  double decoding = 0.0;      ///< times requests in the batch
-  double waiting = 0.0;       ///< times requests waiting for the batch
-  double iterations = 0.0;    ///< divided by the time of an iteration: iterations in a unit of time
-  double rows = 0.0;          ///< times the sequences of each iteration
-  double join_us = 0.0;       ///< times BatchStage::join_us
-  double extra_us = 0.0;      ///< times BatchStage::extra_us
-  double prompt_share = 0.0;  ///< times BatchStage::prompt_share
+  double decoding = 0.0;      ///< weights times requests in the batch
+  double waiting = 0.0;       ///< weights times requests waiting for the batch
+  double iterations = 0.0;    ///< weights divided by the time of an iteration: iterations in a unit of time
+  double rows = 0.0;          ///< weights times the sequences of each iteration
+  double join_us = 0.0;       ///< weights times BatchStage::join_us
+  double extra_us = 0.0;      ///< weights times BatchStage::extra_us
+  double prompt_share = 0.0;  ///< weights times BatchStage::prompt_share
   IterationParts parts = {};  ///< times the parts of a unit of time
 };
 

@@ -7,7 +7,7 @@
 
 #include "foredraft/quantities.hpp"
 
-/// Waiting time at a server that serves requests one at a time.
+/// Waiting time at a server that serves one request at a time, and the load equilibrium of continuous batching.
 namespace foredraft::analytic {
 
 /// The time to serve a request, without waiting, in any unit.
@@ -24,7 +24,7 @@ struct ServiceTime {
 
 /// Parts of the time of an iteration in us, each >= 0, the sum > 0.
 struct IterationParts {
-  double verification = 0.0;  ///< decode steps without speculation
+  double verification = 0.0;  ///< without speculation: decode steps
   double overhead = 0.0;      ///< of drafting, in addition to passes
   double drafting = 0.0;
   double prompts = 0.0;  ///< additional time of passes due to prompts
@@ -71,10 +71,10 @@ struct ServedLoad {
 
 /// Fractions of the time; the sum is 1.
 struct LoadShares {
-  double verification = 0.0;  ///< decode steps without speculation
-  double drafting = 0.0;
-  double prompts = 0.0;  ///< additional time of passes, or separate passes
-  double engine = 0.0;   ///< time added by the engine (EngineTerms), including launches of passes that are not captured
+  double verification = 0.0;  ///< without speculation: decode steps
+  double drafting = 0.0;      ///< including the overhead of drafting
+  double prompts = 0.0;       ///< additional time of passes, or separate passes
+  double engine = 0.0;  ///< time added by the engine (EngineTerms), including launches of passes that are not captured
 };
 
 /// Long-run means; except capacity_per_s, NaN if the server is overloaded. A closed loop is never overloaded.
@@ -89,7 +89,7 @@ struct LoadEquilibrium {
   double requests_per_s = unknown<double>;  ///< completed requests per second
   double in_flight = unknown<double>;       ///< mean number of requests in the system: decoding, in prefill or waiting
   double iteration_us = unknown<double>;    ///< mean time of an iteration, including prompts
-  double tpot_us = unknown<double>;         ///< decode_us / tokens after the first
+  double tpot_us = unknown<double>;         ///< decode_us / ServedLoad::tokens
   double ttft_us = unknown<double>;         ///< from sending a request to its first token
   double request_us = unknown<double>;      ///< from sending a request to its last token: in_flight / rate [Little1961]
   LoadShares shares = {};
@@ -98,7 +98,8 @@ struct LoadEquilibrium {
 /// Long-run means under a load. Throws DomainError for an argument out of range. [docs/load.md]
 ///
 /// In a closed loop min(clients, max_batch) places are always taken; other clients wait. In an iteration each sequence
-/// ends with probability 1 / iterations, and the next prompt is read from then on.
+/// ends with probability 1 / iterations, and the next prompt is read from then on. If prompts are chunked and the
+/// iterations of requests vary little, this is mixed with requests that all take the same number of iterations.
 ///
 /// Poisson arrivals: with k requests in the batch, each advances by one iteration in time T(k), which includes prompts.
 /// This is a queue that serves all requests simultaneously at the total rate k / T(k). Its number of requests follows

@@ -35,9 +35,10 @@ double pearl_speedup(const OverlappedDrafting& drafting) {
   return (1.0 - going_on + going_on * tokens) / stage;
 }
 
-/// With n = j gamma + r accepted drafts, the next token is known j gamma c + min(r, gamma c) + 1 decode steps after the
-/// token before the drafts: j passes over drafts, then r more tokens one by one or one more pass. Numerator and
-/// denominator of the ratio of means are multiplied by 1 - alpha.
+/// With n = j gamma + r accepted drafts, the token after them is known j gamma c + min(r, gamma c) + 1 decode steps
+/// after the token before them: drafting j gamma tokens takes j gamma c, then r tokens become known one by one, or
+/// gamma more are drafted, whichever is sooner; the last pass takes 1. Numerator and denominator of the ratio of means
+/// are multiplied by 1 - alpha.
 double dsi_speedup(const OverlappedDrafting& drafting) {
   const double alpha = drafting.alpha;
   const double drafts = static_cast<double>(drafting.gamma) * drafting.c;

@@ -60,7 +60,8 @@ class Band {
 };
 
 /// Stationary distribution of a chain that moves at most `down` states down and `up` states up. Eliminates one state
-/// after the other, starting with the last; states that the chain cannot leave downwards hold all of it.
+/// after the other, starting with the last. If the chain cannot move down from a state, this state and those above it
+/// hold all of the probability.
 std::vector<double> stationary_shares(Band& steps, std::size_t states, std::size_t down, std::size_t up) {
   const auto below = [](std::size_t state, std::size_t distance) { return state > distance ? state - distance : 0; };
   constexpr double large = 1e100;

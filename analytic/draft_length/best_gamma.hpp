@@ -87,7 +87,7 @@ struct OneMaximum {
   std::int64_t last;
 };
 
-/// The smallest gamma with the maximum speedup, up to rounding; nullopt if the speedup still increases at `last`.
+/// The smallest gamma with the maximum speedup, up to rounding; nullopt if the speedup increases up to `last`.
 [[nodiscard]] std::optional<std::int64_t> best_gamma(const OneMaximum& speedups);
 
 /// The range of gamma around `best` with a speedup of at least (1 - fraction) of that at `best`. fraction in [0, 1].

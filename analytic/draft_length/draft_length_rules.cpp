@@ -78,11 +78,10 @@ void check_confidence(const ConfidentDrafter& drafter) {
   check_between("bias", drafter.bias, 1e-3, 1e3);
 }
 
-/// [k], k = 0..gamma: probability that k drafts are all accepted with a probability of at least e^-budget, and the mean
-/// of that probability in this case.
+/// [k], k = 0..gamma, with A_k the product of the acceptance probabilities of k drafts.
 struct LikelyDrafts {
-  std::vector<double> made;
-  std::vector<double> accepted;
+  std::vector<double> made;      ///< P(A_k >= e^-budget)
+  std::vector<double> accepted;  ///< E[A_k; A_k >= e^-budget]
 };
 LikelyDrafts likely_drafts(double alpha, double concentration, double budget, std::int64_t gamma) {
   constexpr double endless = std::numeric_limits<double>::infinity();

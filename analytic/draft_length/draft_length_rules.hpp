@@ -42,7 +42,7 @@ struct ConfidentDrafter {
 /// Probabilities of the next draft (Beta tail integrals).
 struct GoOn {
   double probability;  ///< the confidence in a token is at least the threshold
-  double accepted;     ///< and the token is accepted
+  double accepted;     ///< the same, and the token is accepted
 };
 [[nodiscard]] GoOn go_on(const ConfidentDrafter& drafter);
 

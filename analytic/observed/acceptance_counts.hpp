@@ -45,8 +45,9 @@ void check_counts(std::span<const AcceptanceCluster> clusters);
 [[nodiscard]] double variance_of_a_step(const PooledCounts& counts);
 
 /// Variance inflation: the variance of accepted drafts per step estimated from clusters (scatter_of), divided by the
-/// variance of independent steps. The mean over gammas, weighted by clusters minus 1; at least 1. For windows
-/// (`in_time`), moderated by a prior of 1.5 with 4 degrees of freedom (D27). nullopt if no gamma has two clusters.
+/// variance of independent steps. The mean over gammas, weighted by clusters minus 1; at least 1. If some gamma has
+/// five windows (`in_time`) or more, moderated by a prior of 1.5 with 4 degrees of freedom (D27). nullopt if no gamma
+/// has two clusters.
 struct ClusterVariance {
   double factor;   ///< >= 1
   double degrees;  ///< degrees of freedom of the estimate [Satterthwaite1946]

@@ -29,7 +29,8 @@ RunPrior prior_of(DrafterClass drafter) {
 }
 
 /// Model error at `gamma` when fitted at `logged`: one standard deviation relative to tokens per iteration, observed
-/// for n-gram drafters and processes; twice that if the drafter itself changes with depth.
+/// for n-gram drafters and processes; twice that unless the drafter reads only text, because others may change with
+/// depth.
 double model_error(DrafterClass drafter, std::int64_t logged, std::int64_t gamma) {
   constexpr double near = 0.002;
   constexpr double per_log_of_gamma = 0.006;
@@ -98,7 +99,8 @@ std::optional<FitProblem> problem_of(std::span<const PooledCounts> counts, doubl
       .reason = FitProblem::Reason::all_accepted, .gamma = counts.back().gamma, .steps = counts.back().steps};
 }
 
-/// True if the conditional acceptance at i (from 1) is less than half of the previous one by five standard errors.
+/// True if the conditional acceptance at index i >= 1 is below half of the previous one by more than five standard
+/// errors.
 bool collapses(const PooledCounts& counts, std::size_t i) {
   constexpr double far = 5.0;
   const double tested = counts.marginal[i - 1];

@@ -31,8 +31,8 @@ struct FitProblem {
     rising,         ///< a position has a larger count than the previous one, beyond noise and rounding
   };
   Reason reason;
-  std::int64_t gamma;            ///< where the problem occurs; for too_few_steps the longest draft
-  double steps;                  ///< total over all counts
+  std::int64_t gamma;            ///< where the problem occurs; unless `rising` the longest draft
+  double steps;                  ///< at this gamma; for too_few_steps the total over all gammas
   double more_steps_needed = 0;  ///< for too_few_steps: needed to estimate tokens per iteration within 2 %
   std::size_t position = 0;      ///< for rising: from 1
 };

@@ -17,7 +17,7 @@ namespace {
 
 using Terms = std::vector<EngineTerm>;
 
-/// How often a term occurs in an iteration.
+/// The factor of a term in the time of an iteration.
 double times_in(EngineTerm term, const TimedIterations& window) {
   switch (term) {
     case EngineTerm::step:

@@ -33,7 +33,7 @@ struct EngineFit {
   std::vector<FittedTerm> terms;              ///< terms that the windows identify, in the order of EngineTerm
   std::vector<double> loads, drafting_loads;  ///< minimum requests of each load level, without and with drafts
   std::size_t windows = 0;
-  double median_error = 0.0;  ///< of fitted / measured time of a window, minus 1
+  double median_error = 0.0;  ///< of |fitted / measured time of a window - 1|
 };
 
 /// Least-squares fit of relative errors, with all terms >= 0. Windows without drafts at two loads identify step and

@@ -61,7 +61,7 @@ struct IidIteration {
 /// 1 and max_tokens >= 2; one token does not determine alpha.
 [[nodiscard]] double alpha_from_acceptance_length(double acceptance_length, std::int64_t gamma, Convention convention);
 
-/// Long-run means of an iteration whose draft length varies. At least one token is drafted unless drafting is free.
+/// Long-run means of an iteration whose draft length varies.
 struct VaryingYield {
   double tokens;  ///< emitted tokens, including the corrected or bonus token
   double mean_gamma;

@@ -26,14 +26,14 @@ struct GrowthBudget {
   std::int64_t width;  ///< expanded nodes per depth, and candidates of each; 1 to 1024
 };
 
-/// E[X] in tokens of a tree that grows by TreeGrowth: the sum of the verified nodes' accuracies, averaged over all
-/// combinations of contexts. nullopt for more than 2^16 combinations.
+/// E[X] in tokens of a tree that grows by TreeGrowth: the sum of the acceptance probabilities of the verified nodes,
+/// averaged over all combinations of contexts. nullopt for more than 2^16 combinations.
 [[nodiscard]] std::optional<double> dynamic_tree_tokens(const DepthContexts& contexts, const GrowthBudget& budget);
 
 /// Upper bound of E[X] over all trees that choose their nodes by context, verify `nodes` nodes on average and have at
-/// most `width` children per node. Takes the nodes with the largest accuracies over all combinations of contexts.
-/// Rounding (a mean-preserving spread of accuracies) increases the bound by at most 1e-3, relative, for depths up to
-/// 100.
+/// most `width` children per node. Takes the nodes with the largest acceptance probabilities over all combinations of
+/// contexts. Rounding (a mean-preserving spread of these) increases the bound by at most 1e-3, relative, for depths up
+/// to 100.
 [[nodiscard]] double dynamic_tree_bound(const DepthContexts& contexts, const GrowthBudget& budget);
 
 }  // namespace foredraft::analytic

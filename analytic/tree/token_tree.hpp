@@ -49,7 +49,8 @@ class HeadAccuracies {
 };
 
 // ---- Tokens of an iteration that drafts a tree: the target's token (the root) and the longest accepted path, X = 1 +
-// accepted depth. Every function throws DomainError if the tree has a depth or a rank without an accuracy.
+// accepted depth. Ranks without an accuracy are never accepted. Every function throws DomainError if the tree is deeper
+// than the accuracies.
 
 /// f(v), the acceptance probability of every node: the product of the accuracies on its path; 1 for the root.
 [[nodiscard]] std::vector<double> node_probabilities(const TokenTree& tree, const HeadAccuracies& accuracies);

@@ -196,7 +196,7 @@ TokenTree TreeProgram::tree(std::size_t nodes) const {
 
 TokenTree dynamic_program_tree(const HeadAccuracies& accuracies, const TreeBudget& budget) {
   const TreeProgram program(accuracies, budget);
-  // Fewer nodes than the budget only if the heads have no more candidates.
+  // Fewer nodes than the budget only if all others have probability 0.
   const std::vector<double>& tokens = program.tokens();
   return program.tree(static_cast<std::size_t>(std::max_element(tokens.begin(), tokens.end()) - tokens.begin()));
 }
@@ -277,7 +277,8 @@ double iteration_steps(const TreeCost& cost, std::int64_t nodes, std::int64_t de
          cost.c * static_cast<double>(draft_passes(depth, cost.drafting));
 }
 
-/// Passes the best tree of every size to consider(tokens, nodes, depth), builds the last it accepts; returns its depth.
+/// Passes the best tree of every size to consider(tokens, nodes, depth) and builds the last one that it accepts.
+/// Returns the depth of the largest tree.
 template <typename Consider>
 std::int64_t consider_greedily(const HeadAccuracies& accuracies, const TreeBudget& budget, const Consider& consider,
                                TokenTree& best) {
@@ -296,7 +297,8 @@ std::int64_t consider_greedily(const HeadAccuracies& accuracies, const TreeBudge
   return reached;
 }
 
-/// The same for accuracies that increase with rank. A tree that does not use the full depth was considered before.
+/// The same for accuracies that increase with rank; returns the depth of the budget. A tree that does not use the full
+/// depth was considered before.
 template <typename Consider>
 std::int64_t consider_program(const HeadAccuracies& accuracies, const TreeBudget& budget, const Consider& consider,
                               TokenTree& best) {

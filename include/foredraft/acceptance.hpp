@@ -46,7 +46,8 @@ struct Markov {
 /// accepted with probability b and begins a run, which is easy or hard with equal probability. In an easy run the next
 /// position is accepted with probability sigmoid(logit(a) + spread), in a hard run with sigmoid(logit(a) - spread). At
 /// transitions into and out of a bonus token, the odds that the run continues are multiplied by rho. Requires a
-/// bonus token, a constant draft length, endless text and gamma <= max_runs_gamma; a < 1 or b > 0.
+/// bonus token, gamma <= max_runs_gamma, and a < 1 or b > 0; in process fidelity also a constant draft length and
+/// endless text, on a server a batching other than lockstep.
 struct Runs {
   double a = 0.0;
   double b = 0.0;
@@ -64,7 +65,8 @@ struct Recording {
   std::vector<std::vector<std::int32_t>> accepted_from = {};
 };
 
-/// A recording, replayed once. Any gamma is allowed.
+/// A recording. Process fidelity replays it once; on a server, each output replays one of its sequences. gamma may
+/// differ from the draft length of the recording.
 struct Trace {
   std::shared_ptr<const Recording> recording = {};  ///< read once
   std::string file = {};                            ///< file that it was read from

@@ -49,8 +49,8 @@ struct Measured : LookedUpTimes {};
 struct Roofline : LookedUpTimes {
   /// Architecture (model_type) to read the target's config.json as; empty: its own.
   std::optional<std::string> assume = {};
-  /// Format of the weights and of both KV caches, such as "fp8"; empty: that of the model's config or checkpoint, else
-  /// fp16.
+  /// Format of the weights of each model and of both KV caches, such as "fp8". Empty: for weights that of the model's
+  /// config or checkpoint, else fp16; for KV caches that of the weights, or bf16 if that is narrower.
   std::optional<std::string> target_format = {}, draft_format = {}, kv_format = {};
   std::int64_t target_tp = 1, draft_tp = 1;  ///< tensor-parallel devices of each model
   std::int64_t target_pp = 1;                ///< pipeline stages of the target, each of target_tp devices

@@ -37,8 +37,9 @@ struct HorizontalCascade {
   std::vector<double> costs = {};  ///< [i]: time of draft i divided by the time c; at least gamma entries
 };
 
-/// Several drafts of gamma tokens each, verified in one forward pass of drafts * gamma + 1 tokens; the longest accepted
-/// one is kept. They are accepted independently. With c = 0 this is lookahead decoding. [Fu2024]
+/// Several drafts of gamma tokens each, verified in one forward pass of drafts * gamma + 1 tokens (without a bonus
+/// token drafts * gamma); the longest accepted one is kept. They are accepted independently. With c = 0 this is
+/// lookahead decoding. [Fu2024]
 struct IndependentDrafts {
   std::int64_t drafts = 2;  ///< 1 to max_independent_drafts
 };
@@ -73,8 +74,9 @@ struct PromptLookup {
 };
 
 /// A draft model that itself decodes speculatively: in each round an inner drafter proposes tokens and the draft model
-/// verifies them, which adds 1 to inner_gamma + 1 tokens to the draft. Rounds are run until they could add up to gamma
-/// tokens; the last round proposes fewer if gamma is not a multiple of inner_gamma + 1. [Spector2023; Chen2023cascade]
+/// verifies them, which adds 1 to inner_gamma + 1 tokens to the draft. A draft takes
+/// ceil(gamma / (inner_gamma + 1)) rounds; the last one proposes fewer tokens if gamma is not a multiple of
+/// inner_gamma + 1. [Spector2023; Chen2023cascade]
 struct StagedDrafter {
   std::int64_t inner_gamma = 0;  ///< k: drafts of the inner drafter in a round, 0 to max_staged_gamma; 0: none
   double inner_alpha = 0.0;      ///< acceptance rate of an inner draft by the draft model, in [0, 1]

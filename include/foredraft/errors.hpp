@@ -30,8 +30,8 @@ class RunError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A run was stopped on request. Completed results are saved, and the same call resumes it. The program's exit code is
-/// 130.
+/// A run was stopped on request. The same call resumes an interrupted sweep or merge; other runs start over. The
+/// program's exit code is 130.
 class Interrupted : public std::runtime_error {
  public:
   Interrupted() : std::runtime_error("interrupted") {}

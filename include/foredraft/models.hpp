@@ -63,7 +63,8 @@ struct NgramModels {
 struct GivenDistributions {
   std::vector<std::vector<double>> target = {};  ///< [context][token]: p, each row sums to 1
   std::vector<std::vector<double>> draft = {};   ///< q, likewise
-  // A user-defined verification rule that replaces `rule`, tabulated for these contexts; requires temperature 1.
+  // A user-defined verification rule that replaces `rule`, tabulated for these contexts; requires temperature 1 and no
+  // truncation.
   /// [context][token]: acceptance probability of a drafted token, in [0, 1]; empty: `rule` is used.
   std::vector<std::vector<double>> acceptance = {};
   std::vector<std::vector<double>> replacement = {};  ///< distribution of the token after a rejection; each sums to 1

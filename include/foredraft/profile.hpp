@@ -104,8 +104,8 @@ class Profile {
                                 const Drafter& drafter = AutoregressiveDrafter{}) const;
 
   /// Speedup by draft length over autoregressive decoding: tokens per iteration [Leviathan2023, Eq. 1; docs/model.md]
-  /// divided by the time of an iteration in decode steps. Throws DomainError as times() and PairTimes do, and for a
-  /// Trace.
+  /// divided by the time of an iteration in decode steps. Throws DomainError as times() and PairTimes do, and for
+  /// Observed and Trace.
   [[nodiscard]] SpeedupTable speedups(const SpeedupQuestion& question) const;
 
  private:

@@ -92,8 +92,8 @@ struct EngineTerms {
   double host_request_us = 0.0;  ///< host time of each request in an iteration
   double draft_host_us = 0.0, draft_host_request_us = 0.0;  ///< likewise, added to an iteration that drafts
   bool asynchronous = false;  ///< the host prepares an iteration while the previous one runs
-  /// Maximum tokens of a pass that runs as a captured graph. A pass over more tokens takes at least eager_us, the time
-  /// to launch its operators one by one. 0: every pass is captured.
+  /// Maximum tokens of a pass of the target that runs as a captured graph. A pass over more tokens, and any separate
+  /// prefill pass, takes at least eager_us, the time to launch its operators one by one. 0: every pass is captured.
   std::int64_t graph_tokens = 0;
   double eager_us = 0.0;
   bool slot_by_slot = false;  ///< drafts and verifies one request after the other; decode steps are batched
@@ -134,7 +134,7 @@ struct RooflineStep {
 
 /// A server that decodes batches of requests.
 struct Server {
-  AcceptanceProcess acceptance = Iid{};         ///< of each sequence; BetaMixture, Iid or Positional
+  AcceptanceProcess acceptance = Iid{};         ///< of each sequence; any except Markov
   std::vector<GammaRange> gamma_schedule = {};  ///< gamma by batch size; empty: the same gamma for all
   Batching batching = Batching::continuous;
   Admission admission = Admission::one;  ///< for continuous batching
@@ -144,13 +144,14 @@ struct Server {
   TokenCount output = {.tokens = 1.0};
   RooflineStep target_step = {};  ///< used with ConstantRatio; other costs look forward passes up
   RooflineStep drafter_step = {};
-  double overhead_us = 0.0;  ///< added to each iteration that drafts, besides its forward passes
+  /// Added to each iteration that drafts, besides its forward passes; with EngineTerms::slot_by_slot, for each request.
+  double overhead_us = 0.0;
   EngineTerms engine = {};
   std::string engine_name = {};  ///< shipped, or a file; read_inputs() sets `engine` from it; empty: already set
   double prefix_hit = 0.0;       ///< fraction of each prompt that hits the prefix cache and needs no prefill; in [0, 1)
   std::shared_ptr<const RequestRecording> recorded = {};  ///< for ArrivalKind::recorded
   /// For a gamma_schedule: extra time of the iteration after a change of gamma. Gamma changes only when the batch size
-  /// is more than `switch_margin` requests inside another range.
+  /// is more than `switch_margin` requests outside the range of the current gamma.
   double switch_us = 0.0;
   std::int64_t switch_margin = 0;
   std::optional<double> latency_goal_us = {};  ///< goodput counts only requests of at most this latency

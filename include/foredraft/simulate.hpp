@@ -20,8 +20,8 @@ enum class Path {
 };
 
 /// Instead of a number of requests, replicas or warm-up requests: choose it from the load. With n requests served at
-/// once, a warm-up has 4 n + 16 requests and each replica measures 4 n, at least 2,000 over all replicas. If the number
-/// of requests is given, there are 8 to 32 replicas.
+/// once, a warm-up has 4 n + 16 requests, and each of 32 replicas measures 4 n, at least 8 and at least 2,000 over all
+/// replicas. If the number of requests is given, there are 8 to 32 replicas, but at most as many as requests.
 inline constexpr std::uint64_t as_load_needs = std::uint64_t{1} << 62U;
 
 /// How much is simulated.

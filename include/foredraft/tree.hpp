@@ -145,7 +145,7 @@ struct TreeAnswer {
 
 /// The tree with the maximum expected tokens [Cai2024, Sec. 2.3.3] or, with a price, the maximum speedup [Chen2024],
 /// and simpler trees for comparison. Throws DomainError for accuracies, nodes, depths and times outside of the ranges
-/// above, and for a given tree with a node that has no accuracy or no time.
+/// above, and for a given tree that is deeper than `accuracies` or has more nodes than times.
 [[nodiscard]] TreeAnswer best_tree(const TreeQuestion& question);
 
 }  // namespace foredraft

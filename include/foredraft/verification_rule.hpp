@@ -40,8 +40,8 @@ struct Lenient {
   double lenience = 0.5;  ///< l in (0, 1]
   bool residual = true;   ///< after a rejection, draw from max(0, p - l q); false: from max(0, p - q)
 };
-/// Several candidates per position, tried by recursive rejection sampling. They are the children of each node of a tree
-/// of drafts.
+/// Several candidates per position, tried by recursive rejection sampling. In a tree of drafts, they are the children
+/// of a node.
 struct MultiCandidate {
   std::int64_t candidates = 2;  ///< 1 to 1024
   bool replacement = true;      ///< candidates are drawn with replacement
@@ -63,11 +63,12 @@ struct SigmoidApproximation {
   double logit_shift = 0.0;
   std::int64_t bits = 64;  ///< 16, 32 or 64
 };
-/// Accepts one of the target's `top_beta` best tokens that is at most `tolerance` less likely than the best. [Xia2023]
+/// Accepts one of the target's `top_beta` best tokens whose log probability is at most `tolerance` below that of the
+/// best. [Xia2023]
 struct TopBeta {
   std::int64_t top_beta = 3;
   double tolerance = 1.0;  ///< nats
-  bool judged = false;     ///< true: uses the drafter's likelihoods, as first published; false: the target's
+  bool judged = false;  ///< true: tests the drafter's probability of the token, as first published; false: the target's
 };
 /// Accepts one of the target's `relaxed_topk` best tokens that is at most `relaxed_delta` less probable than the best,
 /// as TensorRT-LLM does in thinking phases.

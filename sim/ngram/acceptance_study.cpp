@@ -105,9 +105,9 @@ void observe(const ObservedDraft& observed, std::vector<Token>& text, Speculatio
   text.push_back(verified.token);
 }
 
-/// Reads to the end of the run that the counted tokens end in. Long runs are cut off more often than short ones, so
-/// omitting them would bias the run lengths downward. Generates as many tokens as the run has. There are runs only if a
-/// draft was rejected.
+/// Completes the run that is cut off by the end of the counted tokens, by generating as many tokens as it takes. Long
+/// runs are cut off more often than short ones, so omitting them would bias the run lengths downward. Does nothing if
+/// no draft was rejected, because no run has begun then.
 void complete_run(const ObservedDraft& observed, std::vector<Token>& text, SpeculationStreams& streams, Unit& unit) {
   bool accepted = unit.inside_run();
   while (accepted) {

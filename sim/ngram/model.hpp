@@ -97,7 +97,8 @@ struct ContextCounts;
 class Model {
  public:
   /// Trains on token sequences, one per document. Empty ones are ignored; an end_of_document inside one splits it.
-  /// order in 1 .. max_order. Throws DomainError for an empty corpus or a token outside 0 .. vocabulary - 1.
+  /// order in 1 .. max_order. Throws DomainError for an empty corpus, more than 2^29 tokens, a token outside 0 ..
+  /// vocabulary - 1, or a vocabulary outside 2 .. 2^30.
   static std::shared_ptr<const Model> train(std::span<const std::vector<Token>> documents, std::int64_t vocabulary,
                                             int order);
   /// The same for contexts of `window`. Also throws DomainError as check_window.

@@ -88,7 +88,7 @@ struct SpeculationStreams {
 
   SpeculationStreams(std::uint64_t seed, std::uint64_t point, std::uint64_t block, StopToken token = {});
 
-  /// Call before each token that a model evaluates, about a microsecond. Throws Interrupted when stopped.
+  /// Call before each token that a model evaluates, which takes about a microsecond. Throws Interrupted when stopped.
   void next_token() { stop.spend(100); }
 };
 
@@ -113,8 +113,8 @@ std::int64_t iterate(const Speculation& models, std::int64_t gamma, Convention c
 
 // ---- Drafts copied from the text itself [Saxena2023; Yang2023]: point masses, q(x) = 1 for the copied token.
 
-/// The up to `gamma` tokens that followed the last earlier occurrence of the longest suffix of the text, of `least` >=
-/// 1 to `match` tokens, that has one; empty if none has.
+/// Finds the longest suffix of the text, of `least` >= 1 to `match` tokens, that also occurs earlier, and returns at
+/// most `gamma` tokens that followed its last earlier occurrence. Empty if no suffix occurs earlier.
 [[nodiscard]] std::vector<Token> look_up(std::span<const Token> text, std::int64_t match, std::int64_t gamma,
                                          std::int64_t least = 1);
 

@@ -12,7 +12,7 @@
 
 namespace foredraft::sim {
 
-/// The purposes of the random numbers of a path: leading bits, and trailing bits of ties.
+/// The purposes of the random numbers of a path: for leading bits, and for the trailing bits that settle ties.
 struct DrawPurposes {
   Purpose leading;
   Purpose tie;

@@ -16,13 +16,14 @@ namespace foredraft::sim {
 struct DynamicTreeSimulation {
   std::vector<std::vector<DraftContext>> contexts;  ///< [d - 1]: contexts of nodes with children of depth d
   std::int64_t nodes;                               ///< verified by the target, including the root; >= 1
-  std::int64_t width;                               ///< expanded nodes per depth, and candidates of each; >= 1
+  std::int64_t width;                               ///< expanded nodes per depth, and candidates of each; 1 to 1024
   Drafting drafting;  ///< autoregressive: one forward pass of the drafter per depth; block: one in total
   std::uint64_t iterations;
 };
 
 /// Counts depths as the simulation of a static tree does: gamma = size of `contexts`, `accepted` = accepted depth.
-/// Throws DomainError for probabilities out of range.
+/// Throws DomainError for nodes, width and probabilities out of range, and for more than 2^22 candidates of an
+/// iteration.
 [[nodiscard]] std::unique_ptr<Simulator> make_dynamic_tree_simulator(DynamicTreeSimulation simulation);
 
 }  // namespace foredraft::sim

@@ -47,7 +47,7 @@ struct Kernels {
 /// Counts the positions at which an iteration with these leading bits ties with a threshold and survives.
 void count_tied_survivor(const CountingTask& task, std::uint64_t iteration, std::uint32_t leading);
 
-/// True if a draft is accepted that has leading bits equal to the threshold of its position.
+/// True if a draft whose leading bits equal the threshold of its position is accepted.
 bool accept_tie(const CountingTask& task, std::uint64_t iteration, std::uint64_t position);
 
 /// Vector versions in this build, as bits of Highway's targets.

@@ -167,7 +167,8 @@ class StagedSource : public MemorylessSource {
   RandomStream inner_;
 };
 
-/// IndependentDrafts with a stepper of single drafts. The longest accepted one counts.
+/// IndependentDrafts with a stepper of single drafts. Only the longest accepted one counts, so an iteration counts
+/// gamma drafted tokens.
 template <class Stepper>
 class LongestSource : public MemorylessSource {
  public:

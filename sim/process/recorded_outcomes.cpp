@@ -34,7 +34,8 @@ struct KindOfRun {
 };
 
 /// An iteration after a rejection is fully accepted in a run of kind k with probability b/2 full_k, an iteration inside
-/// such a run with across_k full_k. In equilibrium, fully accepted iterations of kind k begin as often as they end.
+/// such a run with across_k full_k. In equilibrium, the state "an iteration starts inside a run of
+/// kind k" is entered as often as it is left.
 void set_start(const Runs& runs, const std::array<KindOfRun, 2>& kinds, std::int64_t gamma,
                RunsDistribution& distribution) {
   if (gamma == 0 || runs.b == 0.0) return;

@@ -17,8 +17,8 @@
 #include "sim/simulator.hpp"
 
 /// Accepted positions of single iterations. Each stepper implements `accepted_steps(iteration, after_acceptance,
-/// limit)`, the number of token positions accepted before the first rejection, at most `limit`. For the Markov chain,
-/// the bonus token is also a position.
+/// limit)`, the number of token positions accepted before the first rejection, at most `limit`. For the Markov chain
+/// and InputCopy, the bonus token is also a position.
 namespace foredraft::sim {
 
 /// Survival thresholds of an iteration, with an index by the first byte of a draw.

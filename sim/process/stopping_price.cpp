@@ -58,8 +58,8 @@ std::vector<double> slices_of(const BetaMixture& mixture) {
   return alpha;
 }
 
-/// c times the best long-run speedup of the drafts that `draft_all(price, add)` adds, iterated from an attainable
-/// speedup.
+/// c times the best long-run speedup of the drafts that `draft_all(price, add)` adds, iterated from `speed`, which must
+/// not exceed it.
 template <class DraftAll>
 double settled_price(double c, double speed, const DraftAll& draft_all) {
   for (;;) {
@@ -75,8 +75,8 @@ double settled_price(double c, double speed, const DraftAll& draft_all) {
   }
 }
 
-/// Acceptance probabilities of the tokens of drafts that end with gamma, or once all are accepted with a probability of
-/// at most `price`. The same in every run.
+/// Acceptance probabilities of the tokens of drafts of gamma tokens. A draft ends early once all of its tokens are
+/// accepted with a probability of at most `price`. The same in every run.
 std::vector<std::vector<double>> token_sequences(double alpha, double concentration, std::int64_t gamma, double price) {
   constexpr std::size_t enough_sequences = std::size_t{1} << 15U;
   constexpr std::uint64_t max_tokens_drawn = std::uint64_t{1} << 22U;

@@ -24,7 +24,7 @@ struct TreeSimulation {
 
 /// Counts depths in place of drafts: gamma = depth of the tree, `accepted` = accepted depth. Nodes are not counted; the
 /// size of the tree is the number drafted and verified. Unit: the iteration. Throws DomainError for accuracies out of
-/// range.
+/// range and for fewer rows than the tree has depths.
 [[nodiscard]] std::unique_ptr<Simulator> make_tree_simulator(TreeSimulation simulation);
 
 }  // namespace foredraft::sim

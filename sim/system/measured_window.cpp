@@ -13,7 +13,7 @@ void MeasuredWindow::begin(std::int64_t now_ns, Int128 in_system_sum_ns, std::in
   open_ = true;
   opened_ns_ = now_ns;
   in_system_before_ns_ = in_system_sum_ns;
-  // A batch has several times the requests served at once; 16 batches are enough.
+  // A batch has at least twice the requests served at once; 16 batches are enough.
   constexpr std::uint64_t max_batches = 16;
   batch_requests_ = std::max(2 * static_cast<std::uint64_t>(served), (requests_ + max_batches - 1) / max_batches);
   batch_end_ = requests_ - std::min(requests_, batch_requests_);

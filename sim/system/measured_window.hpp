@@ -51,7 +51,7 @@ class MeasuredWindow {
 
   void add_request(const CompletedRequest& request);
 
-  /// Ends the batches of measured requests that are complete; batches that end at the same time are merged. Arguments
+  /// Ends the batches whose measured requests are all complete; batches that end at the same time are merged. Arguments
   /// as of begin().
   void end_batches(std::int64_t now_ns, Int128 in_system_sum_ns) {
     if (requests_left_ <= batch_end_) end_batch(sums(now_ns, in_system_sum_ns));

@@ -55,7 +55,8 @@ struct PreparedServer {
 
   [[nodiscard]] std::int64_t target_ns(const StepShape& shape) const;
   [[nodiscard]] std::int64_t drafter_ns(const StepShape& shape) const;
-  /// Time of the forward passes of an iteration over `batch` sequences with mean context length `context`.
+  /// Time of the forward passes of an iteration over `batch` sequences with mean context length `context`, and of
+  /// Server::overhead_us if it drafts.
   [[nodiscard]] std::int64_t passes_ns(const IterationShape& shape, std::int64_t batch, double context,
                                        const PromptChunk& chunk = {}) const;
 
@@ -63,7 +64,7 @@ struct PreparedServer {
   [[nodiscard]] std::int64_t host_ns(std::int64_t batch, bool drafts) const;
 
  private:
-  /// Time of batched drafting, without verification.
+  /// Time of batched drafting and of Server::overhead_us, without verification.
   [[nodiscard]] std::int64_t drafting_ns(const IterationShape& shape, std::int64_t batch, double context) const;
 };
 

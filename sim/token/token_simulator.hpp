@@ -27,9 +27,11 @@ using EmittedTokens = std::vector<std::vector<EmittedToken>>;
 
 /// Exact acceptances, averaged over the contexts of a finite pool; NaN without one.
 struct PoolAcceptance {
-  /// The pool mean of acceptance_probability(). NaN if that is, and for block verification of several drafts.
+  /// The pool mean of acceptance_probability(). NaN if that is, for block verification of several drafts, and if the
+  /// number of candidates depends on the depth.
   double expected = unknown<double>;
-  /// The pool mean of optimal_acceptance(); NaN unless there are several independent candidates.
+  /// The pool mean of optimal_acceptance(); NaN unless there are several independent candidates, the same number for
+  /// each draft.
   double optimal = unknown<double>;
 };
 

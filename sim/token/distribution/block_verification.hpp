@@ -23,7 +23,7 @@ namespace foredraft::sim {
 /// S_i of P_i = `ratio`: the mass of max(0, ratio p - q). O(V).
 [[nodiscard]] double block_residual_mass(double ratio, const PositionDistributions& distributions);
 
-/// h_i, 0 < i < gamma, of P_i = `ratio` and S_i = `residual_mass`; 1 at ratio 1, where p = q leaves no residual.
+/// h_i, 0 < i < gamma, of P_i = `ratio` and S_i = `residual_mass`; 1 at ratio 1, even if p = q leaves no residual.
 [[nodiscard]] inline double block_acceptance(double ratio, double residual_mass) {
   return ratio >= 1.0 ? 1.0 : residual_mass / (residual_mass + (1.0 - ratio));
 }

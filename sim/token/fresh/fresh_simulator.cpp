@@ -119,7 +119,7 @@ class FreshBlock {
     return {.purpose = purpose, .point = key_.point, .block = block_};
   }
 
-  /// The same by block verification; also includes drafts that are not kept.
+  /// The same by block verification, which draws drafts that it may not keep.
   std::size_t iterate_block(std::uint64_t context, std::int64_t gamma, Convention convention,
                             std::vector<EmittedToken>& emitted) {
     const auto drafts = static_cast<std::size_t>(gamma);

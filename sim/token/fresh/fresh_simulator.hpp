@@ -56,7 +56,8 @@ struct FreshDraft {
   double strength;  ///< as solved by SyntheticPool
 };
 
-/// Iterations with contexts that are drawn for one position and used once. Positions after a rejection are not drawn.
+/// Iterations with contexts that are drawn for one position and used once. Positions after a rejection are not drawn,
+/// except under block verification.
 /// With DraftDistribution::mixing, the other context is also fresh, at temperature 1.
 [[nodiscard]] std::unique_ptr<Simulator> make_fresh_simulator(SyntheticTarget target, const FreshDraft& draft,
                                                               std::unique_ptr<const VerificationRule> rule,

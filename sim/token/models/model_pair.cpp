@@ -65,7 +65,7 @@ void SyntheticTarget::shuffled_zipf(std::uint64_t seed, const StreamId& id, std:
 }
 
 /// Logarithms of independent Gamma(a) variates, which are Dirichlet up to their sum. Below a = 1, where a variate can
-/// underflow, log G(a) = log G(a + 1) + log(U) / a [Marsaglia2000, p. 371] stays in the logarithm.
+/// underflow, its logarithm is computed as log G(a) = log G(a + 1) + log(U) / a [Marsaglia2000, p. 371].
 void SyntheticTarget::log_dirichlet(std::uint64_t seed, const StreamId& id, std::uint64_t index,
                                     std::span<float> row) const {
   // The rejection method takes about three draws per variate; the streams of contexts are far enough apart.

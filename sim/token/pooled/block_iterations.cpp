@@ -201,7 +201,7 @@ class BlockIterations {
     return static_cast<Token>(keeps_own(slot, shares_[j]) ? own : alias_of(slot));
   }
 
-  /// Emits the kept drafts of the iterations in ended_ and, with a bonus token, the token after them.
+  /// Emits the kept drafts of the iterations in ended_ and, unless `convention` is no_bonus, the token after them.
   void emit(Convention convention) {
     if (emitted_ == nullptr) return;
     for (std::size_t j = 0; j < ended_.size(); ++j) {

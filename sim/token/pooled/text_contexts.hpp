@@ -16,7 +16,7 @@ namespace foredraft::sim {
 [[nodiscard]] GivenDistributions text_contexts(const TrainedModels& models, std::int64_t contexts, std::uint64_t seed,
                                                StopToken stop = {}, std::uint64_t point = pool_point);
 
-/// The same contexts as their tokens are drawn.
+/// The contexts with the temperature and truncation of each model applied.
 [[nodiscard]] GivenDistributions as_drawn(GivenDistributions contexts, const TokenSampling& sampling);
 
 }  // namespace foredraft::sim

@@ -90,8 +90,8 @@ void softmax(std::span<const double> logits, double temperature, std::span<doubl
 /// softmax(logits, 1). Entries of 0 stay 0; temperature 1 changes nothing.
 void apply_temperature(std::span<double> distribution, double temperature);
 
-/// Sets the tokens that are not kept to 0. Returns false and changes nothing if all are kept. The row need not sum to
-/// 1.
+/// Sets the tokens that are not kept to 0. Returns false and changes nothing if the truncation keeps every row of this
+/// size whole: top_p 1, and top_k 0 or at least the size. The row need not sum to 1.
 template <class Real>
 bool truncate_row(std::span<Real> row, const Truncation& truncation);
 

@@ -22,8 +22,8 @@ double probability_of_rank(std::span<const double> target, std::int64_t rank) {
 struct NearTop {
   bool only_best = false;  ///< only the most probable token, the first of those tied; the rest is ignored
   std::int64_t rank = 1;   ///< all tokens tied at this rank qualify
-  double factor = 1.0;     ///< the smallest accepted probability is factor * p(best) - gap, or that of the rank
-  double gap = 0.0;
+  /// The smallest accepted probability is factor * p(best) - gap, or that of the rank if that is larger.
+  double factor = 1.0, gap = 0.0;
   bool judged_by_draft = false;  ///< the drafter's probability of the drafted token is compared, not the target's
 };
 
@@ -35,8 +35,7 @@ class NearTopRule final : public TopTokenRule {
 
   [[nodiscard]] bool uses_row_statistic() const override { return true; }
 
-  /// The smallest accepted probability; if only the best token is accepted its index, an integer below 2^53 and so
-  /// exact.
+  /// The smallest accepted probability. If only the best token is accepted, its index, which is exact as a double.
   [[nodiscard]] double row_statistic(const PositionDistributions& distributions) const override {
     const std::size_t best = row_argmax(distributions.target);
     if (accepted_.only_best) return static_cast<double>(best);
@@ -47,7 +46,8 @@ class NearTopRule final : public TopTokenRule {
   [[nodiscard]] double acceptance(const DraftedToken& drafted, double row_statistic) const override {
     if (accepted_.only_best) return static_cast<double>(drafted.token) == row_statistic ? 1.0 : 0.0;
     const double judged = accepted_.judged_by_draft ? drafted.draft : drafted.target;
-    return judged > 0.0 && judged >= row_statistic ? 1.0 : 0.0;  // never 0, even if the factor underflows
+    // A probability of 0 is never accepted, even if the factor underflows.
+    return judged > 0.0 && judged >= row_statistic ? 1.0 : 0.0;
   }
 
  private:

@@ -146,7 +146,7 @@ TEST_CASE("the first iteration of a run already has the long-run mean") {
 }
 
 // A standard error too small by a fifth would put 11.7 % of the runs outside; 300 runs detect that (bounds of 5
-// standard errors for a share of 5 %: 0 to 34 runs; a factor of 1.4, as from units that ignore dependence, gives 50).
+// standard errors for a share of 5 %: 0 to 33 runs; a factor of 1.4, as from units that ignore dependence, gives 50).
 TEST_CASE("95 % intervals cover the long-run mean in 95 % of the runs, for weak and strong dependence", "[long]") {
   struct Case {
     AcceptanceProcess process;

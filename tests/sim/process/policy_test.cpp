@@ -136,7 +136,7 @@ TEST_CASE("at acceptance 0 and 1 the heuristic drafts one token or its maximum")
   }
 }
 
-// As for the chain: 300 runs detect a factor of 1.2 in the standard errors.
+// As for the chain: 300 runs detect a factor of 1.25 in the standard errors.
 TEST_CASE("95 % intervals cover the long-run mean under the heuristic in 95 % of the runs") {
   struct Case {
     AcceptanceProcess process;

@@ -58,7 +58,7 @@ TEST_CASE("every recorded sequence is replayed equally often, within noise") {
   Simulation simulation = serving(trace, 4, 4.0);
   simulation.plan.requests = 4000;
   // An answer of four tokens takes four iterations or one: 8 tokens in 5 if both are equally frequent. A share of one
-  // half of 4,000 answers is known to 0.8 % (one standard error), five of which move the mean by 3 %.
+  // half of 4,000 answers is known to 0.8 % (one standard error), which moves the mean by 0.95 %.
   CHECK(tokens_of(simulation) == Approx(8.0 / 5.0).epsilon(0.03));
 }
 

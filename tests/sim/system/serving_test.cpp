@@ -299,8 +299,8 @@ TEST_CASE("acceptance may depend on the position, or vary from iteration to iter
   simulation.server().output.tokens = 8;
   simulation.server().acceptance = Positional{.conditional = {1.0, 1.0, 0.0}};
   CHECK(serve(simulation).tokens_count == std::vector<std::uint64_t>{0, 10, 20, 0});
-  // Beta(1, 1): 1 + 1/2 + 1/3 + 1/4 tokens. 20,000 answers of 200 tokens detect an error of 0.001 in the mean; their
-  // last iterations are cut off.
+  // Beta(1, 1): 1 + 1/2 + 1/3 + 1/4 tokens. The mean of 20,000 answers of 200 tokens has a standard error of 0.001;
+  // their last iterations, which are cut off, change it more.
   simulation.server().acceptance = BetaMixture{.a = 1.0, .b = 1.0};
   simulation.server().output.tokens = 200;
   simulation.plan.requests = 20'000;
