@@ -55,6 +55,7 @@ struct CurveCounts {
   std::vector<analytic::AcceptanceCluster> clusters = {};  ///< of windows, requests and printed lengths
   std::set<std::int64_t> gammas = {};
   double steps = 0.0;
+  bool accepted = false;  ///< accepted drafts or lengths were logged
 };
 
 CurveCounts counts_of(const std::vector<const Run*>& runs) {
@@ -62,6 +63,7 @@ CurveCounts counts_of(const std::vector<const Run*>& runs) {
   std::map<std::int64_t, std::vector<double>> printed;
   for (const Run* run : runs) {
     counts.steps += run->steps;
+    counts.accepted = counts.accepted || run->tokens;
     counts.clusters.insert(counts.clusters.end(), run->clusters.begin(), run->clusters.end());
     const auto& gamma = run->setting.gamma;
     if (gamma.value_or(0) < 1 || *gamma > analytic::max_observed_gamma) continue;
@@ -97,7 +99,7 @@ void fit_blocks(const CurveCounts& counts, AcceptanceCurve& curve) {
 
 void fit_curve(const CurveCounts& counts, AcceptanceCurve& curve) {
   if (counts.clusters.empty()) {
-    if (counts.steps > 0.0 && counts.steps < analytic::min_steps) {
+    if (counts.accepted && counts.steps > 0.0 && counts.steps < analytic::min_steps) {
       curve.acceptance = analytic::FitProblem{
           .reason = analytic::FitProblem::Reason::too_few_steps, .gamma = 0, .steps = counts.steps};
     }

@@ -65,7 +65,7 @@ std::string yield_text(const Advice& advice) {
 }
 
 std::string without_speedup(const Advice& advice) {
-  if (advice.loads.size() > 1 && advice.gamma_observed) {
+  if (advice.loads.size() > 1) {
     constexpr std::size_t shown = 3;
     std::vector<std::string> texts;
     for (const LoadAdvice& load : advice.loads) {
@@ -73,7 +73,8 @@ std::string without_speedup(const Advice& advice) {
       texts.push_back(
           fmt::format("{:.2f}{} at {}", load.tokens->mean, texts.empty() ? " tokens per iteration" : "", load.name));
     }
-    return fmt::format("K = {} yields {}: it pays where an iteration takes fewer decode steps.", *advice.gamma_observed,
+    const std::string setting = advice.gamma_observed ? fmt::format("K = {}", *advice.gamma_observed) : "Speculation";
+    return fmt::format("{} yields {}: it pays where an iteration takes fewer decode steps.", setting,
                        fmt::join(texts, ", "));
   }
   if (too_uncertain(advice)) {
@@ -191,6 +192,17 @@ std::string losing_text(const Advice& advice) {
   return texts.empty() ? "" : fmt::format(" It loses: {}.", fmt::join(texts, ", "));
 }
 
+/// The speedups of the recommended setting by the kinds of its loads, if there are a few.
+std::string by_kind_text(const Advice& advice) {
+  constexpr std::size_t few = 3;
+  const auto& kind = advice.loads.front().load.category;
+  std::vector<std::string> texts;
+  for (const LoadAdvice& load : advice.loads) texts.push_back(speedup_at(load, advice.recommendation->gamma, advice));
+  const auto same = [&](const LoadAdvice& load) { return load.load.category == kind; };
+  if (texts.size() > few || std::ranges::all_of(advice.loads, same) || std::ranges::count(texts, "") > 0) return "";
+  return fmt::format(" ({})", fmt::join(texts, ", "));
+}
+
 /// Whether the choice was logged at some load, and not only interpolated or predicted.
 bool is_logged(const Advice& advice) {
   const Recommendation& use = *advice.recommendation;
@@ -213,7 +225,7 @@ std::string recommended_text(const Advice& advice) {
     return fmt::format("Use {}; {}", schedule_text(advice), fixed);
   }
   const bool one_load = advice.loads.size() == 1;
-  const std::string at = one_load ? " at " + advice.loads.front().name : " for this traffic";
+  const std::string at = one_load ? " at " + advice.loads.front().name : " for this traffic" + by_kind_text(advice);
   const std::string_view verb = logged_settings(advice) == 1 && advice.gamma_observed == use.gamma ? "Keep" : "Use";
   const std::string of = one_load && advice.loads.front().by_capacity ? " the output tokens/s" : "";
   const std::string_view guess = is_logged(advice) ? "" : ", between those that were logged";
@@ -268,6 +280,10 @@ std::string action_of(const Advice& advice) {
   }
   if (!loads.empty()) return measured_text(advice);
   if (advice.problem() != nullptr) return problem_action(*advice.problem());
+  if (!advice.tokens_observed && advice.verification_steps.value_or(0.0) > 0.0) {
+    return fmt::format("Acceptance is not known: {:.0f} verification steps, of which no accepted drafts were logged.",
+                       *advice.verification_steps);
+  }
   if (!advice.tokens_observed) return "No conclusion: neither acceptance nor two speeds were logged.";
   return without_speedup(advice);
 }
@@ -296,9 +312,10 @@ std::string why_no_acceptance(Reason reason) {
 /// True if the logs have no run that is known to speculate or not to.
 bool names_no_arm(const AdviceQuestion& question) {
   const auto is_unknown = [](const logs::Observation& one) { return one.decoding == logs::Decoding::unknown; };
-  return !question.logs.empty() && std::ranges::all_of(question.logs, [&](const logs::ObservedLog& log) {
-    return !log.contents.observations.empty() && std::ranges::all_of(log.contents.observations, is_unknown);
-  });
+  return question.plain.empty() && !question.logs.empty() &&
+         std::ranges::all_of(question.logs, [&](const logs::ObservedLog& log) {
+           return !log.contents.observations.empty() && std::ranges::all_of(log.contents.observations, is_unknown);
+         });
 }
 
 std::string why_not_of(const AdviceQuestion& question, const Advice& advice) {
@@ -306,6 +323,8 @@ std::string why_not_of(const AdviceQuestion& question, const Advice& advice) {
   if (names_no_arm(question)) {
     return "which runs speculate is not known: call those that do not \"baseline\", or give them with --plain";
   }
+  if (!advice.tokens_observed && advice.verification_steps.value_or(0.0) > 0.0)
+    return "log the counts of accepted and of drafted tokens too";
   if (!advice.tokens_observed) return "no acceptance was logged: give the log of a server that speculates";
   for (const LoadAdvice& load : advice.loads) {
     if (load.arms_differ.empty()) continue;

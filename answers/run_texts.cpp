@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -15,7 +17,7 @@
 namespace foredraft::answers {
 namespace {
 
-constexpr std::size_t longest_category = 16;
+constexpr std::size_t longest_category = 24;
 constexpr std::size_t longest_drafter = 24;
 
 std::string values_text(const std::set<std::string>& values) {
@@ -147,10 +149,23 @@ nlohmann::ordered_json warnings_json(std::span<const logs::LogWarning> warnings)
 }
 
 std::vector<std::string> warning_lines(std::span<const logs::LogWarning> warnings) {
-  std::set<std::string> codes;
-  std::vector<std::string> lines;
+  constexpr std::size_t most = 3;  // of one code
+  std::map<std::string, std::vector<std::string>> by_code;
+  std::vector<std::string> codes;  // in their order
   for (const logs::LogWarning& warning : warnings) {
-    if (codes.insert(warning.code).second) lines.push_back(warning.code + " " + readable(warning.message));
+    std::vector<std::string>& messages = by_code[warning.code];
+    if (messages.empty()) codes.push_back(warning.code);
+    const bool each = warning.code == "W18" || warning.code == "W22";
+    const bool said = std::ranges::find(messages, warning.message) != messages.end();
+    if (messages.empty() || (each && !said)) messages.push_back(warning.message);
+  }
+  std::vector<std::string> lines;
+  for (const std::string& code : codes) {
+    const std::vector<std::string>& messages = by_code[code];
+    for (std::size_t i = 0; i < std::min(messages.size(), most); ++i)
+      lines.push_back(code + " " + readable(messages[i]));
+    if (messages.size() > most)
+      lines.push_back(fmt::format("{} {} more: --json has them", code, messages.size() - most));
   }
   return lines;
 }

@@ -147,7 +147,8 @@ struct RunList {
 /// Rows {"code", "line", "message"}; line is null for warnings about a whole log.
 [[nodiscard]] nlohmann::ordered_json warnings_json(std::span<const logs::LogWarning> warnings);
 
-/// Lines such as "W09 no plain run", the first warning of each code.
+/// Lines such as "W09 no plain run", the first warning of each code; of what was left out (W18) and of how tables were
+/// read (W22) up to three, and the number of the others.
 [[nodiscard]] std::vector<std::string> warning_lines(std::span<const logs::LogWarning> warnings);
 
 }  // namespace foredraft::answers

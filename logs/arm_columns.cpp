@@ -25,7 +25,7 @@ struct ArmHeading {
 bool may_name_arms(std::span<const std::string> headings) {
   static const RE2 word(
       R"((?i)(?:^|[^a-z])(?:plain|base|off|on|none|no|false|yes|true|with|w/o|vanilla|ar|autoregressive|target|non|disabled)"
-      R"(|enabled|normal|standard|mtp|eagle|dflash|dspark|medusa|n-?gram|suffix|spec|draft|nextn|sd|depth|steps?)"
+      R"(|enabled|normal|standard|vicuna|llama|qwen|mistral|gemma|mtp|eagle|dflash|dspark|medusa|n-?gram|suffix|spec|draft|nextn|sd|depth|steps?)"
       R"(|(?:k|n|gamma|n[-_ ]?max) ?[=: -]? ?\d|\d+[- ]?tok))");
   return std::ranges::any_of(headings, [](const std::string& one) { return one.starts_with('+'); }) ||
          std::ranges::count_if(headings, [](const std::string& one) { return RE2::PartialMatch(one, word); }) >= 2;
@@ -36,7 +36,7 @@ bool is_arm(std::string_view heading) {
   static const RE2 drafter(R"((?i).*(?:^|[^a-z])(?:mtp|eagle|dflash|dspark|medusa|n-?gram|suffix|spec|draft|nextn).*)");
   static const RE2 other(R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|accept|position).*)",
                          RE2::Latin1);
-  static const RE2 starts_with_letter("(?i)(?:\\+ ?)?[a-z].*");
+  static const RE2 starts_with_letter("(?i)(?:\\+ ?|--)?[a-z].*");
   static const RE2 switched_on("(?i)(?:on|yes|enabled|with(?: .*)?)");
   const std::string text(trimmed(heading));
   const Meaning meaning = column_of(text).meaning;
@@ -187,6 +187,17 @@ std::optional<std::size_t> column_added_to(std::span<const std::string> headings
   return std::nullopt;
 }
 
+/// The column of a model beside those of drafters, the only one without: "medusa | vicuna", "Qwen-8B + EAGLE3 |
+/// Qwen-8B".
+std::optional<std::size_t> column_of_model(std::span<const std::string> headings) {
+  static const RE2 model(R"((?i)(?:vicuna|llama|qwen|mistral|gemma)[\w.-]*(?: \d+b)?)");
+  const auto is_model = [](const std::string& one) { return RE2::FullMatch(one, model) && !is_arm(one); };
+  const auto first = std::ranges::find_if(headings, is_model);
+  const auto other = [&](const std::string& one) { return is_model(one) && one != *first; };
+  if (first == headings.end() || std::ranges::any_of(headings, other)) return std::nullopt;
+  return static_cast<std::size_t>(first - headings.begin());
+}
+
 /// If headings name only arms, the cells give the metric; the arm without speculation comes first. Throws
 /// RejectedRecord if the cells do not show it; nothing is split if the table has other speeds, or only one arm.
 void split_bare_arms(std::span<const std::string> headings, std::span<const TableRow> rows,
@@ -201,11 +212,17 @@ void split_bare_arms(std::span<const std::string> headings, std::span<const Tabl
     arms.insert(arm_named(headings[i]).plain ? arms.begin() : arms.end(), i);
   }
   std::vector<std::string> names(headings.begin(), headings.end());
-  const auto base =
-      arms.empty() || arm_named(headings[arms.front()]).plain ? std::nullopt : column_added_to(headings, arms, rows);
+  std::optional<std::size_t> base;
+  if (!arms.empty() && !arm_named(headings[arms.front()]).plain) {
+    base = column_added_to(headings, arms, rows);
+    if (!base) base = column_of_model(headings);
+  }
   if (base) {
-    arms.insert(arms.begin(), *base);
-    names[*base] = "baseline (" + names[*base] + ")";
+    for (std::size_t i = 0; i < headings.size(); ++i) {
+      if (headings[i] != headings[*base]) continue;
+      arms.insert(arms.begin(), i);
+      names[i] = "baseline (" + headings[i] + ")";
+    }
   }
   if (arms.size() < 2) return;
   std::string measure = rows.empty() ? "tok/s" : measure_of_cells(arms, rows);
@@ -276,25 +293,38 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
                                                            : headings[i]);
   }
   table.headings.insert(table.headings.end(), measures.begin(), measures.end());
-  // For each arm, the columns of its cells; the number of columns means an empty cell.
+  // For each arm, the columns of its cells; the number of columns means an empty cell. "MTP | base | MTP | base" are
+  // repeated runs.
   std::vector<std::vector<std::size_t>> columns;
+  std::vector<std::string> names;  // of the arms of `columns`
   for (const std::string& arm : arms) {
     const bool plain = arm_named(arm).plain;
-    std::vector<std::size_t>& of_arm = columns.emplace_back();
+    std::vector<std::size_t> of_shared;
     for (const std::size_t i : shared) {
       const Meaning meaning = column_of(headings[i]).meaning;
       const bool of_drafts = is_acceptance(meaning) || meaning == Meaning::gamma;
-      of_arm.push_back(of_drafts && plain ? headings.size() : i);
+      of_shared.push_back(of_drafts && plain ? headings.size() : i);
     }
-    for (const std::string& measure : measures) {
-      const auto of = std::ranges::find_if(
-          split, [&](const auto& cell) { return cell && cell->arm == arm && cell->measure == measure; });
-      of_arm.push_back(static_cast<std::size_t>(of - split.begin()));
+    std::vector<std::ptrdiff_t> from(measures.size(), 0);  // where the next one of each measure may be
+    for (bool found = true; found;) {
+      found = false;
+      std::vector<std::size_t> of_arm = of_shared;
+      for (std::size_t i = 0; i < measures.size(); ++i) {
+        const auto of = std::find_if(split.begin() + from[i], split.end(), [&](const auto& cell) {
+          return cell && cell->arm == arm && cell->measure == measures[i];
+        });
+        found = found || of != split.end();
+        from[i] = of == split.end() ? std::ssize(split) : of - split.begin() + 1;
+        of_arm.push_back(static_cast<std::size_t>(of - split.begin()));
+      }
+      if (!found) break;
+      columns.push_back(std::move(of_arm));
+      names.push_back(arm);
     }
   }
   for (const TableRow& row : rows) {
-    for (std::size_t arm = 0; arm < arms.size(); ++arm) {
-      TableRow one{.cells = {arms[arm]}, .line = row.line};
+    for (std::size_t arm = 0; arm < names.size(); ++arm) {
+      TableRow one{.cells = {names[arm]}, .line = row.line};
       for (const std::size_t column : columns[arm])
         one.cells.push_back(column < row.cells.size() ? row.cells[column] : "");
       table.rows.push_back(std::move(one));

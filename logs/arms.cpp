@@ -82,4 +82,27 @@ std::optional<Arm> arm_in_text(std::string_view text) {
   return arm;
 }
 
+std::string without_repetition(std::string_view name) {
+  static const RE2 brackets(R"(\([^)]*\))");
+  static const RE2 repetition(
+      R"((?i)(?:\b(?:run|trial|try|rep(?:eat)?|round|seed|again)\b|#)[ #:=]*\d*|\b\d+(?:st|nd|rd|th)\b)");
+  static const RE2 other(R"([^\w]+|_)");
+  std::string rest(name);
+  RE2::GlobalReplace(&rest, brackets, " ");
+  RE2::GlobalReplace(&rest, repetition, " ");
+  RE2::GlobalReplace(&rest, other, " ");
+  return in_lower_case(trimmed(rest));
+}
+
+std::string without_arm(std::string_view name) {
+  static const RE2 arm(
+      R"((?i)\b(?:no|non|without|with|w/o|plain|base(?:line)?|vanilla|autoregressive|ar|on|off|none|disabled|enabled|mtp)"
+      R"(|nextn|eagle|dflash2?|medusa|n-?gram|spec\w*|decod\w*|draft\w*|sd|(?:k|n|gamma|n[-_ ]max|depth) ?=? ?\d+)\b)");
+  static const RE2 blanks(" +");
+  std::string rest = without_repetition(name);
+  RE2::GlobalReplace(&rest, arm, " ");
+  RE2::GlobalReplace(&rest, blanks, " ");
+  return std::string(trimmed(rest));
+}
+
 }  // namespace foredraft::logs

@@ -25,4 +25,11 @@ struct Arm {
 /// Whether words say that the speed next to them is none of output: "prompt processing", "peak".
 [[nodiscard]] bool names_other_speed(std::string_view text);
 
+/// The name without the words that name its arm, and without what tells repeated runs apart: "code" of "MTP K=3, code
+/// (run 2)". In lower case, with blanks for all else than letters and digits.
+[[nodiscard]] std::string without_arm(std::string_view name);
+
+/// The name without what tells repeated runs apart, nor what stands in brackets: "MTP run 2" as "mtp".
+[[nodiscard]] std::string without_repetition(std::string_view name);
+
 }  // namespace foredraft::logs

@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <iterator>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
@@ -52,6 +55,110 @@ void RunCaptions::name_runs(LogContents& contents) const {
   }
 }
 
+namespace {
+
+/// Tables of one setup.
+struct Setup {
+  std::string words = {};  ///< of their captions, besides those of their arms
+  std::string name = {};
+  std::vector<const Observation*> runs = {};
+};
+
+/// Whether two runs that would be pooled were measured otherwise: `most` is the largest ratio of two values of one.
+bool differ(const Observation& one, const Observation& other, double most) {
+  const auto values = [](const Observation& run) {
+    return std::array{run.times.tpot_ms, run.times.iteration_ms, run.times.output_tokens_per_s, run.acceptance_length};
+  };
+  const auto first = values(one), second = values(other);
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (first[i] && second[i] && std::max(*first[i], *second[i]) > most * std::min(*first[i], *second[i])) return true;
+  }
+  return false;
+}
+
+/// True for runs without and with speculation.
+bool are_both_arms(std::span<const Observation* const> runs) {
+  const auto is = [&](Decoding decoding) {
+    return std::ranges::any_of(runs, [&](const Observation* one) { return one->decoding == decoding; });
+  };
+  return is(Decoding::plain) && is(Decoding::speculative);
+}
+
+/// Whether tables are of several setups: a run of one is also in the other, with other values; or, if their captions
+/// have other words, both have both arms, and no run is in both.
+bool are_apart(const Setup& one, const Setup& other) {
+  constexpr double repeated = 1.1, rounded = 1.02;
+  constexpr std::size_t enough = 64;  // runs of a table
+  const bool both = are_both_arms(one.runs) && are_both_arms(other.runs);
+  bool shared = false;
+  const auto some = [&](const Setup& of) { return std::span(of.runs).first(std::min(of.runs.size(), enough)); };
+  for (const Observation* first : some(one)) {
+    for (const Observation* second : some(other)) {
+      if (!may_be_pooled(*first, *second)) continue;
+      if (differ(*first, *second, both ? rounded : repeated)) return true;
+      shared = true;
+    }
+  }
+  return both && !shared && one.words != other.words;
+}
+
+/// What tells the captions of setups apart: the words besides those of arms and of loads.
+std::string setup_words(std::string_view caption) {
+  static const RE2 load(
+      R"(\b(?:concurrency|conc|batch(?: size)?|bs|np|users?|clients?) \d+\b|\b\d+ (?:users?|clients?|requests?|streams?)\b)");
+  std::string words = without_arm(caption);
+  RE2::GlobalReplace(&words, load, "");
+  return std::string(trimmed(words));
+}
+
+/// What a caption calls its table, without the marks of a heading.
+std::string name_in(std::string_view caption) {
+  constexpr std::string_view marks = " #*_:.`";
+  caption.remove_prefix(std::min(caption.find_first_not_of(marks), caption.size()));
+  return std::string(caption.substr(0, caption.find_last_not_of(marks) + 1));
+}
+
+}  // namespace
+
+void keep_tables_apart(std::span<const ReadTable> tables, LogContents& contents) {
+  constexpr std::size_t max_tables = 64, told = 24;  // characters of a name that answers show
+  static const RE2 repetition(
+      R"((?i)\b(?:run|trial|try|rep(?:eat)?|round|seed)[ #:=]*\d|\bagain\b|\d(?:st|nd|rd|th) run)");
+  std::vector<Setup> setups;
+  std::vector<std::size_t> of_table;
+  for (const ReadTable& table : tables.first(std::min(tables.size(), max_tables))) {
+    Setup here{.words = setup_words(table.caption), .name = name_in(table.caption)};
+    for (const Observation& run : contents.observations) {
+      if (run.line >= table.first_line && run.line <= table.last_line) here.runs.push_back(&run);
+    }
+    const bool repeated = RE2::PartialMatch(here.name, repetition);
+    const auto same = std::ranges::find_if(
+        setups, [&](const Setup& one) { return one.words == here.words && (repeated || !are_apart(one, here)); });
+    of_table.push_back(static_cast<std::size_t>(same - setups.begin()));
+    if (same != setups.end()) {
+      same->runs.insert(same->runs.end(), here.runs.begin(), here.runs.end());
+      if (here.name != same->name && !here.words.empty()) same->name = here.words;  // they name arms, too
+      continue;
+    }
+    const bool taken = std::ranges::any_of(
+        setups, [&](const Setup& one) { return one.name.substr(0, told) == here.name.substr(0, told); });
+    if (here.name.empty() || taken)
+      here.name = fmt::format("table {}{}{}", of_table.size(), here.name.empty() ? "" : ": ", here.name);
+    setups.push_back(std::move(here));
+  }
+  bool apart = false;
+  for (std::size_t i = 0; i < setups.size(); ++i) {
+    for (std::size_t j = i + 1; j < setups.size(); ++j) apart = apart || are_apart(setups[i], setups[j]);
+  }
+  for (std::size_t i = 0; apart && i < of_table.size(); ++i) {
+    for (Observation& run : contents.observations) {
+      if (run.line < tables[i].first_line || run.line > tables[i].last_line) continue;
+      auto& kind = run.stratum.category;
+      kind = setups[of_table[i]].name + (kind ? " / " + *kind : "");
+    }
+  }
+}
+
 void tell_unused_rows(LogContents& contents) {
   const auto is_unknown = [](const Observation& one) { return one.decoding == Decoding::unknown; };
   const auto first = std::ranges::find_if(contents.observations, is_unknown);
@@ -60,8 +167,8 @@ void tell_unused_rows(LogContents& contents) {
   contents.warnings.push_back(
       {.code = "W18",
        .line = first->line,
-       .message = fmt::format("{} rows are not compared: call those that speculate \"MTP\", the others \"baseline\"",
-                              unknown)});
+       .message = fmt::format("{} not compared: call those that speculate \"MTP\", the others \"baseline\"",
+                              unknown == 1 ? "a row is" : fmt::format("{} rows are", unknown))});
 }
 
 }  // namespace foredraft::logs

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +33,17 @@ class RunCaptions {
   };
   std::vector<Caption> captions_ = {};
 };
+
+/// A table of which runs were read.
+struct ReadTable {
+  std::int64_t first_line = 0, last_line = 0;  ///< of its rows
+  std::string caption = {};                    ///< the line above it
+};
+
+/// Several tables of one log that measure the same run otherwise are of several setups: what is above them, or their
+/// number, becomes the kind of their prompts. Tables of one setup are those whose captions have the same words besides
+/// those of their arms, and whose runs agree, and tables of repeated runs.
+void keep_tables_apart(std::span<const ReadTable> tables, LogContents& contents);
 
 /// Warns of rows of a table that do not say whether they speculate, beside others that do: they are not compared.
 void tell_unused_rows(LogContents& contents);

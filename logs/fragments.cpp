@@ -108,8 +108,11 @@ class KeyLineReader final : public LineReader {
     if (run.rate) run.gamma = gamma_of_rate(1.0 + run.accepted_per_step.value_or(emitted - 1.0), *run.rate);
     Observation request = observation_of(run, Decoding::speculative, contents);
     request.span = Span::request;
-    for (const std::string_view option : {"--target ", "--model "}) {
-      if (const auto model = text_after(text, option, " ")) request.stratum.category = std::string(*model);
+    for (const std::string_view option : {"--target ", "--model ", "target=", "model="}) {
+      auto model = text_after(text, option, " ");
+      if (!model || request.stratum.category) continue;
+      request.stratum.category = model->substr(model->find_last_of('/') + 1);
+      request.span = Span::run;  // whose kinds are kept apart
     }
     contents.observations.push_back(std::move(request));
     return true;

@@ -33,6 +33,7 @@ class HeadedTable {
     keep_first_of_each();
     tell_apart();
     tell_sums();
+    tell_setups();
     tell_namesakes();
   }
 
@@ -68,6 +69,7 @@ class HeadedTable {
   void tell_zero();
   void tell_rate();
   void tell_sums();
+  void tell_setups();
   void tell_namesakes();
   [[noreturn]] void refuse(Meaning meaning, std::string_view why, std::string_view call_it) const;
 
@@ -88,6 +90,8 @@ class HeadedTable {
   bool names_plain_ = false;                           ///< a row says that it is plain: K = 0 beside it is another arm
   bool chunks_ = false;                                ///< an inter-token latency is that of an iteration
   std::map<std::string, std::string> additions_ = {};  ///< to the arm, by name: what else its rows have
+  bool names_subjects_ = false;                        ///< a column of models or devices names the rows
+  std::map<std::string, std::string> setups_ = {};     ///< by name: the engine, model or device that it begins with
   std::set<std::string> labels_ = {};                  ///< names that alone tell their rows from others of the same arm
   mutable std::map<std::pair<std::string, std::string>, Arm> arms_ = {};  ///< of the cells with length and name
 };

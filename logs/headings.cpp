@@ -50,7 +50,7 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
     {Meaning::output_tokens, "output tokens",
      "osl,output len,output tok,tok,generated tok,gen tok,generated,n predict,completion tok"},
     {Meaning::context_tokens, "tokens of context", "ctx,context,context tok,context len,ctx len,n kv,depth"},
-    {Meaning::temperature, "temperature", "temperature,temp"},
+    {Meaning::temperature, "temperature", "temperature,temp,sampling"},
     {Meaning::benchy_test, "test of llama-benchy", "test"},
     {Meaning::total_speed, "output tokens/s of all requests together",
      "output throughput,output tok throughput,total tok/s,aggregate tok/s,agg tok/s,system tok/s,total throughput,"

@@ -67,7 +67,9 @@ std::optional<std::string> completed(std::string_view cut) {
   std::string kept_open;
   char last = 0;  // bracket or other byte before
   const auto keep = [&](std::size_t end) {
-    if (open.empty() || open.find("[{") != std::string::npos || (open.back() == '[' && last != '}')) return;
+    // A record of a list is whole, or it is left out but for the whole records of a list in it.
+    const bool in_record = open.find("[{") != std::string::npos && !(open.ends_with("[{[") && last == '}');
+    if (open.empty() || in_record || (open.back() == '[' && last != '}')) return;
     kept = end;
     kept_open = open;
   };

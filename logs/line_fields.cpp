@@ -2,6 +2,7 @@
 #include "logs/line_fields.hpp"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -449,6 +450,12 @@ std::vector<std::string> table_cells(std::string_view line, TableLayout layout, 
   if (layout == TableLayout::commas) return csv_cells(line);
   if (layout == TableLayout::tabs) return cells_between(line, '\t');
   if (layout == TableLayout::semicolons) return cells_between(line, ';');
+  if (layout == TableLayout::list) {
+    static const RE2 item("[ \\t]*(?:[-*+] |\xE2\x80\xA2 ?)?[ \\t]*([^:|]+):[*`~ \\t]*(\\d[^:|]*)", RE2::Latin1);
+    std::string name, value;
+    if (!RE2::FullMatch(re2::StringPiece(line.data(), line.size()), item, &name, &value)) return {};
+    return {std::string(trimmed(name)), std::string(trimmed(value))};
+  }
   if (layout == TableLayout::blanks) {
     line = line.substr(0, line.find("  <"));  // a remark behind a row: "<- best"
     std::vector<std::string> cells = aligned_cells(line, 2);
@@ -457,9 +464,12 @@ std::vector<std::string> table_cells(std::string_view line, TableLayout layout, 
   }
   const std::string text = with_plain_bars(line);
   std::string_view inner = trimmed(text);
-  if (inner.starts_with('|')) inner.remove_prefix(1);
-  if (inner.ends_with('|')) inner.remove_suffix(1);
-  return cells_between(inner, '|');
+  const bool open = inner.starts_with('|'), closed = inner.ends_with('|');
+  if (closed) inner.remove_suffix(1);
+  std::vector<std::string> cells = cells_between(inner, '|');
+  // Where bars only stand between cells, the first one is empty.
+  if (open && !cells.empty() && (closed || cells.size() != count)) cells.erase(cells.begin());
+  return cells;
 }
 
 bool is_ruling(std::string_view line) {

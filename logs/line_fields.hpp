@@ -161,13 +161,14 @@ template <class Reader>
 [[nodiscard]] std::vector<std::string> csv_cells(std::string_view line);
 
 /// What separates the cells of a table.
-enum class TableLayout { commas, bars, tabs, semicolons, blanks };
+enum class TableLayout { commas, bars, tabs, semicolons, blanks, list };
 
 /// The separator of a header.
 [[nodiscard]] TableLayout layout_of(std::string_view header);
 
 /// The cells of a line, trimmed. Bars may be box-drawing characters and may also enclose the line. Two or more blanks
-/// separate cells; single ones do too if only that gives `count` cells.
+/// separate cells; single ones do too if only that gives `count` cells. Of a list: what is before the colon and a
+/// number after it, "- MTP K=2: 55"; nothing for another line.
 [[nodiscard]] std::vector<std::string> table_cells(std::string_view line, TableLayout layout, std::size_t count = 0);
 
 /// True for a row of only lines, such as the one below a header.

@@ -233,6 +233,7 @@ bool LogReader::State::skip_rest_of_line() {
   const std::size_t end = rest().find('\n');
   in_dull_line_ = end == std::string_view::npos;
   advance(in_dull_line_ ? rest().size() : end + 1);
+  if (formats_.has_rows()) caption_.clear();  // a row is none of the next table
   return !in_dull_line_;
 }
 

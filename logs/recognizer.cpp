@@ -9,8 +9,11 @@
 
 #include "core/documents.hpp"
 #include "core/names.hpp"
+#include "logs/arms.hpp"
+#include "logs/line_fields.hpp"
 #include "logs/log_reader.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/table_shapes.hpp"
 #include "logs/wrapped_lines.hpp"
 
 namespace foredraft::logs {
@@ -25,13 +28,8 @@ namespace {
 
 constexpr std::string_view list_formats = "run `foredraft list formats`";
 
-/// Maximum number of rows that are read as one table.
-constexpr std::size_t max_table_rows = 10'000;
-
-/// Limits for records of users' own scripts: keys, bytes of a cell, levels of nesting, values offered per document, and
-/// the number of other values after which the search ends.
-constexpr std::size_t max_record_keys = 64;
-constexpr std::size_t max_record_cell = 200;
+/// Limits for records of users' own scripts: levels of nesting, values offered per document, and the number of other
+/// values after which the search ends.
 constexpr std::size_t max_record_depth = 4;
 constexpr std::size_t max_offers = 100'000;
 constexpr std::size_t max_other_records = 10'000;
@@ -152,6 +150,7 @@ LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
   }
   captions_.name_runs(contents_);
   launches_.name_runs(contents_);
+  keep_tables_apart(read_tables_, contents_);
   tell_unused_rows(contents_);
   contents_.lines = lines;
   for (Problem& problem : table_problems_) {
@@ -268,62 +267,6 @@ bool Recognizer::offer_value(const JsonValue& value, std::span<const int> matchi
   return read;
 }
 
-/// Keeps an object whose keys are headings of a table. Nested objects of numbers count as their members; an object with
-/// other nesting is no record.
-void Recognizer::keep_record(const JsonValue& value, std::int64_t line) {
-  if (table_format_ == nullptr || !value.is_object() || records_.size() == max_table_rows) return;
-  const auto is_scalar = [](const JsonValue& member) { return !member.is_structured(); };
-  Record record{.headings = {}, .row = {.cells = {}, .line = line}};
-  const auto add = [&](const JsonValue& cell) {
-    if (cell.is_null() || cell.source().size() > max_record_cell || record.headings.size() == max_record_keys) return;
-    const std::string heading = cell.key();
-    if (std::ranges::find(record.headings, heading) != record.headings.end()) return;
-    record.headings.push_back(heading);
-    record.row.cells.push_back(cell.is_string() ? cell.string() : std::string(cell.source()));
-  };
-  bool is_record = true;
-  for (const JsonValue& member : value) {
-    is_record = is_record && std::ranges::all_of(member, is_scalar);
-    if (is_scalar(member)) add(member);
-    if (member.is_object())
-      std::ranges::for_each(member, [&](const JsonValue& inner) {
-        if (is_scalar(inner)) add(inner);
-      });
-  }
-  is_record =
-      is_record && record.headings.size() >= 2 && std::get<TableFormat>(table_format_->reads).claims(record.headings);
-  if (is_record) {
-    records_.push_back(std::move(record));
-  } else {
-    ++other_records_;
-  }
-}
-
-/// Reads the kept records as one table.
-void Recognizer::read_records() {
-  Table table{.format = table_format_,
-              .csv = nullptr,
-              .whole = &std::get<TableFormat>(table_format_->reads),
-              .layout = TableLayout::commas,
-              .columns = {}};
-  for (const Record& record : records_) {
-    for (const std::string& heading : record.headings) {
-      if (std::ranges::find(table.columns, heading) == table.columns.end()) table.columns.push_back(heading);
-    }
-    if (table.columns.size() > max_record_keys) return;
-  }
-  for (Record& record : records_) {
-    TableRow row{.cells = std::vector<std::string>(table.columns.size()), .line = record.row.line};
-    for (std::size_t i = 0; i < record.headings.size(); ++i) {
-      const auto column = std::ranges::find(table.columns, record.headings[i]) - table.columns.begin();
-      row.cells[static_cast<std::size_t>(column)] = std::move(record.row.cells[i]);
-    }
-    table.rows.push_back(std::move(row));
-  }
-  table_ = std::move(table);
-  end_table();
-}
-
 std::optional<std::string> Recognizer::texts(std::string_view text) {
   if (!document_.read(text)) return std::nullopt;
   for (std::string& texts : wrapped_texts(document_.value())) {
@@ -368,11 +311,30 @@ void Recognizer::note_resembled(std::string_view text, std::span<const int> matc
   }
 }
 
+/// Begins a list of arms if the line is a title with the unit of its numbers: "Throughput (tok/s):", "- plain: 41".
+bool Recognizer::title(std::string_view line) {
+  constexpr std::size_t max_title = 100;
+  if (table_format_ == nullptr || line.size() > max_title || line.find_first_of("|\t") != line.npos) return false;
+  std::string measure = measure_in_caption(line);
+  if (measure.empty()) return false;
+  table_ = {.format = table_format_,
+            .csv = nullptr,
+            .whole = &std::get<TableFormat>(table_format_->reads),
+            .layout = TableLayout::list,
+            .columns = {"config", std::move(measure)},
+            .caption = std::string(line)};
+  return true;
+}
+
 void Recognizer::header(std::string_view line, std::int64_t number, std::string_view caption) {
   line_ = number;
   const TableLayout layout = layout_of(line);
   std::vector<std::string> columns = table_cells(line, layout);
-  if (columns.size() < 2) return;
+  if (trimmed(line).ends_with(':') && title(line)) return;
+  if (columns.size() < 2) {
+    title(line);
+    return;
+  }
   for (const LogFormat* format : formats_) {
     const auto* const csv = std::get_if<CsvFormat>(&format->reads);
     const auto* const whole = std::get_if<TableFormat>(&format->reads);
@@ -382,6 +344,7 @@ void Recognizer::header(std::string_view line, std::int64_t number, std::string_
     if (sound) table_ = Table{format, csv, whole, layout, std::move(columns), std::string(caption)};
     return;
   }
+  title(line);
 }
 
 bool Recognizer::row(std::string_view line, std::int64_t number) {
@@ -412,7 +375,10 @@ bool Recognizer::row(std::string_view line, std::int64_t number) {
 
 bool Recognizer::row_of_whole(std::string_view line, std::int64_t number) {
   if (is_ruling(line)) return true;
+  const bool list = table_->layout == TableLayout::list;
+  if (list && table_->rows.empty() && trimmed(line).empty()) return true;
   std::vector<std::string> cells = table_cells(line, table_->layout, table_->columns.size());
+  if (list && !cells.empty() && !arm_in_text(cells.front()) && !arm_named(cells.front()).plain) cells.clear();
   if (cells.size() != table_->columns.size()) {
     end_table();
     return false;
@@ -435,7 +401,10 @@ void Recognizer::end_table() {
   try {
     const std::size_t before = contents_.observations.size();
     table.whole->read({.headings = table.columns, .rows = table.rows, .caption = table.caption}, contents_);
-    if (contents_.observations.size() > before) claimed(*table.format, [] { return true; });
+    if (contents_.observations.size() == before) return;
+    read_tables_.push_back(
+        {.first_line = table.rows.front().line, .last_line = table.rows.back().line, .caption = table.caption});
+    claimed(*table.format, [] { return true; });
   } catch (const RejectedRecord& rejected) {
     for (const Problem& problem : rejected.problems()) {  // a long table would repeat them
       const bool told = std::ranges::any_of(table_problems_, [&](const Problem& one) {

@@ -49,6 +49,9 @@ struct Anchors {
   std::optional<RE2> records = {};     ///< of tables in any heading
 };
 
+/// Maximum number of rows that are read as one table.
+inline constexpr std::size_t max_table_rows = 10'000;
+
 /// Offers the lines, values and tables of a log to the formats, and collects their results.
 class Recognizer {
  public:
@@ -72,6 +75,7 @@ class Recognizer {
   /// Begins a table if the line is the header of one; `caption`: the line above it.
   void header(std::string_view line, std::int64_t number, std::string_view caption);
   [[nodiscard]] bool in_table() const { return table_.has_value(); }
+  [[nodiscard]] bool has_rows() const { return table_ && (table_->begun || !table_->rows.empty()); }
   /// The next line in a table; false if it ends the table, and may be anything.
   bool row(std::string_view line, std::int64_t number);
 
@@ -110,6 +114,7 @@ class Recognizer {
     TableRow row;
   };
 
+  bool title(std::string_view line);
   bool row_of_whole(std::string_view line, std::int64_t number);
   void end_table();
   bool offer(Lines& lines, std::string_view line);
@@ -144,6 +149,7 @@ class Recognizer {
   std::optional<RE2> record_anchor_ = {};     ///< of its headings
   std::vector<Record> records_ = {};          ///< read if the log has nothing else
   std::size_t other_records_ = 0;             ///< that were none
+  std::vector<ReadTable> read_tables_ = {};   ///< of `table_format_`
   std::vector<Problem> table_problems_ = {};  ///< of tables that could not be read
   bool on_trial_ = false;                     ///< a rejection is not an error now
   bool took_something_ = false;

@@ -120,8 +120,8 @@ void HeadedTable::tell_names() {
   }
   const auto subject = at(Meaning::subject);
   tell_switch();
-  if (subject && !has(Meaning::name) && !has(Meaning::gamma) && names_arms(*subject))
-    columns_[*subject].meaning = Meaning::name;
+  names_subjects_ = subject && !has(Meaning::name) && !has(Meaning::gamma) && names_arms(*subject);
+  if (names_subjects_) columns_[*subject].meaning = Meaning::name;
 }
 
 /// A heading that may count is no draft length beside one that may not, and a number no name beside another name.

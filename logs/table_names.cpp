@@ -38,27 +38,11 @@ bool is_same(const Arm& one, const Arm& other) {
          one.speculative == other.speculative;
 }
 
-/// The name without what tells repeated runs apart, nor what stands in brackets: "MTP run 2" as "mtp".
-std::string without_repetition(std::string_view name) {
-  static const RE2 brackets(R"(\([^)]*\))");
-  static const RE2 repetition(
-      R"((?i)(?:\b(?:run|trial|try|rep(?:eat)?|round|seed|again)\b|#)[ #:=]*\d*|\b\d+(?:st|nd|rd|th)\b)");
-  static const RE2 other(R"([^\w]+|_)");
-  std::string rest(name);
-  RE2::GlobalReplace(&rest, brackets, " ");
-  RE2::GlobalReplace(&rest, repetition, " ");
-  RE2::GlobalReplace(&rest, other, " ");
-  return in_lower_case(trimmed(rest));
-}
-
-/// The name without the words of its arm: "code" of "MTP K=3, code" and of "code, no speculation".
-std::string without_arm(std::string_view name) {
-  static const RE2 arm(
-      R"((?i)\b(?:no|non|without|with|w/o|plain|base(?:line)?|vanilla|autoregressive|ar|on|off|none|disabled|enabled|mtp)"
-      R"(|nextn|eagle|dflash2?|medusa|n-?gram|spec\w*|decod\w*|draft\w*|sd|(?:(?:k|n|gamma|n[-_ ]max|depth) ?=? ?)?\d+)\b)");
-  std::string rest = without_repetition(name);
-  RE2::GlobalReplace(&rest, arm, " ");
-  static const RE2 blanks(" +");
+/// The name without the words and the numbers of its arm: "code" of "MTP K=3, code" and of "code, no speculation".
+std::string kind_in(std::string_view name) {
+  static const RE2 number(R"(\b\d+\b)"), blanks(" +");
+  std::string rest = without_arm(name);
+  RE2::GlobalReplace(&rest, number, " ");
   RE2::GlobalReplace(&rest, blanks, " ");
   return std::string(trimmed(rest));
 }
@@ -103,6 +87,36 @@ void HeadedTable::tell_sums() {
   }
 }
 
+/// Rows of several engines, or models and devices where a column of these names the rows, are of several setups: the
+/// speculation of one is not compared with the plain run of another. A name that continues another one is of the same.
+void HeadedTable::tell_setups() {
+  static const RE2 engine(
+      R"((?i)(?:.*[^a-z])?((?:vllm|sglang|tensorrt-?llm|trt-?llm|(?:ik_)?llama\.cpp|ollama|lm ?studio|mlx(?:[-_](?:lm|vlm))?)"
+      R"(|exllama\w*|tgi|lmdeploy|k?transformers)(?:[ v]*\d+(?:\.\d+)+)?)(?:[^a-z].*)?)");
+  std::map<std::string, std::string> words;  // by name
+  std::map<std::string, std::string> begin;  // by words
+  for (const TableRow& row : rows_) {
+    const std::string name = bare_cell(text(row, Meaning::name));
+    std::string setup;
+    if (names_subjects_) {
+      setup = trimmed(std::string_view(name).substr(0, name.find_first_of("+,(;")));
+    } else if (!RE2::FullMatch(name, engine, &setup)) {
+      continue;
+    }
+    if (const std::string of = without_arm(setup); !of.empty()) begin.emplace(words[name] = of, setup);
+  }
+  constexpr std::size_t max_setups = 256;  // more are no engines or models
+  if (begin.size() > max_setups) return;
+  std::set<std::string> several;
+  for (const auto& [name, of] : words) {
+    const auto shortest = std::ranges::find_if(
+        begin, [&](const auto& one) { return of == one.first || of.starts_with(one.first + " "); });
+    setups_[name] = shortest->second;
+    several.insert(shortest->second);
+  }
+  if (several.size() < 2) setups_.clear();
+}
+
 /// Rows of one arm that nothing but their names tells apart: of kinds of prompts or settings, if the names of plain and
 /// of drafting rows have the same words besides those of their arms, else of arms of their own.
 void HeadedTable::tell_namesakes() {
@@ -116,10 +130,11 @@ void HeadedTable::tell_namesakes() {
     const std::string name = bare_cell(text(row, Meaning::name));
     const Arm arm = arm_of(row);
     if (name.empty() || additions_.contains(name)) continue;
-    (arm.plain ? plain : drafts).insert(without_arm(name));
+    (arm.plain ? plain : drafts).insert(kind_in(name));
     std::string key = fmt::format("{} {} {} {}", arm.plain, arm.gamma.value_or(-1.0), arm.drafter.value_or(""),
                                   temperature_of(row).value_or(-1.0));
     for (const Meaning other : others) key += "|" + std::string(text(row, other));
+    if (const auto setup = setups_.find(name); setup != setups_.end()) key += "|" + setup->second;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (columns_[i].meaning == Meaning::subject) key += "|" + row.cells[i];
     }
@@ -129,7 +144,7 @@ void HeadedTable::tell_namesakes() {
   if (plain.size() > 1 && plain == drafts) {
     for (const TableRow& row : rows_) {
       const std::string name = bare_cell(text(row, Meaning::name));
-      if (!name.empty()) additions_.emplace(name, without_arm(name));
+      if (!name.empty()) additions_.emplace(name, kind_in(name));
     }
     return;
   }
@@ -140,11 +155,11 @@ void HeadedTable::tell_namesakes() {
 
 /// As its column says, else the name of its arm: "MTP k=2, temp 0.7".
 std::optional<double> HeadedTable::temperature_of(const TableRow& row) const {
-  if (has(Meaning::temperature)) return value(row, Meaning::temperature);
+  const Meaning in = has(Meaning::temperature) ? Meaning::temperature : Meaning::name;
+  if (in == Meaning::temperature && value(row, in)) return value(row, in);
   static const RE2 temperature(R"((?i).*\b(?:temp(?:erature)?|T) ?=? ?(\d(?:\.\d+)?)(?:[^\d.].*)?)");
   double stated = 0.0;
-  return RE2::FullMatch(bare_cell(text(row, Meaning::name)), temperature, &stated) ? std::optional(stated)
-                                                                                   : std::nullopt;
+  return RE2::FullMatch(bare_cell(text(row, in)), temperature, &stated) ? std::optional(stated) : std::nullopt;
 }
 
 }  // namespace foredraft::logs

@@ -2,6 +2,7 @@
 #include "logs/headed_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <re2/re2.h>
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 #include <cstddef>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -162,8 +164,10 @@ std::string HeadedTable::kind_of(const TableRow& row) const {
     if (columns_[i].meaning != Meaning::subject || row.cells[i].empty() || std::ranges::all_of(rows_, same)) continue;
     kind += (kind.empty() ? "" : " / ") + bare_cell(row.cells[i]);
   }
-  const auto added = additions_.find(bare_cell(text(row, Meaning::name)));
-  if (added != additions_.end() && !added->second.empty()) kind += (kind.empty() ? "" : " / ") + added->second;
+  for (const auto* told : {&setups_, &additions_}) {
+    const auto added = told->find(bare_cell(text(row, Meaning::name)));
+    if (added != told->end() && !added->second.empty()) kind += (kind.empty() ? "" : " / ") + added->second;
+  }
   return kind;
 }
 
@@ -183,6 +187,9 @@ std::string HeadedTable::read_as() const {
     read += fmt::format("{}{} = {}{}", read.empty() ? "" : "; ",
                         column.heading.empty() ? "first column" : column.heading, words_of(column.meaning), unit);
   }
+  std::set<std::string> setups;
+  for (const auto& [name, setup] : setups_) setups.insert(setup);
+  if (!setups.empty()) read += fmt::format("; not compared with each other: rows of {}", fmt::join(setups, ", "));
   for (const auto& [name, added] : additions_) read += fmt::format("; {} = with {}", name, added);
   return fmt::format("read as: {}{}{}", read, ignored.empty() ? "" : "; not read: ", ignored);
 }

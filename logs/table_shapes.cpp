@@ -111,7 +111,7 @@ bool holds_speeds(std::span<const TableRow> rows, std::size_t column) {
 std::string measure_in_caption(std::string_view caption) {
   static const RE2 time(R"((?i).*(?:\btpot\b|time per (?:output )?token|ms ?/ ?tok|ms per tok).*)");
   static const RE2 milliseconds(R"((?i).*(?:[^a-z]|^)ms(?:[^a-z].*|$))");
-  static const RE2 speed(R"((?i).*(?:\bt(?:o?ks?|oken|okens)?(?:/| per )s(?:ec|econd)?\b|\btps\b).*)");
+  static const RE2 speed(R"((?i).*(?:\bt(?:o?ks?|oken|okens)?(?:/| per )s(?:ecs?|econds?)?\b|\btps\b).*)");
   static const RE2 other(R"((?i).*(?:prompt|prefill|\bpp\b|ttft|first token|input).*)");
   const re2::StringPiece text(caption.data(), caption.size());
   const bool is_time = RE2::FullMatch(text, time);

@@ -32,7 +32,8 @@ constexpr std::string_view headings_anchor =
     R"(|\bdecode[ \t*]*(?:[|,;\t]|  )|^[ \t>]*\|[ \t*]*(?:run|mode|config\w*|method|arm|setup|variant|metrics?|condition|\xE6\x8C\x87\xE6\xA0\x87)[ \t*]*\|)"
     R"(|(?:concurrency|batch size|bs|users|\bnp) ?=? ?\d+[ \t*]*(?:[|,;\t]|$)|akzeptanz|durchsatz|\xE6\x8E\xA5\xE5\x8F\x97|\xE5\x90\x9E\xE5\x90\x90)"
     R"(|^[ \t>]*\|?[ \t*]*(?:metrics?|measure\w*|quantity|statistic|parameter|result|\xE6\x8C\x87\xE6\xA0\x87)?[ \t*]*[|,;\t].*)"
-    R"((?:\bk ?= ?\d|baseline|plain|vanilla|without|\boff\b|mtp|eagle|dflash|no[- ]spec|\bspec|n[-_ ]max))"
+    R"((?:\bk ?= ?\d|baseline|plain|vanilla|without|\boff\b|mtp|eagle|dflash|medusa|no[- ]spec|\bspec|n[-_ ]max))"
+    R"(|^[ \t]*\w+[ \t]+(?:plain|base(?:line)?|vanilla|off)[ \t]+[-+]*(?:mtp|eagle|dflash|spec)\S*(?:[ \t]+\S+)?[ \t]*$)"
     R"(|[|,;\t][ \t*]*\+ ?(?:mtp|eagle|dflash|spec|draft|n-?gram))";
 
 /// Something measured beside something that tells its rows apart, and most headings known where nothing draws the
@@ -106,7 +107,8 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   ShapedTable table;
   for (const std::string& heading : written.headings) table.headings.push_back(bare_cell(heading));
   table.rows = meant_rows(table.headings, written.rows);
-  const std::string measure = measure_in_caption(written.caption);
+  std::string measure = measure_in_caption(written.caption);
+  if (measure.empty() && table.headings.front().starts_with('(')) measure = measure_in_caption(table.headings.front());
   if (auto by_load = table_by_load(table.headings, table.rows, measure)) {
     table = *std::move(by_load);
   } else if (auto by_arm = table_by_arm(table.headings, table.rows, measure)) {
@@ -118,10 +120,10 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   table = with_caption(std::move(table), written.caption, arm);
   const std::size_t before = contents.observations.size();
   HeadedTable(table.headings, table.rows).read(contents);
+  const auto named = arm_in_caption(written.caption);
   for (Observation& run : std::span(contents.observations).subspan(before)) {
-    if (!arm || run.decoding != Decoding::unknown) continue;
-    run.decoding = Decoding::speculative;
-    run.drafter = arm->drafter;
+    if (arm && run.decoding == Decoding::unknown) run.decoding = Decoding::speculative;
+    if (named && run.decoding == Decoding::speculative) note(run.drafter, named->drafter);
   }
 }
 

@@ -276,19 +276,9 @@ std::string by_gamma_text(const answers::Advice& advice) {
 
 std::size_t line_count(std::string_view text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
 
-/// The first warning of each code, in at most `lines` lines, then the codes of the others.
-std::string warnings_text(const answers::Advice& advice, std::size_t lines) {
-  std::vector<std::string> texts = answers::warning_lines(advice.warnings);
-  if (texts.empty()) return "";
-  for (std::size_t shown = texts.size();; --shown) {
-    std::string text =
-        fmt::format("{}", fmt::join(texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(shown), "; "));
-    constexpr std::size_t code = 3;
-    for (std::size_t i = shown; i < texts.size(); ++i)
-      text += (i > shown ? ", " : shown > 0 ? "; also " : "") + texts[i].substr(0, code);
-    text = labeled("warnings", text);
-    if (line_count(text) <= lines || shown == 0) return text;
-  }
+std::string warnings_text(const answers::Advice& advice) {
+  const std::vector<std::string> texts = answers::warning_lines(advice.warnings);
+  return texts.empty() ? "" : labeled("warnings", fmt::format("{}", fmt::join(texts, "; ")));
 }
 
 /// Text to paste, in lines of at most 100 columns: a command breaks with a backslash, JSON after a comma.
@@ -324,8 +314,8 @@ std::string settings_text(std::string_view settings) {
 
 }  // namespace
 
-/// At most twelve lines, not counting rows of the table after the fourth and further lines of settings. Without room,
-/// leaves out what is not needed to act; the document has everything.
+/// At most twelve lines, not counting rows of the table after the fourth and lines of settings and warnings after the
+/// first. Without room, leaves out what is not needed to act; the document has everything.
 std::string to_text(const answers::Advice& advice, std::string_view settings) {
   constexpr std::size_t most_lines = 12;
   constexpr std::size_t short_rows = 4;
@@ -340,15 +330,13 @@ std::string to_text(const answers::Advice& advice, std::string_view settings) {
   const std::size_t room = most_lines + (rows > short_rows ? rows - short_rows : 0);
   std::size_t lines = line_count(action) + line_count(evidence) + line_count(table) + line_count(cause) +
                       line_count(next) + (use.empty() ? 0 : 1);
-  // It may be the cause, so it takes precedence over all but one line of warnings.
+  // It may be the cause, so it takes precedence over the lines below.
   std::string prefill = prefill_text(advice, false);
   if (lines + line_count(prefill) + 1 > room) prefill = prefill_text(advice, true);
   if (lines + line_count(prefill) + 1 > room) prefill.clear();
   lines += line_count(prefill);
-  constexpr std::size_t max_full_warnings = 2;
-  const std::size_t left = room - std::min(room, lines);
-  const std::string warnings = warnings_text(advice, std::clamp<std::size_t>(left, 1, max_full_warnings));
-  lines += line_count(warnings);
+  const std::string warnings = warnings_text(advice);
+  if (!warnings.empty()) ++lines;
   const auto if_it_fits = [&](const std::string& text) {
     if (lines + line_count(text) > room) return std::string();
     lines += line_count(text);

@@ -374,4 +374,55 @@ TEST_CASE("counts without positions do not hide those that have them") {
   CHECK(advice.loads.size() == 2);
 }
 
+TEST_CASE("steps whose accepted drafts were not counted are not too few of them") {
+  logs::Observation steps{.span = logs::Span::run, .decoding = logs::Decoding::speculative};
+  steps.acceptance = logs::AcceptanceCounts{.steps = 90};
+  const Advice advice = answers::advise({.logs = {log_as_is({steps})}});
+  CHECK_FALSE(names(advice, "too_few"));
+  CHECK_THAT(advice.action, Catch::Contains("90 verification steps") && Catch::Contains("no accepted drafts"));
+  CHECK_THAT(advice.next, Catch::Contains("accepted"));
+}
+
+TEST_CASE("runs of which nothing says whether they speculate do so beside those of --plain") {
+  logs::Observation unknown = plain(1, 8.0);
+  unknown.decoding = logs::Decoding::unknown;
+  const answers::AdviceQuestion alone{.logs = {log_as_is({unknown})}};
+  CHECK_THAT(answers::advise(alone).why_not, Catch::Contains("--plain"));
+  answers::AdviceQuestion both = alone;
+  both.plain = {log_as_is({plain(1, 10.0)}, "plain.log")};
+  const Advice advice = answers::advise(both);
+  CHECK(advice.loads.at(0).speedup()->value == Approx(1.25).epsilon(rounding));
+  CHECK_THAT(advice.why_not, !Catch::Contains("--plain"));
+}
+
+TEST_CASE("an answer for several kinds of prompts says what each gains, and what each yields") {
+  const auto of_kind = [](logs::Observation run, const std::string& kind) {
+    run.span = logs::Span::run;
+    run.stratum.category = kind;
+    return run;
+  };
+  const std::vector<logs::Observation> runs{
+      of_kind(speculative(2, 1, 12.0, 0.8), "chat"), of_kind(plain(1, 10.0), "chat"),
+      of_kind(speculative(2, 1, 16.0, 0.8), "code"), of_kind(plain(1, 10.0), "code")};
+  CHECK_THAT(answers::advise({.logs = {log_as_is(runs)}}).action,
+             Catch::Contains("x at 1 request of chat") && Catch::Contains("x at 1 request of code"));
+  logs::Observation printed{.span = logs::Span::run, .decoding = logs::Decoding::speculative, .acceptance_length = 3.5};
+  logs::Observation other = of_kind(printed, "code");
+  other.acceptance_length = 1.5;
+  CHECK_THAT(answers::advise({.logs = {log_as_is({of_kind(printed, "chat"), other})}}).action,
+             Catch::Contains("3.50") && Catch::Contains("1.50"));
+}
+
+TEST_CASE("each thing that was left out is said, the first of other warnings, and how many there are more") {
+  const auto lines = answers::warning_lines(std::vector<logs::LogWarning>{{"W02", 1, "a"},
+                                                                          {"W18", 1, "b"},
+                                                                          {"W02", 2, "c"},
+                                                                          {"W18", 2, "d"},
+                                                                          {"W18", 3, "d"},
+                                                                          {"W18", 4, "e"},
+                                                                          {"W18", 5, "f"},
+                                                                          {"W18", 6, "g"}});
+  CHECK(lines == std::vector<std::string>{"W02 a", "W18 b", "W18 d", "W18 e", "W18 2 more: --json has them"});
+}
+
 }  // namespace foredraft::tests

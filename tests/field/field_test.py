@@ -88,9 +88,11 @@ def always_text(text, case, document):
                + any(row["iteration_time"] in ("interpolated", "predicted") and row["gamma"] == recommended
                      for row in load["speedup_by_gamma"])
                for load in document.get("loads", []))
-    if "suggested" in lines:  # settings of several lines count as one
+    # Settings and warnings of several lines count as one.
+    if "suggested" in lines:
         rest = lines[lines.index("suggested"):]
         lines = lines[:-len(rest) + 1] + rest[next((i for i, line in enumerate(rest) if line.startswith("warnings")), len(rest)):]
+    lines = lines[:next((i + 1 for i, line in enumerate(lines) if line.startswith("warnings")), len(lines))]
     if len(lines) > case.get("lines", LINES + max(0, rows - USUAL_ROWS)) > 0:
         yield f"{len(lines)} lines of text"
     if not any(line.startswith("evidence") for line in lines[1:]):

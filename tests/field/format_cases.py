@@ -99,3 +99,20 @@ case("31 command lines of llama-server", "advise both.log", files={"both.log":
      + llama_log([(4000, 200, None, None)] * 5)},
      json={"recommendation.gamma": 2, "loads#": 1, "loads[0].speedup.measured": near(1.60), "loads[0].plain_ms": near(20)},
      first=[r"K = 2\b", r"1\.60x"])
+
+# 84/60; the fastest row is of another engine. 36/30 and 120/80; pooled they are 1.27.
+case("32 another engine is no speculation of this one", "advise table.md", any_order=False, files={"table.md":
+     "| setup | decode tok/s |\n|---|---|\n| vLLM 0.11 + EAGLE3 | 84 |\n| vLLM 0.11 baseline | 60 |\n| SGLang 0.5 + EAGLE3 | 120 |\n"},
+     json={"loads[*].speedup.measured": near(1.40), **UNKNOWN_ERROR}, first=[r"1\.40x", r"vLLM"], forbidden=[r"2\.00x"],
+     text=[r"SGLang 0\.5"])
+case("32 two models, two tables", "advise tables.md", any_order=False, files={"tables.md": "".join(
+     f"### {model}\n\n| method | tok/s |\n|---|---|\n| baseline | {plain} |\n| MTP K=2 | {drafts} |\n\n"
+     for model, plain, drafts in (("Foo-8B", 80, 120), ("Bar-32B", 30, 36)))},
+     json={"loads#": 2, "loads[0].speedup.measured": near(1.20), "loads[1].speedup.measured": near(1.50), **UNKNOWN_ERROR},
+     headline=[r"1\.20x at [\w ]+ Bar-32B", r"1\.50x at [\w ]+ Foo-8B"])
+# 41 and 55 tokens/s below their unit.
+case("32 arms in a list", "advise list.md", any_order=False, files={
+     "list.md": "Throughput (tok/s):\n- plain: 41\n- MTP K=2: 55\n- MTP K=4: 49\n"},
+     json={"recommendation.gamma": 2, "loads[0].runs[gamma=2].speedup.measured": near(1.341),
+           "loads[0].runs[gamma=4].speedup.measured": near(1.195), **UNKNOWN_ERROR}, first=[r"K = 2\b", r"1\.34x"],
+     text=[r"W22 read as", r"W09 the concurrency"])

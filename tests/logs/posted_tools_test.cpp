@@ -164,8 +164,13 @@ TEST_CASE("SpecForge: sets without the model, with text between, the last one cu
   CHECK(partial[0].acceptance_length == 3.25);
   CHECK(partial[0].times.output_tokens_per_s == 200.0);
   const LogContents both = read_log(set("gsm8k", 4.5) + rest);
-  CHECK(both.observations.size() == 1);
-  CHECK(warns(both, "W18"));
+  REQUIRE(both.observations.size() == 2);
+  CHECK(both.observations[1].stratum.category == "mtbench");
+  CHECK(both.observations[1].requests == 2.0);
+  CHECK_FALSE(warns(both, "W18"));
+  const LogContents headless = read_log(set("gsm8k", 4.5) + cut.substr(cut.find("        {\n          \"latency\"")));
+  CHECK(headless.observations.size() == 1);
+  CHECK(warns(headless, "W18"));
 }
 
 TEST_CASE("a JSON document after the words of a logger is read") {
@@ -247,7 +252,7 @@ TEST_CASE("a benchmark's line of keys: its accepted tokens a round, with or with
     CHECK(runs[0].gamma == 3);
     CHECK(runs[0].times.tpot_ms == 40.0);
     CHECK(runs[0].times.iteration_ms == near(100.0));
-    CHECK(runs[0].stratum.category == "lab/a");
+    CHECK(runs[0].stratum.category == "a");
   }
 }
 

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "logs/recognizer.hpp"
+
+/// Objects of no format whose keys are headings, as rows of a table.
+namespace foredraft::logs {
+namespace {
+
+/// Limits for records of users' own scripts: keys, bytes of a cell.
+constexpr std::size_t max_record_keys = 64;
+constexpr std::size_t max_record_cell = 200;
+
+}  // namespace
+
+/// Keeps an object whose keys are headings of a table. Nested objects of numbers count as their members; an object with
+/// other nesting is no record.
+void Recognizer::keep_record(const JsonValue& value, std::int64_t line) {
+  if (table_format_ == nullptr || !value.is_object() || records_.size() == max_table_rows) return;
+  const auto is_scalar = [](const JsonValue& member) { return !member.is_structured(); };
+  Record record{.headings = {}, .row = {.cells = {}, .line = line}};
+  const auto add = [&](const JsonValue& cell) {
+    if (cell.is_null() || cell.source().size() > max_record_cell || record.headings.size() == max_record_keys) return;
+    const std::string heading = cell.key();
+    if (std::ranges::find(record.headings, heading) != record.headings.end()) return;
+    record.headings.push_back(heading);
+    record.row.cells.push_back(cell.is_string() ? cell.string() : std::string(cell.source()));
+  };
+  bool is_record = true;
+  for (const JsonValue& member : value) {
+    is_record = is_record && std::ranges::all_of(member, is_scalar);
+    if (is_scalar(member)) add(member);
+    if (member.is_object())
+      std::ranges::for_each(member, [&](const JsonValue& inner) {
+        if (is_scalar(inner)) add(inner);
+      });
+  }
+  is_record =
+      is_record && record.headings.size() >= 2 && std::get<TableFormat>(table_format_->reads).claims(record.headings);
+  if (is_record) {
+    records_.push_back(std::move(record));
+  } else {
+    ++other_records_;
+  }
+}
+
+/// Reads the kept records as one table.
+void Recognizer::read_records() {
+  Table table{.format = table_format_,
+              .csv = nullptr,
+              .whole = &std::get<TableFormat>(table_format_->reads),
+              .layout = TableLayout::commas,
+              .columns = {}};
+  for (const Record& record : records_) {
+    for (const std::string& heading : record.headings) {
+      if (std::ranges::find(table.columns, heading) == table.columns.end()) table.columns.push_back(heading);
+    }
+    if (table.columns.size() > max_record_keys) return;
+  }
+  for (Record& record : records_) {
+    TableRow row{.cells = std::vector<std::string>(table.columns.size()), .line = record.row.line};
+    for (std::size_t i = 0; i < record.headings.size(); ++i) {
+      const auto column = std::ranges::find(table.columns, record.headings[i]) - table.columns.begin();
+      row.cells[static_cast<std::size_t>(column)] = std::move(record.row.cells[i]);
+    }
+    table.rows.push_back(std::move(row));
+  }
+  table_ = std::move(table);
+  end_table();
+}
+
+}  // namespace foredraft::logs

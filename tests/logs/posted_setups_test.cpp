@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tests/logs/logs_testing.hpp"
+
+/// Postings of several setups, which must not be pooled: engines and models in the names of rows, several tables of one
+/// paste, models in lines and in columns; and arms in a list below their unit.
+namespace foredraft::tests {
+namespace {
+
+using logs::Decoding;
+using logs::LogContents;
+using logs::Observation;
+
+using Kinds = std::set<std::optional<std::string>>;
+
+Kinds kinds_of(const std::vector<Observation>& runs) {
+  Kinds kinds;
+  for (const Observation& run : runs) kinds.insert(run.stratum.category);
+  return kinds;
+}
+
+/// Tables of a plain run and one at K = 2 each, below their captions.
+std::string tables(const std::vector<std::pair<std::string, std::pair<double, double>>>& of) {
+  std::string text;
+  for (const auto& [caption, speeds] : of) {
+    text += caption + "\n\n| method | tok/s |\n|---|---|\n| baseline | " + std::to_string(speeds.first) +
+            " |\n| MTP K=2 | " + std::to_string(speeds.second) + " |\n\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("rows of several engines are of several setups, wherever their names say it") {
+  const auto runs = posted_runs(
+      "| setup | decode tok/s |\n|---|---|\n| vLLM 0.11 + EAGLE3 | 84 |\n| vLLM 0.11 baseline | 60 |\n| EAGLE3, SGLang "
+      "0.5 | 120 |\n",
+      "table");
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].stratum.category == "vLLM 0.11");
+  CHECK(runs[1].stratum.category == "vLLM 0.11");
+  CHECK(runs[2].stratum.category == "SGLang 0.5");
+  CHECK(
+      kinds_of(posted_runs("| setup | tok/s |\n|---|---|\n| vLLM baseline | 60 |\n| vLLM + MTP | 84 |\n| MTP K=3 | 90 "
+                           "|\n",
+                           "table")) == Kinds{std::nullopt});
+}
+
+TEST_CASE("a column of models that names the rows tells their models apart, up to what a longer name adds") {
+  const auto runs = posted_runs(
+      "| model | decode tok/s |\n|---|---|\n| Foo-8B | 60 |\n| Foo-8B baseline | 61 |\n| Foo-8B target only | 61 |\n"
+      "| Foo-8B-MTP (K=2) | 84 |\n| Bar-1B, MTP K=2 | 200 |\n",
+      "table");
+  REQUIRE(runs.size() == 5);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(runs[i].stratum.category == "Foo-8B");
+  CHECK(runs[4].stratum.category == "Bar-1B");
+}
+
+TEST_CASE("tables of one paste that measure the same run otherwise are of several setups") {
+  const auto named = posted_runs(tables({{"### Foo-8B:", {80, 120}}, {"### Bar-32B", {30, 36}}}), "table");
+  REQUIRE(named.size() == 4);
+  CHECK(named[0].stratum.category == "Foo-8B");
+  CHECK(named[3].stratum.category == "Bar-32B");
+  CHECK(kinds_of(posted_runs(tables({{"", {80, 120}}, {"", {30, 36}}}), "table")) == Kinds{"table 1", "table 2"});
+  CHECK(kinds_of(posted_runs(tables({{"Results", {80, 120}}, {"Results", {30, 36}}}), "table")) ==
+        Kinds{"Results", "table 2: Results"});
+  const std::string loads =
+      "Foo-8B alone:\n\n| K | TPOT (ms) |\n|---|---|\n| 0 | 12 |\n| 2 | 8 |\n\nBar-32B, many users:\n\n| K | "
+      "concurrency | TPOT (ms) |\n|---|---|---|\n| 0 | 8 | 40 |\n| 2 | 8 | 30 |\n";
+  CHECK(kinds_of(posted_runs(loads, "table")) == Kinds{"Foo-8B alone", "Bar-32B, many users"});
+}
+
+TEST_CASE("tables of one setup stay together: repeated runs, arms or loads in captions, a run in both") {
+  CHECK(kinds_of(posted_runs(tables({{"Run 1", {80, 120}}, {"Run 2", {70, 130}}}), "table")) == Kinds{std::nullopt});
+  CHECK(kinds_of(posted_runs(tables({{"Overview", {80, 120}}, {"Once more", {80, 120}}}), "table")) ==
+        Kinds{std::nullopt});
+  const std::string arms =
+      "### Baseline\n\n| prompt | tok/s |\n|---|---|\n| code | 80 |\n\n### MTP K=2\n\n| prompt | tok/s |\n|---|---|\n"
+      "| code | 120 |\n";
+  CHECK(kinds_of(posted_runs(arms, "table")) == Kinds{"code"});
+  const std::string loads =
+      "Concurrency 1\n\n| K | TPOT (ms) |\n|---|---|\n| 0 | 12 |\n| 2 | 8 |\n\nConcurrency 8\n\n| K | TPOT (ms) |\n"
+      "|---|---|\n| 0 | 40 |\n| 2 | 30 |\n";
+  CHECK(kinds_of(posted_runs(loads, "table")) == Kinds{std::nullopt});
+}
+
+TEST_CASE("arms in the captions of several models are compared within each") {
+  std::string text;
+  for (const auto& [caption, speed] : {std::pair("Foo 8B baseline", "80"),
+                                       {"Foo 8B with MTP, K = 2", "120"},
+                                       {"Bar 32B baseline", "30"},
+                                       {"Bar 32B with MTP, K = 2", "40"}})
+    text += std::string("### ") + caption + "\n| prompt | tok/s |\n|---|---|\n| code | " + speed + " |\n\n";
+  const auto runs = posted_runs(text, "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].stratum.category == "foo 8b / code");
+  CHECK(runs[1].stratum.category == "foo 8b / code");
+  CHECK(runs[2].stratum.category == "bar 32b / code");
+  CHECK(runs[3].stratum.category == "bar 32b / code");
+}
+
+TEST_CASE("a drafter above a table is that of its rows") {
+  const std::string head = "\n| K | tok/s |\n|---|---|\n";
+  const auto runs =
+      posted_runs("### EAGLE3" + head + "| 0 | 40 |\n| 2 | 60 |\n\n### MTP" + head + "| 2 | 50 |\n", "table");
+  REQUIRE(runs.size() == 3);
+  CHECK_FALSE(runs[0].drafter);
+  CHECK(runs[1].drafter == "eagle3");
+  CHECK(runs[2].drafter == "mtp");
+}
+
+TEST_CASE("arms in a list below a title with their unit") {
+  for (const std::string_view text :
+       {"Throughput (tok/s), one card:\n- plain: 41\n- MTP K=2: 55\n- total: 99\n",
+        "## Decode speed (tokens per second)\n\n* **plain**: 41\n* **MTP K=2**: 55 (1.34x)\n\nThat is it.\n"}) {
+    const auto runs = posted_runs(text, "table");
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].decoding == Decoding::plain);
+    CHECK(runs[0].times.tpot_ms == near(1000.0 / 41));
+    CHECK(runs[1].gamma == 2);
+    CHECK(runs[1].times.tpot_ms == near(1000.0 / 55));
+  }
+  CHECK(posted_runs("TPOT (ms):\nbaseline: 24.5\nwith MTP: 17\n", "table").at(1).times.tpot_ms == 17.0);
+  CHECK_FALSE(problem("Throughput (tok/s)\nrequests: 41\nerrors: 0\n").empty());
+  // A title above a table is its caption.
+  CHECK(posted_runs("Speed in tok/s:\n\n| run | baseline | MTP |\n|---|---|---|\n| a | 40 | 50 |\n", "table").size() ==
+        2);
+}
+
+TEST_CASE(
+    "a column of a model beside that of a drafter is without speculation, and repeated columns are repeated runs") {
+  const auto runs = posted_runs(
+      "(tokens/secs) | batch size | medusa | vicuna | medusa | vicuna\n-- | -- | -- | -- | -- | --\nDecode | 1 | 62 | "
+      "70 "
+      "| 64 | 71\n  | 2 | 121 | 139 | 120 | 138\n",
+      "table");
+  REQUIRE(runs.size() == 8);
+  for (const std::size_t first : {0U, 4U}) {
+    CHECK(runs[first].decoding == Decoding::speculative);
+    CHECK(runs[first + 1].decoding == Decoding::speculative);
+    CHECK(runs[first + 2].decoding == Decoding::plain);
+    CHECK(runs[first + 3].decoding == Decoding::plain);
+  }
+  CHECK(runs[1].times.output_tokens_per_s == 64.0);
+  CHECK(runs[7].concurrency == 2.0);
+  CHECK_FALSE(
+      problem("| prompt | llama | qwen | mtp |\n|---|---|---|---|\n| a | 1 tok/s | 2 tok/s | 3 tok/s |\n").empty());
+}
+
+TEST_CASE("arms in columns apart by single blanks are asked for their unit") {
+  const std::string rows = "ctx plain --mtp gain\n4096 20.5 27.1 +6.6\n8192 20.1 26.0 +5.9\n";
+  CHECK_FALSE(problem(rows).empty());
+  const auto runs = posted_runs("tok/s by context:\n\n" + rows, "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[3].times.tpot_ms == near(1000.0 / 26));
+}
+
+TEST_CASE("lines of a benchmark of several models are apart, by the end of their paths") {
+  const auto runs = posted_runs(
+      "bench --target models/foo-7b --kind mtp: generated=300 tok/s=24.0 rounds=150 acceptance_rate=0.5\nmodel=bar-30b "
+      "kind=mtp: generated=360 tok/s=9.0 rounds=120 acceptance_rate=0.66\ngenerated=300 rounds=150 "
+      "acceptance_rate=0.5\n",
+      "key-line");
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].stratum.category == "foo-7b");
+  CHECK(runs[0].span == logs::Span::run);
+  CHECK(runs[1].stratum.category == "bar-30b");
+  CHECK(runs[2].span == logs::Span::request);
+}
+
+TEST_CASE("temperatures of a column of sampling are apart") {
+  const auto runs = posted_runs(
+      "| sampling | accept len | tok/s |\n|---|---|---|\n| `temperature=0` (greedy) | 3.2 | 60 |\n| T = 0.6 | 2.1 | 41 "
+      "|\n| 1.0 | 1.5 | 30 |\n",
+      "table");
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].stratum.temperature == 0.0);
+  CHECK(runs[1].stratum.temperature == 0.6);
+  CHECK(runs[2].stratum.temperature == 1.0);
+}
+
+}  // namespace foredraft::tests
