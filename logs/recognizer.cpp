@@ -341,7 +341,13 @@ void Recognizer::header(std::string_view line, std::int64_t number, std::string_
     if (whole == nullptr && (csv == nullptr || layout != TableLayout::commas || columns.size() < 3)) continue;
     bool sound = false;  // else its rows would repeat the problem of its header
     if (!taken([&] { return sound = csv != nullptr ? csv->claims(columns) : whole->claims(columns); })) continue;
-    if (sound) table_ = Table{format, csv, whole, layout, std::move(columns), std::string(caption)};
+    if (sound)
+      table_ = {.format = format,
+                .csv = csv,
+                .whole = whole,
+                .layout = layout,
+                .columns = std::move(columns),
+                .caption = std::string(caption)};
     return;
   }
   title(line);
@@ -349,7 +355,7 @@ void Recognizer::header(std::string_view line, std::int64_t number, std::string_
 
 bool Recognizer::row(std::string_view line, std::int64_t number) {
   line_ = number;
-  const bool first = !std::exchange(table_->begun, true);
+  const bool first = std::exchange(table_->at_header, false);
   const bool empty = trimmed(line).empty();
   table_->spaced = table_->spaced || (first && empty);
   if (!std::exchange(table_->after_empty, empty) && empty && table_->spaced) return true;
@@ -364,6 +370,7 @@ bool Recognizer::row(std::string_view line, std::int64_t number) {
     table_.reset();
     return false;
   }
+  table_->begun = true;
   if (cells != table_->columns) {
     claimed(*table_->format, [&] {
       table_->csv->row(CsvFields(table_->columns, cells, number), contents_);

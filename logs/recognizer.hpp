@@ -101,7 +101,8 @@ class Recognizer {
     TableLayout layout;
     std::vector<std::string> columns;
     std::string caption = {};         ///< the line above it
-    bool begun = false;               ///< has a line after its header
+    bool begun = false;               ///< has rows
+    bool at_header = true;            ///< has no line after its header
     bool goes_on = false;             ///< the rest of a long one
     bool spaced = false;              ///< has an empty line after each other one
     bool after_empty = false;         ///< the last line was empty
