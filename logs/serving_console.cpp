@@ -105,6 +105,10 @@ void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& c
   }
   const auto drafts = block.count("Drafts");
   if (run.acceptance_length || drafts || block.has(drafts_heading)) run.decoding = Decoding::speculative;
+  const auto percent = block.real("Acceptance rate (%)");
+  if (!drafts && run.acceptance_length && percent) {
+    run.gamma = whole(gamma_of_rate(*run.acceptance_length, *percent / 100.0));
+  }
   if (!drafts || *drafts == 0) return;
   AcceptanceCounts counts{.steps = *drafts,
                           .drafted_tokens = block.count("Draft tokens"),
