@@ -116,5 +116,32 @@ TEST_CASE("a console with an acceptance length and rate alone tells the draft le
   CHECK(runs[0].acceptance_length == 2.8);
 }
 
+TEST_CASE("DFlash's benchmark counts tokens and steps, which its mean over answers does not weigh") {
+  const std::string end =
+      "Latency:          10.0s\n"
+      "Output tokens:    6010\n"
+      "Throughput:       601.00 tok/s\n"
+      "Accept length:    6.500\n"
+      "Spec verify ct:   1000\n";
+  const std::string begin =
+      "==================================================\n"
+      "Backend:          vllm\n"
+      "Dataset:          some\n"
+      "Num prompts:      10\n"
+      "Concurrency:      2\n";
+  const auto runs = posted_runs(begin + end, "bench-serving");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].acceptance_length == 6.0);
+  CHECK(runs[0].concurrency == 2.0);
+  CHECK_FALSE(warns(read_log(begin + end), "W10"));
+  const auto part = posted_runs(end, "bench-serving");
+  REQUIRE(part.size() == 1);
+  CHECK(part[0].acceptance_length == 6.01);
+  CHECK(part[0].times.output_tokens_per_s == 601.0);
+  const std::string cut = begin + end.substr(0, end.find("Spec"));
+  CHECK(posted_runs(cut, "bench-serving").at(0).acceptance_length == 6.5);
+  CHECK(warns(read_log(cut), "W10"));
+}
+
 }  // namespace
 }  // namespace foredraft::tests
