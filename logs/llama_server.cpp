@@ -7,6 +7,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -186,6 +187,9 @@ bool LlamaServerReader::line(std::string_view text, std::int64_t number, LogCont
     taken = read_statistics(text, number, contents);
   } else if (const auto at = text.find("draft acceptance"); at != std::string_view::npos) {
     taken = read_drafts(text.substr(at), number, contents);
+  } else if (const auto rates = text_after(text, "acc per pos = (", ")"); rates && request_.drafted) {
+    request_.rates = take_numbers(*rates);
+    taken = true;
   } else if (text.find("_print") == std::string_view::npos) {
     taken = read_times(text, contents);
   }
@@ -295,7 +299,10 @@ std::optional<AcceptanceCounts> LlamaServerReader::counts(LogContents& contents)
                             .accepted_at_rounding = totals.rounding};
   }
   double steps = 0.0;
-  if (request_.length && *request_.length > 1.0) {
+  const double accepted_each = std::accumulate(request_.rates.begin(), request_.rates.end(), 0.0);
+  if (accepted_each > 0.0) {
+    steps = std::round(static_cast<double>(accepted) / accepted_each);
+  } else if (request_.length && *request_.length > 1.0) {
     steps = std::round(static_cast<double>(accepted) / (*request_.length - 1.0));
   } else if (request_.output) {
     // Each step emits one token that was not drafted; the first token comes with the prompt.
@@ -307,10 +314,12 @@ std::optional<AcceptanceCounts> LlamaServerReader::counts(LogContents& contents)
   }
   const auto maximum = static_cast<double>(request_.drafted.value_or(0));
   if (!(steps >= 1.0) || maximum < 1.0) return std::nullopt;
-  return AcceptanceCounts{.steps = static_cast<std::int64_t>(std::min(steps, maximum)),
+  AcceptanceCounts counts{.steps = static_cast<std::int64_t>(std::min(steps, maximum)),
                           .drafted_tokens = request_.drafted,
                           .accepted_tokens = accepted,
                           .steps_estimated = true};
+  set_positions(counts, request_.rates, std::nullopt, total_rounding, request_.line);
+  return counts;
 }
 
 /// The first totals of a method also count requests before those that the log shows.
@@ -437,7 +446,7 @@ void LlamaServerReader::finish(LogContents& contents) {
 LineFormat llama_server_format() {
   static const std::string anchor =
       R"(draft acceptance(?: rate)? =|statistics[ \t]+\S+: #calls)"
-      R"(|eval time =[ \t]*[\d.]+ ms /|accepted +\d+/ *\d+ draft tokens|partial sequence removal|)" +
+      R"(|acc per pos = \(|eval time =[ \t]*[\d.]+ ms /|accepted +\d+/ *\d+ draft tokens|partial sequence removal|)" +
       std::string(llama_options_anchor);
   return lines_of<LlamaServerReader>(anchor);
 }

@@ -11,9 +11,11 @@
 namespace foredraft::logs {
 namespace {
 
-// ---- `ollama run --verbose`; KTransformers' local_chat prints the same lines.
+// ---- `ollama run --verbose`; KTransformers' local_chat prints the same lines. The log of Ollama's MLX runner counts
+// the drafts of an answer.
 
-constexpr std::array<StatedLine, 4> ollama_lines{{
+constexpr std::array<StatedLine, 5> ollama_lines{{
+    {"stats\" iterations=# drafted=# accepted=#", {&StatedRun::steps, &StatedRun::drafted, &StatedRun::accepted}},
     {"prompt eval count: # token", {&StatedRun::prompt_tokens}},
     {"prompt eval rate: # tokens/s"},
     {"eval count: # token", {&StatedRun::output_tokens}},
@@ -175,7 +177,10 @@ LineFormat omlx_format() {
                       omlx_console);
 }
 
-LineFormat ollama_format() { return stated_lines(R"(\beval (?:count|rate): +[\d.]+ token)", ollama_console); }
+LineFormat ollama_format() {
+  return stated_lines(R"(\beval (?:count|rate): +[\d.]+ token|\biterations=\d+ drafted=\d+ accepted=\d)",
+                      ollama_console);
+}
 
 LineFormat ktransformers_format() { return stated_lines(R"(Performance\(T/s\): prefill )", ktransformers_console); }
 

@@ -24,10 +24,19 @@
 namespace foredraft::logs {
 namespace {
 
-/// TensorRT-LLM separates the engine by an underscore, the others by a colon. Names of Dynamo's frontend are kept
-/// whole, because they mean something else than an engine's own.
+/// TensorRT-LLM and mistral.rs separate the engine by an underscore, the others by a colon. Names of Dynamo's frontend
+/// are kept whole, because they mean something else than an engine's own.
 constexpr std::string_view trtllm_prefix = "trtllm_";
 constexpr std::string_view dynamo_prefix = "dynamo_frontend_";
+constexpr std::string_view mistral_prefix = "mistralrs_";
+/// Counters of drafts by other names, and those of vLLM.
+constexpr std::array<std::array<std::string_view, 2>, 6> draft_counters{
+    {{"draft_tokens", "spec_decode_num_draft_tokens"},
+     {"draft_tokens_accepted", "spec_decode_num_accepted_tokens"},
+     {"speculative_drafts", "spec_decode_num_drafts"},
+     {"speculative_draft_tokens_proposed", "spec_decode_num_draft_tokens"},
+     {"speculative_draft_tokens_accepted", "spec_decode_num_accepted_tokens"},
+     {"speculative_draft_tokens_accepted_per_pos", "spec_decode_num_accepted_tokens_per_pos"}}};
 
 /// One line: `vllm:spec_decode_num_drafts_total{engine="0"} 16950.0`; in a table of Prometheus' page, or written by
 /// hand, a bar, a colon or an equals sign may separate both.
@@ -37,8 +46,10 @@ struct Sample {
 };
 
 std::optional<Sample> read_sample(std::string_view text) {
-  std::size_t colon = text.starts_with(trtllm_prefix) ? trtllm_prefix.size() - 1 : text.find(':');
-  if (text.starts_with(dynamo_prefix)) colon = dynamo_prefix.size() - 1;
+  std::size_t colon = text.find(':');
+  for (const std::string_view prefix : {trtllm_prefix, dynamo_prefix, mistral_prefix}) {
+    if (text.starts_with(prefix)) colon = prefix.size() - 1;
+  }
   const std::size_t end = text.find_first_of("{ \t|:=", colon + 1);
   if (colon == std::string_view::npos || end == std::string_view::npos) return std::nullopt;
   Sample sample{
@@ -59,6 +70,9 @@ std::optional<Sample> read_sample(std::string_view text) {
   if (!value) return std::nullopt;
   sample.value = *value;
   if (sample.name.ends_with("_total")) sample.name.remove_suffix(std::string_view("_total").size());
+  const auto* const counter =
+      std::ranges::find(draft_counters, sample.name, [](const auto& names) { return names.front(); });
+  if (counter != draft_counters.end()) sample.name = counter->back();
   return sample;
 }
 
@@ -105,6 +119,7 @@ constexpr std::array<std::string_view, 23> counter_names{"dynamo_frontend_inter_
 
 std::string engine_of(std::string_view prefix) {
   if (prefix == "llamacpp") return "llama.cpp";
+  if (prefix == "mistralrs") return "mistral.rs";
   return prefix == "trtllm" ? "tensorrt-llm" : std::string(prefix);
 }
 
@@ -190,7 +205,7 @@ bool PrometheusReader::line(std::string_view text, std::int64_t number, LogConte
 
 // ---- Answers of Prometheus to a query or a range query: the series by name, each with its values by time.
 
-constexpr std::string_view scraped_series = R"((?:(?:vllm|llamacpp|sglang):|trtllm_|dynamo_frontend_)\w+)";
+constexpr std::string_view scraped_series = R"((?:(?:vllm|llamacpp|sglang):|trtllm_|mistralrs_|dynamo_frontend_)\w+)";
 
 /// The series of an answer; null for other values.
 const JsonValue* series_of(const JsonValue& answer) {
@@ -201,15 +216,20 @@ const JsonValue* series_of(const JsonValue& answer) {
   return named ? &data.at("result") : nullptr;
 }
 
-/// `name{label="value",...} `; empty for one that is no series of a server.
-std::string written_series(const JsonValue& metric) {
-  if (!metric.is_object() || !metric.contains("__name__") || !metric.at("__name__").is_string()) return {};
-  std::string written = metric.at("__name__").string() + "{";
-  for (const JsonValue& label : metric) {
+/// `{label="value",...} ` of the texts of an object.
+std::string written_labels(const JsonValue& labels) {
+  std::string written = "{";
+  for (const JsonValue& label : labels) {
     const std::string key = label.key();
     if (key != "__name__" && label.is_string()) written += fmt::format("{}=\"{}\",", key, label.string());
   }
   return written + "} ";
+}
+
+/// A series without its value; empty for one that is no series of a server.
+std::string written_series(const JsonValue& metric) {
+  if (!metric.is_object() || !metric.contains("__name__") || !metric.at("__name__").is_string()) return {};
+  return metric.at("__name__").string() + written_labels(metric);
 }
 
 /// The lines of a scrape at each time.
@@ -240,14 +260,65 @@ void read_range(const JsonValue& answer, std::int64_t line, LogContents& content
   observe_scrapes(contents);
 }
 
+// ---- AIPerf's server_metrics_export.json: how much the counters and histograms of a server rose in a run, and the
+// means of its gauges.
+
+bool is_export(const JsonValue& value) {
+  if (!has_keys(value, {"metrics"}) || !value.at("metrics").is_object()) return false;
+  const JsonValue& metrics = value.at("metrics");
+  return std::any_of(metrics.begin(), metrics.end(), [](const JsonValue& metric) {
+    return has_keys(metric, {"series", "type"});
+  });
+}
+
+/// The lines of a series: counters and histograms at `share` of their rise.
+void read_series(const std::string& name, const JsonFields& series, double share, PrometheusReader& reader,
+                 LogContents& contents) {
+  const JsonValue* stats = series.json().find("stats");
+  if (stats == nullptr || !stats->is_object()) return;
+  const JsonValue* labels = series.json().find("labels");
+  std::string written = labels != nullptr && labels->is_object() ? written_labels(*labels) : "{} ";
+  written.insert(1, fmt::format("endpoint_url=\"{}\",", series.text("endpoint_url").value_or("")));
+  const auto read = [&](const char* key, std::string_view end, double of) {
+    const JsonValue* found = stats->find(key);
+    if (found == nullptr || !found->is_number()) return false;
+    reader.line(fmt::format("{}{}{}{}", name, end, written, of * found->number()), series.line(), contents);
+    return true;
+  };
+  if (read("total", "", share)) return;
+  if (read("count", "_count", share)) {
+    read("sum", "_sum", share);
+  } else {
+    read("avg", "", 1.0);
+  }
+}
+
+/// As two scrapes, the first of which has counters of 0.
+void read_export(const JsonValue& value, std::int64_t number, LogContents& contents) {
+  PrometheusReader reader;
+  for (const double share : {0.0, 1.0}) {
+    for (const JsonValue& metric : value.at("metrics")) {
+      if (!has_keys(metric, {"series"})) continue;
+      for (const JsonFields& series : JsonFields(metric, number).objects("series")) {
+        read_series(std::string(metric.key()), series, share, reader, contents);
+      }
+    }
+    reader.close(contents);
+  }
+  observe_scrapes(contents);
+}
+
 }  // namespace
 
 JsonFormat prometheus_range_format() {
-  return {scraped_series, [](const JsonValue& answer) { return series_of(answer) != nullptr; }, read_range};
+  return {scraped_series, [](const JsonValue& value) { return series_of(value) != nullptr || is_export(value); },
+          [](const JsonValue& value, std::int64_t line, LogContents& contents) {
+            return series_of(value) != nullptr ? read_range(value, line, contents) : read_export(value, line, contents);
+          }};
 }
 
 LineFormat prometheus_format() {
-  return {.anchor = R"(^[ \t|]*(?:(?:(?:vllm|llamacpp|sglang):|trtllm_|dynamo_frontend_)\w+[ \t{|:=])"
+  return {.anchor = R"(^[ \t|]*(?:(?:(?:vllm|llamacpp|sglang):|trtllm_|mistralrs_|dynamo_frontend_)\w+[ \t{|:=])"
                     R"(|process_start_time_seconds ))",
           .open = [] { return std::make_unique<PrometheusReader>(); }};
 }

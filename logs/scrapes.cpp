@@ -186,9 +186,11 @@ bool emitted_acceptance(const Counted& counted, Observation& run, LogContents& c
 }
 
 /// TensorRT-LLM does not count steps: they follow from the draft length of its settings, else from the acceptance
-/// length of its last iteration.
+/// length of its last iteration. Nor do some builds of llama-server, of which a step emits a token that was not
+/// drafted.
 bool drafted_acceptance(const Counted& counted, Observation& run, LogContents& contents) {
-  if (counted.engine() != "tensorrt-llm") return false;
+  const bool llama = counted.engine() == "llama.cpp";
+  if (!llama && counted.engine() != "tensorrt-llm") return false;
   const auto drafted = counted.count("spec_decode_num_draft_tokens");
   const auto accepted = counted.count("spec_decode_num_accepted_tokens");
   if (!drafted || !accepted || *drafted == 0) return false;
@@ -200,6 +202,8 @@ bool drafted_acceptance(const Counted& counted, Observation& run, LogContents& c
     steps = whole(std::round(draft_tokens / *gamma));
   } else if (length > 1.0) {
     steps = whole(std::round(static_cast<double>(*accepted) / (length - 1.0)));
+  } else if (const auto tokens = counted.count("tokens_predicted"); llama && tokens && *tokens > *accepted) {
+    steps = std::min(*tokens - *accepted, *drafted);
   }
   run.decoding = Decoding::speculative;
   if (!steps || *steps == 0) return true;
@@ -207,7 +211,7 @@ bool drafted_acceptance(const Counted& counted, Observation& run, LogContents& c
       .steps = *steps, .drafted_tokens = drafted, .accepted_tokens = accepted, .steps_estimated = true};
   constexpr double almost_whole = 0.05;
   const double each = draft_tokens / static_cast<double>(*steps);
-  if (std::abs(each - std::round(each)) < almost_whole) run.gamma = whole(std::round(each));
+  if (!llama && std::abs(each - std::round(each)) < almost_whole) run.gamma = whole(std::round(each));
   if (gamma) counts.steps_estimated = draft_tokens != static_cast<double>(*steps) * *gamma;
   check_counts(counts, run.gamma, counted.line(), contents);
   run.acceptance = std::move(counts);
@@ -319,6 +323,7 @@ void llama_times(const Counted& counted, Observation& run) {
   if (!tokens || !seconds) return;
   run.times.tpot_ms = 1000.0 * *seconds / *tokens;
   if (!run.acceptance) {
+    if (run.decoding == Decoding::speculative) return;
     run.decoding = Decoding::plain;
     run.times.iteration_ms = run.times.tpot_ms;
     return;

@@ -37,7 +37,7 @@ constexpr std::string_view console_anchor =
     R"(|Acceptance length|Drafts|Draft tokens|Accepted tokens|Position \d+):|= Serving Benchmark Result =)"
     R"(|-Speculative Decoding-)"
     R"(|^[ \t]*(?:(?:Average )?(?:Latency: [\d.]+ s|Output throughput: [\d.]+ token/s)|Average Accept length: )"
-    R"(|Num prompts: +\d|Throughput: +[\d.,]+ tok/s|#questions: )|--speculative-(?:num-|eagle-topk|adaptive))";
+    R"(|Num prompts: +\d|Output tokens: +\d|Spec verify ct: +\d|Throughput: +[\d.,]+ tok/s|#questions: )|--speculative-(?:num-|eagle-topk|adaptive))";
 
 bool is_sglang_client(const KeyValueBlock& block) {
   return block.has("Backend") || block.has("Total generated tokens (retokenized)") || block.has("Accept length");
@@ -105,6 +105,10 @@ void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& c
   }
   const auto drafts = block.count("Drafts");
   if (run.acceptance_length || drafts || block.has(drafts_heading)) run.decoding = Decoding::speculative;
+  const auto percent = block.real("Acceptance rate (%)");
+  if (!drafts && run.acceptance_length && percent) {
+    run.gamma = whole(gamma_of_rate(*run.acceptance_length, *percent / 100.0));
+  }
   if (!drafts || *drafts == 0) return;
   AcceptanceCounts counts{.steps = *drafts,
                           .drafted_tokens = block.count("Draft tokens"),
@@ -194,10 +198,20 @@ std::string_view engine_of_backend(std::string_view backend) {
   return backend == "trt" ? "tensorrt-llm" : backend;
 }
 
-/// The prompts that a benchmark of DFlash or SpecForge sent: the length is a mean over their answers.
+/// The tokens of a step after the first token of each answer, if both are counted.
+std::optional<double> tokens_of_steps(const KeyValueBlock& block) {
+  const auto tokens = block.real("Output tokens");
+  const auto steps = block.real("Spec verify ct");
+  const double later = tokens.value_or(0.0) - block.real("Num prompts").value_or(0.0);
+  return steps.value_or(0.0) > 0.0 && later >= *steps ? std::optional(later / *steps) : std::nullopt;
+}
+
+/// The prompts that a benchmark of DFlash or SpecForge sent: its length is a mean over their answers.
 void read_prompts(const KeyValueBlock& block, LogContents& contents) {
-  Observation run{.line = block.line(), .span = Span::run, .acceptance_length = block.real("Accept length")};
+  Observation run{.line = block.line(), .span = Span::run, .acceptance_length = tokens_of_steps(block)};
   if (run.acceptance_length) {
+    run.decoding = Decoding::speculative;
+  } else if (run.acceptance_length = block.real("Accept length"); run.acceptance_length) {
     run.decoding = *run.acceptance_length < one_token ? Decoding::plain : Decoding::speculative;
     warn_once(contents, "W10", block.line(), "the acceptance length is an unweighted mean over requests");
   }
@@ -241,7 +255,8 @@ class ServingConsoleReader final : public BlockReader {
     if (field->key.starts_with(mean)) field->key.remove_prefix(mean.size());
     add(field->key, field->value, number, contents);
     // Words such as "Backend" occur in many logs.
-    constexpr std::array<std::string_view, 4> common{"Backend", "Concurrency", "Latency", "Num prompts"};
+    constexpr std::array<std::string_view, 5> common{"Backend", "Concurrency", "Latency", "Num prompts",
+                                                     "Output tokens"};
     return std::ranges::find(common, field->key) == common.end();
   }
   void finish(LogContents& contents) override;
@@ -277,7 +292,8 @@ void ServingConsoleReader::finish(LogContents& contents) {
 }
 
 void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& contents) {
-  if (block.has("Throughput") && block.has("Num prompts")) return read_prompts(block, contents);
+  if (block.has("Throughput") && (block.has("Num prompts") || block.has("Spec verify ct")))
+    return read_prompts(block, contents);
   if (const auto tokens_per_s = block.real("Output throughput")) {
     const auto length = block.real("Accept length");
     const Observation run{.line = block.line(), .span = Span::run, .gamma = drafts_of_server(length.value_or(1.0))};

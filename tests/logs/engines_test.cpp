@@ -20,11 +20,6 @@ using logs::Observation;
 
 const std::string decode = "[2026-02-03 10:00:02 TP0] Decode batch. #running-req: 2, #token: 9, token usage: 0.01, ";
 
-std::string replaced(std::string text, const std::string& what, const std::string& with) {
-  const std::size_t at = text.find(what);
-  return at == std::string::npos ? text : text.replace(at, what.size(), with);
-}
-
 }  // namespace
 
 TEST_CASE("SGLang's accept rate is identified by what is the same in all lines") {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
@@ -52,6 +53,12 @@ inline bool warns(const logs::LogContents& contents, std::string_view code) {
     if (warning.code == code) return true;
   }
   return false;
+}
+
+/// The text with another one in the place of `what`, where it first is.
+inline std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  const std::size_t at = text.find(what);
+  return at == std::string::npos ? text : text.replace(at, what.size(), with);
 }
 
 /// Quotients and products of a few doubles.
