@@ -350,16 +350,15 @@ std::vector<std::vector<latency::VerificationCell>> plan_sampling(const std::vec
   for (const std::string& dtype : grid.dtypes) {
     for (const std::int64_t batch : grid.batches) {
       for (const std::int64_t vocabulary : vocabularies) {
-        std::vector<latency::VerificationCell>& group = groups.emplace_back();
         for (const std::int64_t gamma : {0, 1, 4, 8}) {
-          group.push_back({.verifier = "fused_exact",
-                           .dtype = dtype,
-                           .batch = batch,
-                           .gamma = gamma,
-                           .vocabulary = vocabulary,
-                           .logits = "real_like",
-                           .cache = latency::Cache::hot,
-                           .launch = grid.launch});
+          groups.push_back({{.verifier = "fused_exact",
+                             .dtype = dtype,
+                             .batch = batch,
+                             .gamma = gamma,
+                             .vocabulary = vocabulary,
+                             .logits = "real_like",
+                             .cache = latency::Cache::hot,
+                             .launch = grid.launch}});
         }
       }
     }

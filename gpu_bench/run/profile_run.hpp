@@ -78,7 +78,8 @@ struct DeviceSide {
   /// Measures the cells of a group by operation and returns those that were; throws likewise. May be empty if no group
   /// requires it.
   std::function<std::vector<latency::Cell>(const CellGroup&)> break_down;
-  /// One row per cell of a group that is measured interleaved; throws likewise. May be empty without such groups.
+  /// One row per cell of a group, whose cells have the same logits and are measured interleaved; throws likewise. May
+  /// be empty without such groups.
   std::function<std::vector<latency::VerificationRow>(const std::vector<latency::VerificationCell>&)> verify = {};
   std::function<void()> finish;  ///< notes at the end
   /// All samples of a row, under the row's name; empty: they are not kept.
