@@ -134,8 +134,8 @@ void test_cpu_verifier(ThreadTeam& team) {
   }
 }
 
-/// One row per cell, measured interleaved: fused_exact in fp32, eager, over logits that are where the call before left
-/// them. `before_sample` may throw to end the measurement. Throws MemoryError.
+/// One row per cell, measured interleaved: fused_exact in fp32, eager, over logits that stay where the previous call
+/// left them: in the cache if they fit. `before_sample` may throw to end the measurement. Throws MemoryError.
 std::vector<latency::VerificationRow> measure_cpu_verifications(const std::vector<latency::VerificationCell>& cells,
                                                                 ThreadTeam& team, const latency::Protocol& protocol,
                                                                 const std::function<void()>& before_sample) {

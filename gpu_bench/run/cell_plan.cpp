@@ -173,7 +173,8 @@ using Counts = std::vector<std::int64_t>;
 
 constexpr std::int64_t default_context = 512;
 
-/// Verification of gamma drafts is a pass over gamma + 1 tokens; powers of two are above.
+/// The token counts from 3 to 31 that are not in coarse_tokens. Verification of gamma drafts is a pass over gamma + 1
+/// tokens.
 Counts tokens_between() {
   Counts tokens;
   for (std::int64_t count = 3; count < 32; ++count) {

@@ -40,7 +40,7 @@ struct PlannedPair {
   latency::Role drafting = latency::Role::autoregressive_drafting;
 };
 
-/// Whether a role is one of the three of drafting.
+/// True for the three drafting roles.
 [[nodiscard]] bool drafts(latency::Role role);
 
 /// Cells that are measured interleaved, so that drift of the device does not affect ratios within the group.

@@ -104,8 +104,9 @@ enum class MeasureEnd { done, interrupted };
                                          const std::vector<CellGroup>& kept, const DeviceSide& device,
                                          const RunSurroundings& around);
 
-/// Copies the measurements of an earlier run on the same device with the same program and returns them. Nullopt if
-/// device or program differ.
+/// Copies the measurements of an earlier run into `profile`: limits, steps, verifications, breakdowns and the kernels
+/// of breakdowns. Returns two groups: the cells with whole passes, and those by operation. Copies and returns nothing
+/// if the name of the device or the commit of the program differs.
 [[nodiscard]] std::vector<CellGroup> keep_rows(latency::Profile& profile, const latency::Profile& unfinished);
 
 /// A note for readers; line ends become blanks.
