@@ -42,7 +42,7 @@ Profile with_limits() {
   return profile;
 }
 
-/// As many rows as the default plan measures for a target.
+/// 210 rows; the default plan measures 145 of a target per dtype, with a cold cache and as graphs.
 Profile with_table() {
   Profile profile = empty_profile(Source::measured);
   for (const std::int64_t context : {128, 512, 1024, 2048, 4096}) {

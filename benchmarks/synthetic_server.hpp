@@ -16,7 +16,7 @@
 /// Simulated servers with known parameters, and their logs in the format of vLLM.
 namespace foredraft::benchmarks {
 
-constexpr double least_busy = 0.5, most_busy = 0.9;  ///< share of a window that is idle in part
+constexpr double least_busy = 0.5, most_busy = 0.9;  ///< share of time with requests, in a window that is idle in part
 
 /// Draws of one server, in order.
 class Draws {

@@ -12,14 +12,14 @@ Measures the GPU of this machine within MINUTES (8, fractions allowed), build an
 folder OUT: profile.json (for `foredraft`), steps.csv, kernels.csv and verifications.csv (every time measured),
 samples.csv (every sample), report.md (to read).
 
-The most important times come first. Stopped early, by the time or by Ctrl-C, OUT holds a valid profile of what was
-measured until then and names what is missing; the same command goes on from there.
+The most important times come first. If the run ends early, at the time limit or by Ctrl-C, OUT holds a valid profile of
+what was measured so far and names what is missing. Run the same command again to continue.
 
-The program foredraft-gpu is taken from the folder of this script where it lies beside it; in a checkout it is built
-first (needs cmake, ninja, a C++ compiler and nvcc: scripts/setup.sh and the CUDA toolkit).
+If foredraft-gpu is in the folder of this script, that program is used; in a checkout it is built first (needs cmake,
+ninja, a C++ compiler and nvcc: scripts/setup.sh and the CUDA toolkit).
 
-Where a python3 with torch and transformers is found, that library's own speculative sampling is timed in the last 30 s:
-OUT-transformers.csv. Where that fails, its reason is printed, and the measurement stands.
+If a python3 with torch and transformers is found, the speculative sampling of transformers is timed in the last 30 s:
+OUT-transformers.csv. If that fails, the reason is printed, and the measurement remains valid.
 
 exit codes: 0 done; 1 no driver, or the build, a test or the run failed; 2 bad usage or input; 130 interrupted
 TEXT
@@ -59,8 +59,8 @@ if [ -x "$here/foredraft-gpu" ]; then
   program=$here/foredraft-gpu
 else
   root=$(dirname "$here")
-  [ -f "$root/CMakeLists.txt" ] || refuse "$here: holds no foredraft-gpu, and is no part of a checkout to build it from"
-  # A driver shows its devices, or lists them; building takes minutes.
+  [ -f "$root/CMakeLists.txt" ] || refuse "$here: holds no foredraft-gpu, and is not in a checkout to build it from"
+  # With a driver there is a device file or a list of GPUs. Checked first, because building takes minutes.
   if [ ! -e /dev/nvidiactl ] && [ ! -e /dev/dxg ] && ! nvidia-smi -L >/dev/null 2>&1; then
     echo "run_all.sh: no NVIDIA driver found (no /dev/nvidiactl, and nvidia-smi lists no GPU)" \
       "- run it where the GPU is" >&2
@@ -78,8 +78,8 @@ else
   program=$root/build/gpu/foredraft-gpu
 fi
 
-# The program tests the device before it measures, and writes nothing where a test fails. It gets at least a second: a
-# run without time leaves a profile that says what is missing.
+# The program tests the device before it measures, and writes nothing if a test fails. It gets at least a second, so
+# that even a run without time left writes a profile, which names what is missing.
 transformers_s=30
 left_s=$((budget_s - SECONDS))
 python=

@@ -6,8 +6,8 @@ Usage: time_transformers.py OUT.csv [--seconds S]
 
 One call is one request, because the library verifies only batch 1. Wall time is the caller's, device time is between
 two events around the call; both are medians with distribution-free 95 % intervals. Needs torch and transformers with
-their own CUDA libraries; without them it says so, writes nothing and exits 0, for the rest of a run does not depend on
-it.
+their own CUDA libraries. Without them it prints so, writes nothing and exits 0, because the rest of a run does not
+depend on it.
 """
 import argparse
 import csv
@@ -28,8 +28,7 @@ COLUMNS = ("vocabulary", "gamma", "dtype", "wall_median_us", "wall_ci95_low_us",
 
 
 def median_interval(values, level=0.95):
-    """Median, and the order statistics between which it lies with at least this probability, whatever the
-    distribution."""
+    """Median, and two order statistics that enclose it with at least this probability, for any distribution."""
     ordered = sorted(values)
     count = len(ordered)
     outside, low = 0.0, 0

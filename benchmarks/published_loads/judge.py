@@ -64,7 +64,7 @@ def summary(rows):
 
 
 def anchored(sets):
-    """Errors at the other loads, each set's prediction scaled to the measurement at its least load."""
+    """Errors at the other loads, each set's prediction scaled to the measurement at its lowest load."""
     errors = []
     for rows in sets:
         first = min(rows, key=lambda row: row["clients"])

@@ -115,7 +115,7 @@ constexpr std::array named_moves{NamedMove{"copy", 1.0, 1.0, &latency::Limits::c
                                  NamedMove{"read", 1.0, 0.0, &latency::Limits::read_bandwidth_bytes_per_s},
                                  NamedMove{"write", 0.0, 1.0, &latency::Limits::write_bandwidth_bytes_per_s}};
 
-/// From within the caches to many times the last one, where only memory matters.
+/// A quarter of the last cache, all of it, and four times as much, which comes mostly from memory.
 std::vector<std::int64_t> moved_bytes(const CpuFacts& facts) {
   constexpr std::int64_t mib = std::int64_t{1} << 20U;
   const std::int64_t cache = std::max(facts.last_cache_bytes, mib);

@@ -88,7 +88,7 @@ class TimedBatch {
 
 latency::VerificationRow verification_row(const latency::VerificationCell& cell, const VerificationShape& shape,
                                           const CpuVerifier& verifier, const latency::Measurement& measured) {
-  // Every row once; if one draft is rejected, the two rows of the residual once more.
+  // Every row once. With drafts, one is assumed to be rejected, so the two rows of its residual are read again.
   const double rows = static_cast<double>(2 * shape.gamma + 1 + (shape.gamma > 0 ? 2 : 0));
   return {.cell = cell,
           .launches = 1,
@@ -134,8 +134,8 @@ void test_cpu_verifier(ThreadTeam& team) {
   }
 }
 
-/// One row per cell, measured interleaved: fused_exact in fp32, eager, over logits that are where the call before left
-/// them. `before_sample` may throw to end the measurement. Throws MemoryError.
+/// One row per cell, measured interleaved: fused_exact in fp32, eager, over logits that stay where the previous call
+/// left them: in the cache if they fit. `before_sample` may throw to end the measurement. Throws MemoryError.
 std::vector<latency::VerificationRow> measure_cpu_verifications(const std::vector<latency::VerificationCell>& cells,
                                                                 ThreadTeam& team, const latency::Protocol& protocol,
                                                                 const std::function<void()>& before_sample) {
@@ -186,7 +186,7 @@ int samples_a_round(const latency::Cell& cell) {
   return cell.tokens == 1 ? 4 : 1;
 }
 
-/// Indices of cells, ordered so that the caches of each are prefixes of those of the one before.
+/// Indices of cells by size of their KV caches, largest first, so that the smaller ones can be prefixes (HostPool).
 std::vector<std::size_t> longest_caches_first(const std::vector<latency::Cell>& cells) {
   std::vector<std::size_t> order(cells.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::size_t matmul_workspace_bytes = std::size_t{32} * 1024 * 1024;  // NVIDIA's recommendation for Hopper
 constexpr int proposals_timed = 8;
-constexpr std::int64_t few_rows =
-    8;  // up to here the library's order misjudges algorithms: its proposals for few_rows too
+/// For fewer rows the library's ranking of algorithms is unreliable: its proposals for this number are timed as well.
+constexpr std::int64_t few_rows = 8;
 constexpr std::int64_t max_weight_copies = 32;  // enough for weights above 10 MB; choosing must not take long
 
 /// Where a toolkit, a driver container or a Python wheel next to the program may have installed the library. The major

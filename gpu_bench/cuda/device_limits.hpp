@@ -8,7 +8,8 @@
 /// The launches from which a device's limits are measured.
 namespace foredraft::gpu_bench {
 
-/// Launch costs in microseconds; each is the median of repeated runs of many launches of an empty kernel.
+/// Launch costs in microseconds, each the median of repeated measurements. Kernels are empty; the cost of one more is
+/// the slope from 100 to 600 of them.
 struct LaunchCosts {
   double stream_launch_us = 0.0;  ///< one more kernel in a stream
   double graph_node_us = 0.0;     ///< one more kernel in a graph

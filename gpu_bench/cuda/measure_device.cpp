@@ -214,9 +214,15 @@ class DeviceMeasurement {
     return measure(arms, protocol_of(request_.quick, arms.size()), steady_now_s);
   }
 
+  /// The verifiers and launches of a group over the same logits.
   std::vector<latency::VerificationRow> verify(const std::vector<latency::VerificationCell>& group) {
     stop_if_interrupted();
     const latency::VerificationCell& first = group.front();
+    for (latency::VerificationCell cell : group) {
+      cell.verifier = first.verifier;
+      cell.launch = first.launch;
+      if (cell != first) throw DomainError(to_text(cell) + ": timed with the logits of " + to_text(first));
+    }
     const VerificationShape shape{.batch = first.batch, .gamma = first.gamma, .vocabulary = first.vocabulary};
     const latency::DataType type = latency::data_type_of(first.dtype);
     std::vector<Verifier> verifiers;

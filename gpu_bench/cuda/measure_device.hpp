@@ -58,8 +58,8 @@ struct MeasureRequest {
 
 /// Tests the device against the reference, measures its limits and as many cells as fit into the time, and writes a
 /// profile that names what is missing, again after every group of cells. Continues a folder with an unfinished profile
-/// of the same device. Reports progress line by line to `say`. Throws DomainError if the folder is taken or there is no
-/// device, DeviceError if the device fails its test or is lost; completed measurements are kept.
+/// of the same device and program. Reports progress line by line to `say`. Throws DomainError if the folder is taken or
+/// there is no device, DeviceError if the device fails its test or is lost; completed measurements are kept.
 MeasureEnd measure_device(const MeasureRequest& request, const std::atomic<bool>& interrupted,
                           const std::function<void(const std::string&)>& say);
 

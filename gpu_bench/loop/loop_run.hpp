@@ -130,11 +130,11 @@ struct LoopResult {
 
 /// Runs all cells five times: decode steps and iterations in turn, by the protocol of measure(), at least four of each.
 /// The first run gives each cell an equal share of the time, the others an equal number of samples. A disturbance of
-/// some seconds affects one or two runs of a cell, which does not change the median of five. A cell is not visited
-/// again where its last visit would not fit into what is left of `budget_s`, and not at all after the end, the first
-/// one excepted: the last first visit may exceed the budget, and no other. `keep` receives all known rows whenever
-/// there are more. Throws DomainError for invalid cells, std::runtime_error if a verifier does not emit what it was
-/// forced to: the accepted drafts and one token more.
+/// some seconds affects one or two runs of a cell, which does not change the median of five. A visit is
+/// skipped if the minimum of samples, at the pace of the cell's last visit, would not fit into the rest of `budget_s`.
+/// A cell without a visit has no pace yet, so its first visit begins while any time is left and may exceed the budget;
+/// the first cell is always visited. `keep` receives all rows so far after every visit. Throws DomainError for invalid
+/// cells, std::runtime_error if a verifier does not emit what it was forced to: the accepted drafts and one token more.
 [[nodiscard]] LoopResult run_loop(const std::vector<LoopCell>& cells, double budget_s, const LoopDevice& device,
                                   const std::function<void(const std::vector<LoopRow>&)>& keep,
                                   const std::function<void(const std::string&)>& say);

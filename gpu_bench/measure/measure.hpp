@@ -17,7 +17,7 @@ namespace foredraft::gpu_bench {
 [[nodiscard]] std::optional<std::int64_t> copies_for_cold(double bytes, double cache_bytes);
 
 /// Number of calls per sample so that it lasts at least 100 us, much longer than the resolution of a clock; at most
-/// 1000, and whole rounds over `rotated` sets of buffers.
+/// 1000, but at least one round over `rotated` sets of buffers, and rounded up to whole rounds.
 [[nodiscard]] int calls_per_sample(double us_per_call, int rotated = 1);
 
 // ---- Interleaved timing of several arms, in rounds until each is known well enough or the time is up. Independent of

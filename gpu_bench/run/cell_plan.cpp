@@ -173,7 +173,8 @@ using Counts = std::vector<std::int64_t>;
 
 constexpr std::int64_t default_context = 512;
 
-/// Verification of gamma drafts is a pass over gamma + 1 tokens; powers of two are above.
+/// The token counts from 3 to 31 that are not in coarse_tokens. Verification of gamma drafts is a pass over gamma + 1
+/// tokens.
 Counts tokens_between() {
   Counts tokens;
   for (std::int64_t count = 3; count < 32; ++count) {
@@ -350,16 +351,15 @@ std::vector<std::vector<latency::VerificationCell>> plan_sampling(const std::vec
   for (const std::string& dtype : grid.dtypes) {
     for (const std::int64_t batch : grid.batches) {
       for (const std::int64_t vocabulary : vocabularies) {
-        std::vector<latency::VerificationCell>& group = groups.emplace_back();
         for (const std::int64_t gamma : {0, 1, 4, 8}) {
-          group.push_back({.verifier = "fused_exact",
-                           .dtype = dtype,
-                           .batch = batch,
-                           .gamma = gamma,
-                           .vocabulary = vocabulary,
-                           .logits = "real_like",
-                           .cache = latency::Cache::hot,
-                           .launch = grid.launch});
+          groups.push_back({{.verifier = "fused_exact",
+                             .dtype = dtype,
+                             .batch = batch,
+                             .gamma = gamma,
+                             .vocabulary = vocabulary,
+                             .logits = "real_like",
+                             .cache = latency::Cache::hot,
+                             .launch = grid.launch}});
         }
       }
     }

@@ -40,7 +40,7 @@ struct PlannedPair {
   latency::Role drafting = latency::Role::autoregressive_drafting;
 };
 
-/// Whether a role is one of the three of drafting.
+/// True for the three drafting roles.
 [[nodiscard]] bool drafts(latency::Role role);
 
 /// Cells that are measured interleaved, so that drift of the device does not affect ratios within the group.
@@ -74,9 +74,9 @@ struct PlanGrid {
 [[nodiscard]] std::vector<CellGroup> plan_grid(const std::vector<PlannedPair>& pairs, const PlanGrid& grid);
 
 /// Sampling of the passes of a grid, at any context: fused_exact over real-like logits, hot (the pass has just written
-/// them), with gamma 0 (a token from each row), 1, 4 and 8. One group per dtype, batch size and vocabulary of the
-/// pairs' targets, the first two in their order; equal vocabularies count once. Throws DomainError for a target that
-/// `models` does not hold.
+/// them), with gamma 0 (a token from each row), 1, 4 and 8. One cell a group, because a group shares its logits: by
+/// dtype and batch size in the grid's order, then by vocabulary of the pairs' targets, each once, then by gamma. Throws
+/// DomainError for a target that `models` does not hold.
 [[nodiscard]] std::vector<std::vector<latency::VerificationCell>> plan_sampling(
     const std::vector<PlannedPair>& pairs, const std::vector<latency::ModelShape>& models, const PlanGrid& grid);
 

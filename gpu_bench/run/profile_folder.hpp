@@ -32,8 +32,9 @@ template <class Attempt>
   return std::nullopt;
 }
 
-// ---- samples.csv: one line for each row of a profile with all counted samples in their order; " again" after a name:
-// of the A/A test. If a name occurs repeatedly, its row was made from the last line.
+// ---- samples.csv: one line for each visit of a row, with all counted samples in their order. The name of a later
+// visit ends with its number (" visit 2"), and the row is made from the samples of all visits. If a name occurs
+// repeatedly, the last line counts.
 
 /// Appends `what` and its times, to five digits; the column names precede the first line.
 void append_samples(std::string& table, std::string_view what, const std::vector<double>& samples_us);
@@ -48,7 +49,7 @@ void append_samples(std::string& table, std::string_view what, const std::vector
 /// their operations, verifiers, the A/A test and what is missing.
 [[nodiscard]] std::string report_markdown(const latency::Profile& profile);
 
-// ---- The folder of a measurement: profile.json, steps.csv, kernels.csv, samples.csv, report.md.
+// ---- The folder of a measurement: profile.json, steps.csv, kernels.csv, verifications.csv, samples.csv, report.md.
 
 /// Checks a folder before a run writes into it. Returns nullopt if it does not exist or is empty, or the profile of an
 /// incomplete run, whose rows the new run may keep. Throws DomainError for a complete profile, for files of another

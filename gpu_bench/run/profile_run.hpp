@@ -78,7 +78,8 @@ struct DeviceSide {
   /// Measures the cells of a group by operation and returns those that were; throws likewise. May be empty if no group
   /// requires it.
   std::function<std::vector<latency::Cell>(const CellGroup&)> break_down;
-  /// One row per cell of a group that is measured interleaved; throws likewise. May be empty without such groups.
+  /// One row per cell of a group, whose cells have the same logits and are measured interleaved; throws likewise. May
+  /// be empty without such groups.
   std::function<std::vector<latency::VerificationRow>(const std::vector<latency::VerificationCell>&)> verify = {};
   std::function<void()> finish;  ///< notes at the end
   /// All samples of a row, under the row's name; empty: they are not kept.
@@ -103,8 +104,9 @@ enum class MeasureEnd { done, interrupted };
                                          const std::vector<CellGroup>& kept, const DeviceSide& device,
                                          const RunSurroundings& around);
 
-/// Copies the measurements of an earlier run on the same device with the same program and returns them. Nullopt if
-/// device or program differ.
+/// Copies the measurements of an earlier run into `profile`: limits, steps, verifications, breakdowns and the kernels
+/// of breakdowns. Returns two groups: the cells with whole passes, and those by operation. Copies and returns nothing
+/// if the name of the device or the commit of the program differs.
 [[nodiscard]] std::vector<CellGroup> keep_rows(latency::Profile& profile, const latency::Profile& unfinished);
 
 /// A note for readers; line ends become blanks.

@@ -239,7 +239,7 @@ std::string parts_table(const latency::Profile& profile, const latency::Breakdow
   return table;
 }
 
-/// Number of whole steps at batch 1 whose time equals that of their operations.
+/// How many of the steps at batch 1 take at most 10 % more time than the sum of their operations.
 std::string steps_near_their_sum(const latency::Profile& profile) {
   constexpr double allowed_excess = 0.10;
   std::int64_t steps = 0;

@@ -153,7 +153,7 @@ struct Breakdown {
 };
 
 /// One verification step: `verifier` named as in verify/verifiers.hpp, `logits` as in verify/logits.hpp. The bytes of
-/// the timing are the minimum of any verification of this size; its flop is 0.
+/// the timing are the minimum of a verification of this size that reads the same models' logits; its flop is 0.
 struct VerificationRow {
   VerificationCell cell;
   std::int64_t launches = 0;

@@ -48,7 +48,7 @@ std::string counts_text(const std::set<std::int64_t>& counts) {
   return fmt::format("{}", fmt::join(counts, ", "));
 }
 
-/// Text in messages that says where there are times: "batch 1, 2, 4, tokens 1 to 9, context 512, 2048".
+/// Text in messages that says where there are times: "batch 1, 2, 4; tokens 1 to 9; context 512, 2048".
 class Coverage {
  public:
   void add(const ForwardPassPoint& point) {

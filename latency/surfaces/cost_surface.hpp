@@ -91,10 +91,10 @@ class CostSurface {
   SheetPass sheet_pass_;
 };
 
-/// Relative half width of the 95 % interval of a time: from its samples, or from the A/A test if that is wider, or the
-/// stated error of an engine or operators profile. Two halves of a step's visits differ by twice the error of all
-/// visits, and by sqrt(2) times the error of one half; the latter applies to a verification, which is timed in one
-/// visit.
+/// Relative half width of the 95 % interval of a time: the widest of that from its samples, from the A/A test and, for
+/// a step, the stated error of an engine or operators profile. Two halves of a step's visits differ by twice the error
+/// of all visits, and by sqrt(2) times the error of one half; the latter applies to a verification, which is timed in
+/// one visit.
 [[nodiscard]] double spread_of(const StepRow& row, const Profile& profile);
 [[nodiscard]] double spread_of(const VerificationRow& row, const Profile& profile);
 

@@ -40,8 +40,8 @@ class StepTable {
 
   [[nodiscard]] bool empty() const { return contexts_.empty(); }
 
-  /// Twice the largest decrease in published tables: 13 %, from 96 to 128 tokens of Llama-2-7B on an H100, where the
-  /// library changes its tile size.
+  /// About twice the largest decrease in published tables: 13 %, from 96 to 128 tokens of Llama-2-7B on an H100, where
+  /// the library changes its tile size.
   static constexpr double largest_decrease = 0.25;
 
  private:

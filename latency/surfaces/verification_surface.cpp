@@ -3,11 +3,24 @@
 
 #include <algorithm>
 
+#include "latency/operations/program.hpp"
+
 namespace foredraft::latency {
 namespace {
 
 double elements_of(std::int64_t batch, std::int64_t gamma, std::int64_t vocabulary) {
   return static_cast<double>(batch) * static_cast<double>(2 * gamma + 1) * static_cast<double>(vocabulary);
+}
+
+/// True if the row's bytes are fewer than those of the target's logits, so fewer drafts were timed than it says. Rows
+/// without bytes or of a type with unknown bytes are believed.
+bool timed_fewer_drafts(const VerificationRow& row) {
+  const VerificationCell& cell = row.cell;
+  const auto type = value_of<DataType>(cell.dtype);
+  if (!type || row.timing.read_bytes == 0.0) return false;
+  const double target_logits =
+      static_cast<double>(cell.batch) * static_cast<double>(cell.gamma + 1) * static_cast<double>(cell.vocabulary);
+  return row.timing.read_bytes < target_logits * static_cast<double>(bytes_of(*type));
 }
 
 }  // namespace
@@ -36,6 +49,7 @@ VerificationSurface::VerificationSurface(const Profile& profile, const Setting& 
     const VerificationCell& cell = row.cell;
     if (cell.verifier != "fused_exact" || cell.logits != "real_like" || row.timing.summary.samples == 0) continue;
     if (setting_of(cell) != Setting{setting.dtype, Cache::hot, setting.launch}) continue;
+    if (timed_fewer_drafts(row)) continue;
     const Point point{.elements = elements_of(cell.batch, cell.gamma, cell.vocabulary),
                       .time_us = row.timing.summary.median_us,
                       .spread = spread_of(row, profile)};

@@ -5,22 +5,22 @@
 #include <cstdint>
 #include <vector>
 
-/// A synthetic model of the rank of a drafted token among the verifier's most probable ones, for rules that accept more
+/// A synthetic model of the rank of a drafted token among the target's most probable ones, for rules that accept more
 /// than the most probable token. Its three parameters are fitted.
 ///
-/// The verifier's log-probabilities, best first, decrease by spread * E_r / r from rank r to the next, with independent
+/// The target's log-probabilities, best first, decrease by spread * E_r / r from rank r to the next, with independent
 /// standard exponentials E_r, like the largest of many logits with exponential tails. The drafter adds Gumbel noise of
 /// scale `noise` and takes the maximum, so it drafts rank r with probability proportional to exp(-gap_r / noise). A
 /// fraction `unlike` of the drafts is outside these ranks and is never accepted.
 namespace foredraft::experiments {
 
 struct LogitLadder {
-  double spread;  ///< scale of the verifier's logits, in nats, > 0
+  double spread;  ///< scale of the target's logits, in nats, > 0
   double noise;   ///< noise of the drafter, in nats, > 0
   double unlike;  ///< fraction of drafts that are never accepted, in [0, 1]
 };
 
-/// Accepts a draft among the verifier's `top_beta` best tokens whose log-probability is at most `tolerance` below the
+/// Accepts a draft among the target's `top_beta` best tokens whose log-probability is at most `tolerance` below the
 /// best. top_beta = 1 or tolerance = 0: only the best. [Xia2023, Eq. 8-10]
 struct TopBetaRule {
   std::int64_t top_beta;

@@ -195,7 +195,7 @@ std::vector<double> memory_mb(const CallVariant& variant, const VerificationPair
   return {logit_rows_mb(pair, verification_logit_rows(gamma)), peak_mb(variant, pair, gamma)};
 }
 
-/// Counted time, because no measured profile has rows of these kernels yet.
+/// Counted time, for every gamma. The shipped profiles time these kernels on other devices and for few gammas only.
 std::vector<double> counted_time(const CallVariant& variant, const VerificationPair& pair, std::int64_t gamma) {
   const CallCost cost = call_cost(variant.verifier, pair, gamma);
   return {cost.moved_bytes / bytes_per_mb, cost.launches, cost.read_backs, counted_call_us(cost)};

@@ -72,6 +72,26 @@ TEST_CASE("an unmeasured vocabulary follows the line of all rows, never below 0"
   CHECK(us_at(VerificationSurface(profile, fp32_eager, 4000), 1, 0) == Approx(35.0).epsilon(foredraft::tests::few_ulp));
 }
 
+TEST_CASE("a row whose bytes are those of fewer drafts gives no time") {
+  Profile profile = measured_profile();
+  constexpr double bytes_of_a_row = 4.0 * vocabulary;  // fp32
+  for (VerificationRow& row : profile.verifications) {
+    row.timing.read_bytes = static_cast<double>(row.cell.batch * (row.cell.gamma + 1)) * bytes_of_a_row;
+  }
+  const VerificationSurface believed(profile, fp32_eager, vocabulary);
+  CHECK(believed.at(1, 1)->time_us == 50.0);
+  CHECK(believed.at(1, 4)->time_us == 110.0);
+  for (VerificationRow& row : profile.verifications) {
+    if (row.cell.gamma > 0) row.timing.read_bytes -= bytes_of_a_row;
+  }
+  // The line of the draws: 10 us for 1,000 elements, 34 us for 4,000.
+  const VerificationSurface surface(profile, fp32_eager, vocabulary);
+  CHECK(us_at(surface, 1, 1) == Approx(26.0).epsilon(foredraft::tests::few_ulp));
+  CHECK(surface.at(1, 1)->origin == Origin::interpolated);
+  CHECK_FALSE(surface.at(1, 4)->inside);
+  CHECK(surface.at(4, 0)->time_us == 34.0);
+}
+
 TEST_CASE("without draws of two sizes they follow the line of all rows, as profiles of GPUs have it") {
   Profile profile = measured_profile();
   std::erase_if(profile.verifications, [](const VerificationRow& row) { return row.cell.gamma == 0; });
