@@ -26,7 +26,7 @@ struct ComparisonRequest {
   std::optional<std::int64_t> gpus = {};
 };
 
-/// Source in messages of a request.
+/// The source that messages about a request name.
 inline constexpr std::string_view comparison_source = "foredraft compare";
 
 /// All fields except files.

@@ -57,7 +57,8 @@ class Inputs {
     double iteration_us = 0.0;  ///< time of an iteration beyond its passes that is included
   };
 
-  /// The path of a file that the configuration names. Other names are returned unchanged unless `is_file`.
+  /// The path of a file that the configuration names. A name without a file in the folder is returned unchanged.
+  /// `is_file`: it names a file, also in the working directory; if there is neither, returns the path in the folder.
   std::string located(const std::string& name, bool is_file = false);
   void note_extrapolation(const std::string& file, std::int64_t recorded_gamma, std::int64_t gamma);
   AcceptanceProcess acceptance(const Observed& log, std::int64_t gamma);

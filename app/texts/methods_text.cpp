@@ -24,7 +24,8 @@ std::string speedup_cell(double speedup) { return std::isnan(speedup) ? "-" : de
 
 std::string decimal_cell(double value, int digits) { return std::isnan(value) ? "-" : decimal_text(value, digits); }
 
-/// A row, with the name of its pair if it has one, whose intervals then are half as long: the table has no more room.
+/// A row. If it has a pair, the name of the pair comes first and the interval is a half width, because the table has no
+/// more room.
 std::vector<std::string> method_cells(const MethodRow& row) {
   const Interval interval = normal_interval(row.speedup);
   const bool known_spread = !std::isnan(interval.low);

@@ -114,7 +114,8 @@ class TimesPrediction(FiledAnswer):
 
     @property
     def best_gamma(self) -> int:
-        """The draft length of the maximum speedup at the first batch size and context length; 0: no speculation."""
+        """The smallest draft length within 1 % of the best at the first batch size and context length; 0: no
+        speculation."""
         found: int = self.document["cells"][0]["best_gamma"]
         return found
 
