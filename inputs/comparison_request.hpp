@@ -39,8 +39,8 @@ void check(const ComparisonRequest& request, ProblemList& problems);
 /// for files that cannot be read.
 [[nodiscard]] answers::ComparisonQuestion read_comparison(const ComparisonRequest& request, const ReadLogs& read);
 
-/// Writes the file of --save-baseline if all requirements are met; true if written. Throws InputError for an existing
-/// file.
+/// Writes the file of --save-baseline if runs were compared and all requirements are met; true if written. Throws
+/// InputError for an existing file.
 [[nodiscard]] bool save_baseline(const ComparisonRequest& request, const answers::ComparisonQuestion& question,
                                  const answers::Comparison& comparison);
 
