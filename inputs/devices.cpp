@@ -55,7 +55,7 @@ std::string several_devices(const std::string& name) {
   return fmt::format("name one, {}, and share the target with --target-tp {}", readable(device), count);
 }
 
-/// Suggests one of several devices, devices with the same words, or the nearest name or alias.
+/// For a number of devices suggests naming one; else devices with the same words, or the nearest name or alias.
 std::string device_suggestion(const std::string& name) {
   if (std::string one = several_devices(name); !one.empty()) return one;
   const bool path = name.find_first_of("./") != std::string::npos;

@@ -24,8 +24,8 @@
 
 namespace foredraft::inputs {
 
-/// Data that scenarios name: recorded traces, logs, profiles, models trained on texts. Reads every file once; digests
-/// are of the bytes that were used. Thread-safe.
+/// Data that scenarios name: recorded traces, logs, profiles, models trained on texts. Reads every file once, but
+/// files of models once for each deployment; digests are of the bytes that were used. Thread-safe.
 class Inputs {
  public:
   Inputs() = default;
@@ -94,7 +94,7 @@ class Inputs {
 /// that begin with # are skipped.
 ///
 /// `recorded_gamma` (0: not given) is required for accepted counts. Throws InputError `file:line: ...` with the first
-/// twenty problems and the number of the others.
+/// twenty problems and the number of the others. A line of invalid JSON is reported alone.
 [[nodiscard]] Recording parse_trace(std::string_view text, const std::string& file, std::int64_t recorded_gamma,
                                     Convention convention);
 

@@ -63,8 +63,8 @@ Table empty_table(bool named) {
   return table;
 }
 
-/// The table as text. If lines would be too long, without cost, tokens and bound, which are in the document and the
-/// CSV.
+/// The table as text. While lines are too long, leaves out cost, then tokens, then bound. The document and the CSV have
+/// them.
 std::string fitted_text(Table table) {
   constexpr std::size_t widest = 100;
   std::string text = to_text(table);
