@@ -12,7 +12,7 @@
 /// The output folder of `advise --out`: the advice as JSON and text, and its numbers as tables.
 namespace foredraft::app {
 
-/// Digests of the logs.
+/// The kind of the folder, with the digests of the logs.
 [[nodiscard]] experiments::ResultFolder::Kind advice_kind(const answers::AdviceQuestion& question);
 
 /// loads.csv, and strata.csv, marginal.csv, acceptance-length.csv, speedup-chain.csv and speedup-by-load.csv if they

@@ -29,7 +29,7 @@ std::string limits_line(const latency::Profile& profile) {
   return fmt::format("{}{}{}\n", profile.device.name, known.empty() ? "" : ": ", fmt::join(known, ", "));
 }
 
-/// The row with samples for another model, role and number of tokens.
+/// The measured row with this model, role and number of tokens, otherwise as `cell`; null if there is none.
 const latency::StepRow* row_at(const latency::Profile& profile, latency::Cell cell,
                                const gpu_bench::PlannedModel& model, latency::Role role, std::int64_t tokens) {
   cell.model = model.name;
@@ -138,7 +138,7 @@ std::string sampling_lines(const latency::Profile& profile) {
   return text;
 }
 
-/// The predictions that a profile cannot make; empty if its fits cover any batch size and context length.
+/// The batch sizes and context lengths for which a profile can predict; empty if it has fits, which extend them.
 std::string serves_line(const latency::Profile& profile) {
   std::set<std::int64_t> batches;
   std::set<std::int64_t> contexts;

@@ -8,7 +8,7 @@
 #include "gpu_bench/run/cell_plan.hpp"
 #include "latency/profile/profile.hpp"
 
-/// What `foredraft calibrate` prints of a profile.
+/// What `foredraft calibrate` prints about a profile.
 namespace foredraft::app {
 
 /// A table of the target's passes and the drafting, by batch size and context, followed by notes.
@@ -22,7 +22,7 @@ namespace foredraft::app {
 /// Result of the A/A test and its limits; empty if there was none.
 [[nodiscard]] std::string noise_text(const latency::Profile& profile);
 
-/// What a command says of an invalid profile. Where the user has accepted the noise, nothing is advised.
+/// The message about an invalid profile. Without advice if the user has accepted the noise.
 [[nodiscard]] std::string noise_message(std::string_view problem, std::string_view advice, bool accepted);
 
 }  // namespace foredraft::app

@@ -11,7 +11,7 @@
 #include "inputs/devices.hpp"
 #include "scenario/parameters.hpp"
 
-/// --device and --profile, which name the times for a command.
+/// Options that several commands share.
 namespace foredraft::app {
 
 // ---- Values of options of several commands, for completion.

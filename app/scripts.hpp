@@ -30,8 +30,8 @@ enum class PlotResult { drawn, failed, unavailable };
 
 /// Draws the figures of a results folder, whose WriteLock the caller holds, with plots/plot.py and writes its
 /// report.html with plots/report.py, with their output on stderr. Returns `drawn` if one of them had work and neither
-/// failed. Returns `unavailable`, with a message on stderr, without the scripts or a Python with matplotlib. Throws
-/// Interrupted.
+/// failed, and `failed` otherwise. Returns `unavailable`, with a message on stderr, without the scripts or a Python
+/// with matplotlib. Throws Interrupted.
 ///
 /// Python is /usr/bin/python3, else the python3 of an absolute folder on the PATH. It runs isolated: neither the
 /// current directory nor the environment adds code. The scripts come from the folder in FOREDRAFT_PLOTS, else from
@@ -52,9 +52,9 @@ void write_parquet(const std::string& folder);
 /// The answer of scripts/operators/aisimulate_steps.py to a request: a document, also for an error. Throws InputError
 /// without the script or a Python, RunError if the script ends without a document, and Interrupted.
 ///
-/// Python is the python3 on the PATH, else /usr/bin/python3, preferably one that has the package. It runs isolated and
-/// gets only the PATH of the environment. The script comes from the folder in FOREDRAFT_OPERATORS, else from beside the
-/// program, else from its installation.
+/// Python is the python3 on the PATH, else /usr/bin/python3, preferably one that has the package. It runs isolated:
+/// neither the current directory nor the environment adds code. The script comes from the folder in
+/// FOREDRAFT_OPERATORS, else from beside the program, else from its installation.
 [[nodiscard]] std::string ask_operators(const std::string& request);
 
 }  // namespace foredraft::app

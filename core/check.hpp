@@ -25,8 +25,8 @@ namespace foredraft::detail {
 
 namespace foredraft {
 
-// ---- Argument checks, shared by every public function. NaN fails all of them. Every message reads `invalid NAME=VALUE
-// (must ...)`, so that a caller can prepend file and line.
+// ---- Argument checks, shared by every public function. NaN fails all of them. Messages read `invalid NAME=VALUE
+// (must ...)`, without the value for an empty list, so that a caller can prepend file and line.
 
 /// Requires 0 <= value <= 1.
 void check_probability(std::string_view name, double value);

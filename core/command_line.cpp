@@ -19,13 +19,13 @@ std::vector<std::string> option_names(const CommandSpec& command) {
   return names;
 }
 
-/// True if one of the words between dashes of `option` is `word`.
+/// True if `word` is one of the words that dashes separate in `option`.
 bool has_word(std::string_view option, std::string_view word) {
   return fmt::format("{}-", option).find(fmt::format("-{}-", word)) != std::string::npos;
 }
 
-/// What to write instead of an unknown option: the nearest one, that of an engine's option, those with its last word,
-/// or where all are listed.
+/// What to write instead of an unknown option: our name for an engine's option, the nearest option, those that contain
+/// its last word, or the command that lists all.
 std::string option_suggestion(const CommandSpec& command, std::span<const OtherOption> elsewhere,
                               const std::string& name) {
   const std::vector<std::string> names = option_names(command);

@@ -57,7 +57,7 @@ struct OtherOption {
   std::string_view theirs, ours;
 };
 
-/// All options, of the groups and others.
+/// All options: those of the groups, then the others.
 [[nodiscard]] std::vector<OptionSpec> all_options(const CommandSpec& command);
 
 /// The text of --help, with lines of at most text_columns.
@@ -93,7 +93,8 @@ class CommandLine {
   /// One of `words`.
   std::optional<std::string> word(std::string_view name, const std::vector<std::string>& words);
 
-  /// For a quantity with two units: if `from` was given, replaces it by `to` = factor * `from`.
+  /// For a quantity with two units: if `from` was given, replaces it by `to` = factor * `from`. Adds a problem if both
+  /// were given.
   void convert(std::string_view from, std::string_view to, double factor);
 
   /// Replaces the value of an option that was given.

@@ -18,7 +18,7 @@
 namespace foredraft {
 
 /// `text` as a cell, quoted if it contains a comma or a quote. Line breaks become spaces. Text that a spreadsheet would
-/// interpret as a formula (starts with = + - @ and is not a number) gets a leading apostrophe.
+/// interpret as a formula (starts with = + - @ or a tab and is neither a number nor "-") gets a leading apostrophe.
 [[nodiscard]] std::string csv_cell(std::string_view text);
 
 /// The header line with its line end. Throws std::logic_error for a duplicate name.
@@ -65,7 +65,8 @@ class CsvReader {
 
   [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const { return header_.column(name); }
 
-  /// Reads the next row; false at the end. Throws RunError `file:line: ...` for a row with another number of cells.
+  /// Reads the next row; false at the end. Throws RunError `file:line: ...` for a row with an open quote or another
+  /// number of cells.
   bool next(std::vector<std::string>& cells);
 
  private:
@@ -110,7 +111,7 @@ class UserTable {
   /// The cell in this row; empty for an absent optional column.
   [[nodiscard]] std::string cell(std::string_view column) const;
 
-  /// The value in this row. If the cell is invalid, adds a problem and returns the minimum valid value.
+  /// The value in this row. If the cell is invalid, adds a problem and returns `minimum`, or 0 without one.
   std::int64_t count(std::string_view column, std::int64_t minimum, std::int64_t maximum = max_table_count);
   double positive(std::string_view column);
   double probability(std::string_view column);

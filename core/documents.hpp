@@ -27,8 +27,8 @@ inline constexpr std::size_t max_json_keys = 256;
 /// Maximum size of a line: one row of a table or one sequence of a trace.
 inline constexpr std::size_t max_line_bytes = std::size_t{1} << 20U;
 
-/// Adds a problem with its line to `problems` and returns false if a TOML text is larger than max_toml_bytes or nested
-/// deeper than max_nesting. Dotted keys, table headers and brackets add up to the depth of a value.
+/// Adds a problem and returns false if a TOML text is larger than max_toml_bytes or nested deeper than max_nesting.
+/// Dotted keys, table headers and brackets add up to the depth of a value.
 [[nodiscard]] bool check_toml_limits(std::string_view text, ProblemList& problems);
 
 /// Adds a problem and returns false if a line of `text` is longer than max_line_bytes.

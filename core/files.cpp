@@ -102,7 +102,7 @@ std::string temporary_name(const std::string& name) {
 
 bool is_ours(std::string_view name) { return name.starts_with(temporary_prefix) || name.starts_with(lock_name); }
 
-/// Temporary files left by killed processes: of all files of the folder, or of the file `of`.
+/// Removes temporary files that killed processes left in the folder: all, or only those of the file `of`.
 void remove_temporary_files(const fs::path& folder, const std::optional<std::string>& of) {
   const std::string ending = of ? temporary_ending(*of) : "";
   const std::size_t length = temporary_prefix.size() + random_digits + ending.size();

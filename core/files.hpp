@@ -17,7 +17,7 @@ namespace foredraft {
 inline constexpr std::uint64_t max_document_bytes = std::uint64_t{1} << 28U;
 
 /// The contents of a file that the user named. Throws InputError `path: ...` for a folder, a file that cannot be read,
-/// and a file larger than `max_bytes`, of which no more is read.
+/// and a file larger than `max_bytes`, of which the rest is not read.
 [[nodiscard]] std::string read_file(const std::string& path, std::uint64_t max_bytes = max_document_bytes);
 
 /// Sequential reading, in constant memory, of a file that the user named or of standard input.
@@ -32,7 +32,7 @@ class InputReader {
   ~InputReader();
 
   /// The next bytes, valid until the next call; empty at the end. Data appended to a regular file after it was opened
-  /// is not read. Throws InputError.
+  /// is not read, except from standard input. Throws InputError.
   [[nodiscard]] std::string_view read();
 
   /// Size of a regular file when it was opened; 0: unknown.

@@ -47,7 +47,7 @@ class IntegerMoments {
   }
 
   /// Unbiased sample covariance (variance for i = j); NaN for fewer than two observations. n * products - sums * sums
-  /// is computed in integers, so there is no cancellation.
+  /// is computed in integers where they fit, so there is no cancellation.
   [[nodiscard]] double covariance(std::size_t i, std::size_t j) const {
     if (count_ < 2) return std::numeric_limits<double>::quiet_NaN();
     const Int128 product = i <= j ? products_[i * N + j] : products_[j * N + i];

@@ -13,7 +13,8 @@ void append_number(std::string& text, double number);
 void append_number(std::string& text, std::uint64_t number);
 [[nodiscard]] std::string number_text(double number);
 
-/// Text for display with at most 12 digits, without round-off: 0.1 + 0.2 gives 0.3.
+/// Text for display, without round-off: 0.1 + 0.2 gives 0.3. The shortest text if it has at most 13 characters; else 12
+/// significant digits.
 [[nodiscard]] std::string short_number_text(double number);
 
 /// Text for display: the shortest text if it has at most 10 digits, like typed numbers; else 4 significant digits, so

@@ -21,7 +21,7 @@ namespace {
 struct Job {
   const std::uint64_t count;
   const std::function<void(std::uint64_t)>& work;
-  unsigned wanted;       ///< threads of the pool that may still join; guarded by the pool, as is the next
+  unsigned wanted;       ///< threads of the pool that may still join; guarded by the pool's mutex, like `running`
   unsigned running = 0;  ///< threads of the pool that have joined and not left
   std::atomic<std::uint64_t> next{0};
   std::mutex failure_mutex = {};

@@ -15,14 +15,14 @@ enum ExitCode : int {
   exit_done = 0,
   exit_failed = 1,         ///< a check or the run failed
   exit_bad_input = 2,      ///< invalid usage or input; nothing was written
-  exit_interrupted = 130,  ///< by a signal; the same command resumes
+  exit_interrupted = 130,  ///< by a signal; the same command resumes a sweep
 };
 
 /// Makes SIGINT, SIGTERM and SIGHUP end the program immediately (130), for commands that write nothing. A SIGHUP that
 /// is ignored at the start stays ignored.
 void leave_at_interrupts();
 
-/// Less than a second, with a margin for a busy machine.
+/// The default of `patience` below: the program ends within a second, also on a busy machine.
 inline constexpr std::chrono::milliseconds default_patience{700};
 
 /// Makes these signals set the returned flag; a second signal ends the program immediately (130). `patience` (less than

@@ -34,7 +34,7 @@ struct AdviceRequest {
   AskedDeployment deployment = {};
 };
 
-/// Source in messages of a request.
+/// The source that messages about a request name.
 inline constexpr std::string_view advice_source = "foredraft advise";
 
 /// All fields except logs and deployment (deployment_fields()).

@@ -26,7 +26,7 @@ struct ComparisonRequest {
   std::optional<std::int64_t> gpus = {};
 };
 
-/// Source in messages of a request.
+/// The source that messages about a request name.
 inline constexpr std::string_view comparison_source = "foredraft compare";
 
 /// All fields except files.
@@ -39,8 +39,8 @@ void check(const ComparisonRequest& request, ProblemList& problems);
 /// for files that cannot be read.
 [[nodiscard]] answers::ComparisonQuestion read_comparison(const ComparisonRequest& request, const ReadLogs& read);
 
-/// Writes the file of --save-baseline if all requirements are met; true if written. Throws InputError for an existing
-/// file.
+/// Writes the file of --save-baseline if runs were compared and all requirements are met; true if written. Throws
+/// InputError for an existing file.
 [[nodiscard]] bool save_baseline(const ComparisonRequest& request, const answers::ComparisonQuestion& question,
                                  const answers::Comparison& comparison);
 

@@ -19,8 +19,8 @@ struct Corpus {
 
 /// Reads files, and all regular files below folders; inside a folder, symbolic links to folders are not followed. If
 /// there are more than `max_bytes` (1 .. 2^40), uses files spread evenly over the sorted list. Throws DomainError,
-/// which names the file or folder, if one cannot be read or is not text (has control bytes other than whitespace and
-/// escape), and for a corpus without text.
+/// which names the file or folder, if one cannot be read or is not text (has control bytes below 0x20 other than
+/// whitespace, backspace and escape), and for a corpus without text.
 [[nodiscard]] Corpus read_corpus(std::span<const std::filesystem::path> paths, std::uint64_t max_bytes);
 
 /// Default texts, installed with packages that the build needs.

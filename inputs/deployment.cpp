@@ -33,7 +33,7 @@ constexpr std::array<RequestField<Asked>, 15> fields_of_deployment{
      {"allow-vocabulary-mismatch", &Asked::allow_vocabulary_mismatch}}};
 constexpr std::size_t sheet_fields = 11;
 
-/// Limits gamma to the draft's maximum and, for a block, to the known acceptance.
+/// Limits the search for gamma to the draft's maximum and to the positions of known acceptance. A stated gamma stays.
 void limit_drafts(std::int64_t most, answers::ProfileQuestion& question) {
   if (question.gamma) return;
   const auto* positional = std::get_if<Positional>(&question.acceptance);

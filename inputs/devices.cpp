@@ -24,7 +24,7 @@ namespace {
 
 using latency::DeviceSheet;
 
-/// All names of shipped devices, for suggestions.
+/// All names of shipped devices and operators, for suggestions.
 std::vector<std::string> device_words() {
   std::vector<std::string> words;
   for (const DeviceSheet& sheet : latency::device_registry()) {
@@ -55,7 +55,7 @@ std::string several_devices(const std::string& name) {
   return fmt::format("name one, {}, and share the target with --target-tp {}", readable(device), count);
 }
 
-/// Suggests one of several devices, devices with the same words, or the nearest name or alias.
+/// For a number of devices suggests naming one; else devices with the same words, or the nearest name or alias.
 std::string device_suggestion(const std::string& name) {
   if (std::string one = several_devices(name); !one.empty()) return one;
   const bool path = name.find_first_of("./") != std::string::npos;
@@ -106,7 +106,7 @@ ReadProfile profile_of_file(const std::string& name, bool toml) {
 constexpr double listed_giga = 1e9;
 constexpr double listed_tera = 1e12;
 
-/// Text with four digits; integers are shown in full.
+/// Text with four significant digits; from 1000 on a whole number.
 std::string in_units_of(double unit, const std::optional<double>& value) {
   if (!value) return "";
   const double count = *value / unit;

@@ -24,8 +24,8 @@
 
 namespace foredraft::inputs {
 
-/// Data that scenarios name: recorded traces, logs, profiles, models trained on texts. Reads every file once; digests
-/// are of the bytes that were used. Thread-safe.
+/// Data that scenarios name: recorded traces, logs, profiles, models trained on texts. Reads every file once, but
+/// files of models once for each deployment; digests are of the bytes that were used. Thread-safe.
 class Inputs {
  public:
   Inputs() = default;
@@ -57,7 +57,8 @@ class Inputs {
     double iteration_us = 0.0;  ///< time of an iteration beyond its passes that is included
   };
 
-  /// The path of a file that the configuration names. Other names are returned unchanged unless `is_file`.
+  /// The path of a file that the configuration names. A name without a file in the folder is returned unchanged.
+  /// `is_file`: it names a file, also in the working directory; if there is neither, returns the path in the folder.
   std::string located(const std::string& name, bool is_file = false);
   void note_extrapolation(const std::string& file, std::int64_t recorded_gamma, std::int64_t gamma);
   AcceptanceProcess acceptance(const Observed& log, std::int64_t gamma);
@@ -93,7 +94,7 @@ class Inputs {
 /// that begin with # are skipped.
 ///
 /// `recorded_gamma` (0: not given) is required for accepted counts. Throws InputError `file:line: ...` with the first
-/// twenty problems and the number of the others.
+/// twenty problems and the number of the others. A line of invalid JSON is reported alone.
 [[nodiscard]] Recording parse_trace(std::string_view text, const std::string& file, std::int64_t recorded_gamma,
                                     Convention convention);
 

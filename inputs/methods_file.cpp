@@ -136,7 +136,7 @@ class MethodsReader {
     return std::nullopt;
   }
 
-  /// A probability, or for the growth any number from 0 on.
+  /// c in [0, 1], or the growth in [0, 1e6].
   std::optional<double> real(std::string_view key) {
     known_.emplace_back(key);
     const Node* node = table_.take(key);
@@ -211,7 +211,7 @@ class MethodsReader {
     }
   }
 
-  /// A number or a list of them; empty for anything else.
+  /// A number or a list of them, with true as 1 and false as 0; empty for anything else.
   static std::vector<double> numbers(const Node& node) {
     const auto* list = std::get_if<scenario::Array>(&node.value);
     std::vector<double> all;

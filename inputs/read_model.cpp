@@ -51,7 +51,7 @@ std::string taken_for(const std::string& checkpoint) { return fmt::format("taken
   throw InputError(fmt::format("{}: {} - {}", readable(what), why, what_to_do));
 }
 
-/// The name of its folder.
+/// The name of the folder of a config.json; the name of any other file, without its extension.
 std::string checkpoint_name(const fs::path& file) {
   if (file.filename() != "config.json") return file.stem().string();
   std::error_code unknown;

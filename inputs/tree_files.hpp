@@ -8,7 +8,7 @@
 #include "foredraft/tree.hpp"
 
 /// Files of `foredraft tree`. Blank lines and text after # are skipped. Each function throws InputError `file:line:
-/// ...`, which lists all problems.
+/// ...`, which lists all problems (of verification times the first one).
 namespace foredraft::inputs {
 
 /// One row per head: the marginal accuracies of rank 1, 2, ..., separated by commas or spaces.

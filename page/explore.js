@@ -161,8 +161,11 @@ function numbersTable(values, at, best) {
 }
 
 function headline(at, best, near) {
-  if (best.best_gamma === "unbounded")
-    return ["Longer drafts are always faster.", "Every draft is accepted at no cost: the speedup has no limit."];
+  if (best.best_gamma === "unbounded") {
+    return ["Longer drafts are always faster.", typeof best.best_speedup === "number"
+      ? `The speedup stays below ${times(best.best_speedup)}.`
+      : "Every draft is accepted at no cost: the speedup has no limit."];
+  }
   if (best.best_gamma === 0)
     return ["Do not speculate: no draft length is faster.", "A draft costs more than it saves at this acceptance."];
   const tokens = `An iteration yields ${number(at.tokens_per_iteration, 3)} tokens.`;

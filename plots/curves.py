@@ -106,8 +106,8 @@ def fastest(table, *place):
 
 
 def telling(table, series, place, max_count):
-    """The values of `series` that a figure shows if it cannot show all: those that are fastest at most values of the
-    columns `place`, and evenly picked others, the smallest first."""
+    """The values of `series`, ascending, that a figure shows if it cannot show all: those that are fastest at the
+    largest number of values of the columns `place`, and evenly picked others."""
     wins = collections.Counter(table[series][fastest(table, *place)].tolist())
     chosen = sorted(sorted(wins), key=wins.get, reverse=True)[:max_count - 1]
     others = [entry for entry in table.values(series) if entry not in chosen]

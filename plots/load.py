@@ -146,7 +146,8 @@ def _rows(path, file):
 
 
 def table(path, kinds):
-    """The columns named by `kinds` ({name: NUMBER | TEXT | AXIS}) of a CSV file; further columns are ignored."""
+    """The columns named by `kinds` ({name: NUMBER | TEXT | OPTIONAL_TEXT | AXIS}) of a CSV file; further columns are
+    ignored."""
     return _table(path, kinds, rows(path, _MAX_HELD_BYTES))
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server against its load: speedup, TPOT, TTFT and, with a price, cost, below each other; a line for each draft
-length."""
+"""A server against its load: speedup, TPOT, TTFT and, with a price, cost, below each other; a line for each of at most
+four draft lengths, and for no speculation except in the first panel."""
 
 import numpy
 from matplotlib.ticker import MaxNLocator

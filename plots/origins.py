@@ -46,7 +46,7 @@ def entries(table):
 
 
 def interval_words(table, spread):
-    """A sentence on the whiskers of the column `spread`, or that there are none."""
+    """Words about the whiskers of the column `spread`, or that no intervals are known."""
     level = table["interval_level"][0]
     known = numpy.isfinite(table[spread]).any() and numpy.isfinite(level)
     return f"bars: {100 * level:.0f} %" if known else "no intervals known"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Predicted speedups against those of a decoding loop or an engine: a marker for each pair of models, 95 % intervals in
-both directions, bands of 5 and 15 % about the diagonal."""
+"""Predicted speedups against those of a decoding loop or an engine: a marker for each pair of models, intervals in both
+directions (95 %, of estimated times 90 %), bands of 5 and 15 % about the diagonal."""
 
 from dataclasses import dataclass
 

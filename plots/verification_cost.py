@@ -69,7 +69,7 @@ def _bars(table):
 
 
 def _label(table, contexts, batch):
-    """The batch, and the knee if there is exactly one."""
+    """The batch size, and its knee if the figure has one context only."""
     if len(contexts) > 1:
         return style.value_text(batch)
     rows = table.where(context=contexts[0], batch=batch)

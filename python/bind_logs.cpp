@@ -59,10 +59,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The option of the program of that name, with hyphens, and its value.
+/// An option of the program (its name, with hyphens) and its value.
 using Keyword = std::pair<std::string, std::variant<bool, std::int64_t, double, std::string>>;
 
-/// An answer of the program. The functions throw InputError with every problem, which name keywords as options.
+/// An answer of the program. The functions below throw InputError with every problem; it names keywords as options.
 struct AnswerTexts {
   std::string json;
   std::string text;
@@ -70,7 +70,7 @@ struct AnswerTexts {
   std::vector<std::pair<std::string, std::string>> tables = {};  ///< CSV files of `--out`: name and text
 };
 
-/// A number as Python prints it.
+/// The value as text; numbers as Python prints them.
 std::string text_of(const Keyword& keyword) {
   const auto text = [](const auto& value) {
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
@@ -82,7 +82,8 @@ std::string text_of(const Keyword& keyword) {
   return std::visit(text, keyword.second);
 }
 
-/// Of a number or a number in words ("80%", "32k") in the range; else nothing and a problem.
+/// The value of a number or of a text such as "80%" or "32k". Outside the range or otherwise invalid: nullopt, and adds
+/// a problem.
 std::optional<double> number_of(const Keyword& keyword, bool is_whole, double minimum, double maximum,
                                 ProblemList& problems) {
   const auto number = std::visit(
@@ -165,7 +166,7 @@ inputs::ReadLogs reader(const std::atomic<bool>* stop) {
   };
 }
 
-/// The options of `foredraft predict`.
+/// The keywords as a command line of `foredraft predict`.
 CommandLine predict_line(const std::vector<Keyword>& keywords) {
   std::vector<std::string> words;
   for (const Keyword& keyword : keywords) {
@@ -291,7 +292,7 @@ Texts texts_of(AnswerTexts answer) {
   return {std::move(answer.json), std::move(answer.text), std::move(answer.notes), std::move(answer.tables)};
 }
 
-/// The result of work(stop), long work.
+/// Runs the long work(stop) so that Ctrl-C ends it. Returns its result.
 template <class Work>
 auto interruptible(Work work) {
   return run_interruptibly([&](const std::atomic<bool>& stop, ProgressBoard&) { return work(&stop); }, nb::none());

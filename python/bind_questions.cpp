@@ -22,7 +22,7 @@ namespace nb = nanobind;
 namespace foredraft::python {
 namespace {
 
-/// Names in Python (underscores for dots) and in TOML, each with that in TOML.
+/// The TOML name of each parameter, by its Python keyword (underscores for dots) and by the TOML name itself.
 const std::unordered_map<std::string, std::string>& names() {
   static const std::unordered_map<std::string, std::string> all = [] {
     std::unordered_map<std::string, std::string> known;

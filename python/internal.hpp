@@ -52,7 +52,7 @@ class CheckedQuestion {
   bool names_files_ = false;
 };
 
-/// Of every quantity and parameter its name, and its words and its unit in figures.
+/// The name of every quantity and parameter, with its words and its unit in figures.
 [[nodiscard]] std::vector<std::tuple<std::string, std::string, std::string>> figure_labels();
 
 /// The parameter of a number; null for an unknown name and for a parameter of another type.

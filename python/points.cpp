@@ -26,7 +26,7 @@ namespace foredraft::python {
 namespace {
 
 constexpr std::string_view messages_from = "foredraft";
-/// Points of a block of one thread, computed in vectors or one by one. Also values that share a fingerprint.
+/// Points that a thread computes at a time, in vectors or one by one. vector_block values share a fingerprint.
 constexpr std::size_t vector_block = 4096;
 constexpr std::size_t scalar_block = 1024;
 /// Rows of this many points are computed one by one, because their common part is then computed once.
@@ -117,7 +117,7 @@ std::size_t speedup_index() {
   return index;
 }
 
-/// On large pages, if it is large: touching small ones takes longer than the closed forms.
+/// Memory for a column. A large one has large pages: touching small ones takes longer than the closed forms.
 Column column_of(std::size_t count) {
   constexpr std::uintptr_t page = std::uintptr_t{1} << 12U;
   constexpr std::size_t large = std::size_t{1} << 22U;

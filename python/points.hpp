@@ -76,9 +76,8 @@ struct Columns {
 /// Questions that differ from a checked one in a few numbers.
 class Points {
  public:
-  /// `best`: each at its best draft length. Throws InputError with a line for each
-  /// parameter with an illegal number, and under is_plain() DomainError for a point without an answer, both with the
-  /// index of the first one.
+  /// `best`: each at its best draft length. Throws InputError with a line for each parameter that has an illegal
+  /// number, and under is_plain() DomainError for a point without an answer, both with the index of the first one.
   Points(const CheckedQuestion& base, const std::vector<Varying>& varying, const std::vector<std::size_t>& shape,
          bool best, unsigned threads);
 

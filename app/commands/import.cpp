@@ -195,7 +195,7 @@ std::string group_lines(std::span<const logs::ObservedLog> logs) {
   return text;
 }
 
-/// Groups in at most `room` lines.
+/// The warnings that fit into `room` lines, and the number of the others.
 std::string warning_lines(std::span<const logs::ObservedLog> logs, std::size_t room) {
   std::string text;
   std::size_t left = 0;

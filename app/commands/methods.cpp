@@ -28,7 +28,7 @@ constexpr std::int64_t most_positions = 4'096;
 constexpr double default_growth = 0.01;
 constexpr double max_temperature = 1'000.0;
 
-/// Temperatures must be 0 or at least min_temperature.
+/// Temperatures must be 0 or lie in [min_temperature, max_temperature].
 std::optional<std::vector<double>> read_temperatures(CommandLine& line) {
   const auto entries = line.texts("temperature");
   if (!entries) return std::nullopt;

@@ -124,7 +124,7 @@ std::string objective_text(const answers::Objective& objective) {
   return text;
 }
 
-/// "K = 3 keeps the objectives at this load, no speculation does not."
+/// "At this load K = 3 meets the objectives, no speculation does not meet them. "
 std::string meeting_text(const LoadPrediction& prediction) {
   const AtLoad* at = answers::judged(prediction);
   const AtLoad& plain = prediction.plain();

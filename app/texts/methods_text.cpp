@@ -24,7 +24,8 @@ std::string speedup_cell(double speedup) { return std::isnan(speedup) ? "-" : de
 
 std::string decimal_cell(double value, int digits) { return std::isnan(value) ? "-" : decimal_text(value, digits); }
 
-/// A row, with the name of its pair if it has one, whose intervals then are half as long: the table has no more room.
+/// A row. If it has a pair, the name of the pair comes first and the interval is a half width, because the table has no
+/// more room.
 std::vector<std::string> method_cells(const MethodRow& row) {
   const Interval interval = normal_interval(row.speedup);
   const bool known_spread = !std::isnan(interval.low);
@@ -62,8 +63,8 @@ Table empty_table(bool named) {
   return table;
 }
 
-/// The table as text. If lines would be too long, without cost, tokens and bound, which are in the document and the
-/// CSV.
+/// The table as text. While lines are too long, leaves out cost, then tokens, then bound. The document and the CSV have
+/// them.
 std::string fitted_text(Table table) {
   constexpr std::size_t widest = 100;
   std::string text = to_text(table);

@@ -88,7 +88,7 @@ std::string model_line(std::string_view role, const std::optional<answers::Model
   return text + (devices > 1 ? fmt::format(" on {} devices\n", devices) : "\n");
 }
 
-/// For estimates, whose error matters: "It pays at batch 1, 8; at 32 it is within the error of this profile."
+/// For estimates: "It pays at batch 1, 8; the gain is within the error of this profile at batch 32."
 std::string payoff_text(const answers::ProfilePrediction& prediction, std::int64_t context) {
   std::map<answers::Payoff, std::vector<std::int64_t>> batches;
   for (const answers::AtBatch& at : prediction.cells) {

@@ -89,7 +89,7 @@ def compare(a: str | os.PathLike[str] | Log,
     a, b: logs; without b the runs of a are compared with its first one. plain: the same load without speculation; without
     it there is no speedup. require: ``METRIC>=X`` (or >, <=, <) of every run of b, without b of a; with x at its end
     ("tpot<=1.02x") relative to a. baseline: a file that save_baseline wrote, in place of a: then ``a`` is the log to
-    compare with it. save_baseline: a new file for the runs of a, written if no requirement is missed. gpu_hour_price:
+    compare with it. save_baseline: a new file for the runs of a, written if every requirement is met. gpu_hour_price:
     of one of ``gpus`` GPUs, for the cost of a million output tokens.
 
     >>> comparison = fd.compare("k3.log", require=["acceptance_length>=2.0", "speedup>=3"])

@@ -46,7 +46,7 @@ class Device(Value):
     def __init__(self, name: str | os.PathLike[str]) -> None:
         document = json.loads(_core.device_document(os.fspath(name)))
         self.name: str = document["name"]  #: the manufacturer's spelling
-        self.sha256: str = document["sha256"]  #: digest of the figures
+        self.sha256: str = document["sha256"]  #: digest of the file, or of a shipped profile as JSON
         self.figures: dict[str, float] = document["figures"]  #: by key, which ends with the unit: memory_bandwidth_gb_per_s
 
     def __repr__(self) -> str:

@@ -114,13 +114,14 @@ class TimesPrediction(FiledAnswer):
 
     @property
     def best_gamma(self) -> int:
-        """The draft length of the maximum speedup at the first batch size and context length; 0: no speculation."""
+        """The smallest draft length within 1 % of the best at the first batch size and context length; 0: no
+        speculation; None: the models do not fit into memory."""
         found: int = self.document["cells"][0]["best_gamma"]
         return found
 
     @property
     def best_speedup(self) -> float:
-        """The speedup there."""
+        """The speedup there; None likewise."""
         found: float = self.document["cells"][0]["best_speedup"]
         return found
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs vLLM for CPUs into a folder of its own and compares predictions with it; the steps are those of
-# scripts/engines/vllm_cpu_validation.py. Takes 8 GB of disk, 6.4 GB of downloads, 20 GB of memory and an otherwise idle
-# machine. Never a part of the tests.
+# scripts/engines/vllm_cpu_validation.py. Needs 12 GB of free disk (it takes 8), 6.4 GB of downloads, 20 GB of memory and
+# an otherwise idle machine. Never a part of the tests.
 #
 #   vllm_cpu.sh FOLDER install                   once, 10 minutes
 #   vllm_cpu.sh FOLDER all [--minutes 30]        the measurement; repeat it until it says that all cells are measured
