@@ -147,10 +147,16 @@ bool exceeds_its_peak(const KeyValueBlock& block) {
   return peak && *block.real("Output token throughput (tok/s)") > speculative_chunk * *peak;
 }
 
-/// A run without data on speculation counts as one without, unless its chunks hold several tokens, or their number is
-/// cut off and the log is also that of a server that speculates.
+/// Printed after the throughputs; what a client says of drafts comes after these (vLLM) or right before (SGLang).
+constexpr std::array<std::string_view, 4> latencies{"Mean TTFT (ms)", "Median TTFT (ms)", "Mean TPOT (ms)",
+                                                    "Mean E2E Latency (ms)"};
+
+/// A run without data on speculation counts as one without, unless it was cut off before its latencies, its chunks hold
+/// several tokens, or their number is cut off and the log is also that of a server that speculates.
 Decoding undrafted(const KeyValueBlock& block, std::optional<double> tokens, LogContents& contents) {
   if (!block.has("Successful requests") || !block.real("Output token throughput (tok/s)")) return Decoding::unknown;
+  const bool ends = std::ranges::none_of(latencies, [&](std::string_view name) { return block.has(name); });
+  if (ends) return Decoding::unknown;
   if (is_sglang_client(block)) return Decoding::plain;
   if (!tokens && beside_drafts(contents)) return Decoding::unknown;
   if (tokens ? *tokens <= speculative_chunk : !exceeds_its_peak(block)) return Decoding::plain;
