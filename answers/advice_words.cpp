@@ -306,6 +306,12 @@ std::string why_not_of(const AdviceQuestion& question, const Advice& advice) {
   if (names_no_arm(question)) {
     return "which runs speculate is not known: call those that do not \"baseline\", or give them with --plain";
   }
+  const auto rate_alone = [](const logs::LogWarning& one) {
+    return one.message.ends_with("without K: add a column K");
+  };
+  if (!advice.tokens_observed && std::ranges::any_of(advice.warnings, rate_alone)) {
+    return "the acceptance rate needs the draft length for tokens per iteration: add a column K";
+  }
   if (!advice.tokens_observed) return "no acceptance was logged: give the log of a server that speculates";
   for (const LoadAdvice& load : advice.loads) {
     if (load.arms_differ.empty()) continue;

@@ -89,6 +89,14 @@ void set_lengths(const KeyValueBlock& block, Stratum& stratum) {
   if (prompt) stratum.context_tokens = (*prompt + *output / 2.0) / *requests;
 }
 
+/// Tokens of a chunk of vLLM's client.
+std::optional<double> chunk_tokens(const KeyValueBlock& block, LogContents& contents) {
+  const auto itl = latency_ms(block, "ITL", contents);
+  const auto tpot = latency_ms(block, "TPOT", contents);
+  if (is_sglang_client(block) || !itl || tpot.value_or(0.0) <= 0.0) return std::nullopt;
+  return *itl / *tpot;
+}
+
 void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& contents) {
   run.acceptance_length = block.real("Acceptance length");
   if (const auto since_start = block.real("Accept length")) {
@@ -105,6 +113,11 @@ void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& c
   }
   const auto drafts = block.count("Drafts");
   if (run.acceptance_length || drafts || block.has(drafts_heading)) run.decoding = Decoding::speculative;
+  const auto chunk = chunk_tokens(block, contents);
+  if (!run.acceptance_length && !drafts && run.decoding == Decoding::speculative && chunk.value_or(0.0) >= one_token) {
+    run.acceptance_length = chunk;
+    warn_once(contents, "W10", block.line(), "the acceptance length is ITL / TPOT, the tokens of a chunk");
+  }
   if (!drafts || *drafts == 0) return;
   AcceptanceCounts counts{.steps = *drafts,
                           .drafted_tokens = block.count("Draft tokens"),
@@ -131,14 +144,6 @@ bool beside_drafts(const LogContents& contents) {
   return std::ranges::any_of(contents.observations, [](const Observation& one) {
     return one.span == Span::window && one.decoding == Decoding::speculative;
   });
-}
-
-/// Tokens of a chunk of vLLM's client.
-std::optional<double> chunk_tokens(const KeyValueBlock& block, LogContents& contents) {
-  const auto itl = latency_ms(block, "ITL", contents);
-  const auto tpot = latency_ms(block, "TPOT", contents);
-  if (is_sglang_client(block) || !itl || tpot.value_or(0.0) <= 0.0) return std::nullopt;
-  return *itl / *tpot;
 }
 
 /// Whether a chunk holds several tokens according to the throughputs: the peak of vLLM's client counts chunks.

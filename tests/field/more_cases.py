@@ -549,3 +549,7 @@ case("12 one scrape of an unknown K", "advise metrics.txt", lines=0, files={"met
     f'vllm:spec_decode_num_{name}_total{{engine="0"}} {value}.0\n'
     for name, value in (("drafts", 600), ("draft_tokens", 2500), ("accepted_tokens", 1290)))},
      json={"tokens_per_iteration.observed": near(3.15, 0.001)}, headline=[r"too few steps"], forbidden=[r"differ"])
+# A rate without K gives no length: the answer says what to add.
+case("12 acceptance rates without K", "advise rates.md", lines=0, files={"rates.md":
+    "| run | tok/s | acceptance |\n|---|---|---|\n| baseline | 20 | - |\n| draft | 28 | 64% |\n"},
+     text=[r"64 %", r"column K", r"1\.40x"], forbidden=[r"no acceptance was logged"])

@@ -216,6 +216,18 @@ TEST_CASE("bench_serving of SGLang prints times per token and a length since the
   CHECK(warns(contents, "W07"));
 }
 
+TEST_CASE("a console of vLLM that is cut after its acceptance rate has the length of its chunks") {
+  const std::string cut =
+      "Successful requests:     20\nOutput token throughput (tok/s):     150.0\nMean TPOT (ms):     6.00\n"
+      "Mean ITL (ms):     15.00\n---------------Speculative Decoding---------------\nAcceptance rate (%):     41.0\n";
+  const LogContents contents = read_log(cut);
+  REQUIRE(contents.observations.size() == 1);
+  CHECK(contents.observations[0].decoding == Decoding::speculative);
+  CHECK(contents.observations[0].acceptance_length == 2.5);
+  CHECK(contents.observations[0].times.iteration_ms == 15.0);
+  CHECK(warns(contents, "W10"));
+}
+
 TEST_CASE("lists of counters give a run each, and positions that were not drafted are omitted") {
   const LogContents contents = read_log(sample("spec_decode.txt"));
   CHECK(contents.engine == "vllm");
