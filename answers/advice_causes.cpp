@@ -87,17 +87,33 @@ std::string_view graph_setting(std::string_view engine) {
   return "capture graphs for requests times K + 1 tokens";
 }
 
+namespace {
+
+constexpr std::size_t enough_windows = 5;
+
+/// The most windows or requests of a run with speculation.
+std::size_t most_windows(const Advice& advice) {
+  std::size_t most = 0;
+  for (const RunEstimates& one : advice.runs) {
+    if (!one.run.is_plain()) most = std::max(most, one.run.observations);
+  }
+  return most;
+}
+
+}  // namespace
+
 bool has_few_windows(const Advice& advice) {
-  constexpr std::size_t enough = 5;
   const analytic::AcceptanceFit* fit = advice.fit();
-  return too_uncertain(advice) && fit != nullptr && fit->cluster_degrees > 0.0 &&
+  if (fit == nullptr) return too_uncertain(advice) && most_windows(advice) > 1 && most_windows(advice) < enough_windows;
+  return too_uncertain(advice) && fit->cluster_degrees > 0.0 &&
          std::ranges::all_of(fit->counts,
-                             [](const analytic::PooledCounts& counts) { return counts.clusters < enough; });
+                             [](const analytic::PooledCounts& counts) { return counts.clusters < enough_windows; });
 }
 
 bool runs_scatter(const Advice& advice) {
   constexpr double clearly = 4.0;
-  return too_uncertain(advice) && (advice.fit() == nullptr || advice.fit()->variance_factor > clearly);
+  if (advice.fit() == nullptr) return too_uncertain(advice) && most_windows(advice) >= enough_windows;
+  return too_uncertain(advice) && advice.fit()->variance_factor > clearly;
 }
 
 namespace {

@@ -325,6 +325,9 @@ std::string why_not_of(const AdviceQuestion& question, const Advice& advice) {
   }
   if (!advice.tokens_observed && advice.verification_steps.value_or(0.0) > 0.0)
     return "log the counts of accepted and of drafted tokens too";
+  const auto rate_alone = [](const logs::LogWarning& warning) { return warning.code == "W23"; };
+  if (!advice.tokens_observed && std::ranges::any_of(advice.warnings, rate_alone))
+    return "the acceptance rate needs the draft length for tokens per iteration: add a column K";
   if (!advice.tokens_observed) return "no acceptance was logged: give the log of a server that speculates";
   for (const LoadAdvice& load : advice.loads) {
     if (load.arms_differ.empty()) continue;

@@ -33,7 +33,7 @@ std::string vllm(const SettingsQuestion& question) {
   if (!question.gamma) return "";
   if (is_off(question)) return "remove --speculative-config";
   nlohmann::ordered_json config = nlohmann::ordered_json::object();
-  if (!question.method.empty()) config["method"] = question.method;
+  if (is_plain_word(question.method)) config["method"] = question.method;  // not a name of a row
   if (!question.draft.empty()) config["model"] = question.draft;
   config["num_speculative_tokens"] = longest_of(question);
   for (const GammaRange& range : question.schedule) {

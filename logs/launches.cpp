@@ -16,26 +16,30 @@
 namespace foredraft::logs {
 
 void Launches::read(std::string_view text, std::int64_t number) {
-  static const RE2 program(R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(vllm)[ \t]+serve\b)re",
-                           byte_options());
+  static const RE2 program(
+      R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(vllm|trtllm-bench)[ \t]+(?:-|serve\b))re",
+      byte_options());
   static const RE2 drafts(
       R"re(--(?:speculative[-_](?:model|config|algorithm|algo|draft-model-path)|with[-_]speculation)[ \t=]+[^\w \t]*(\w+))re",
       byte_options());
+  static const RE2 method(R"re(^[ \t]*decoding_type:[ \t]*["']?(\w+))re", byte_options());
   static const RE2 tokens(
-      R"re((?:--num[-_]spec(?:ulative)?[-_]tokens[ \t=]+|num_speculative_tokens\W{1,4})(\d{1,4})\b)re", byte_options());
+      R"re((?:--num[-_]spec(?:ulative)?[-_]tokens[ \t=]+|num_speculative_tokens\W{1,4}|^[ \t]*(?:num_nextn_predict_layers|max_draft_len):[ \t]*)(\d{1,4})\b)re",
+      byte_options());
   constexpr std::size_t max_launches = 256;
   std::string script;
   std::string server;
-  if (RE2::PartialMatch(piece(text), program, &script, &server)) {
+  std::string value;
+  std::int64_t gamma = 0;
+  const bool configures = RE2::PartialMatch(piece(text), method, &value);
+  if (configures || RE2::PartialMatch(piece(text), program, &script, &server)) {
     if (launches_.size() == max_launches) return;
     launches_.push_back({.line = number, .program = server.empty() ? script : server});
-  } else if (launches_.empty() || !trimmed(text).starts_with("--")) {
+  } else if (launches_.empty() || (!trimmed(text).starts_with("--") && !launches_.back().program.empty())) {
     return;
   }
   Launch& launch = launches_.back();
-  std::string value;
-  std::int64_t gamma = 0;
-  if (RE2::PartialMatch(piece(text), drafts, &value)) {
+  if (configures || RE2::PartialMatch(piece(text), drafts, &value)) {
     launch.drafts = value != "None" && value != "none" && value != "False" && value != "false" && value != "0";
   }
   if (RE2::PartialMatch(piece(text), tokens, &gamma)) {
@@ -61,6 +65,7 @@ std::vector<Launches::Launch> Launches::before_runs(const LogContents& contents)
     const bool other = last.back().drafts != launch.drafts;
     clear = clear && !(other && last.back().program == launch.program);
     if (launch.drafts) last.back() = {last.back().line, launch.program, true, launch.gamma};
+    if (last.back().program.empty()) last.back().program = launch.program;  // of a configuration
   }
   return clear ? last : std::vector<Launch>{};
 }

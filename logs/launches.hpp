@@ -14,10 +14,11 @@ namespace foredraft::logs {
 
 /// RE2 of the lines that Launches reads.
 inline constexpr std::string_view launch_anchor =
-    R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\bvllm[ \t]+serve\b)re"
-    R"re(|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation))re";
+    R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\bvllm[ \t]+serve\b|\btrtllm-bench[ \t]+-)re"
+    R"re(|^[ \t]*(?:decoding_type|num_nextn_predict_layers|max_draft_len):[ \t]*\w|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation))re";
 
-/// The command lines of a log: those of Python's scripts and modules, and of `vllm serve`, also over several lines.
+/// The command lines of a log: those of Python's scripts and modules, of `vllm serve` and `trtllm-bench`, also over
+/// several lines, and the configurations (YAML) of TensorRT-LLM.
 class Launches {
  public:
   void read(std::string_view text, std::int64_t number);
@@ -30,7 +31,7 @@ class Launches {
  private:
   struct Launch {
     std::int64_t line;
-    std::string program;  ///< "vllm serve", or the script or module
+    std::string program;  ///< "vllm serve", or the script or module; empty: a configuration
     bool drafts = false;
     std::optional<std::int64_t> gamma = {};
   };

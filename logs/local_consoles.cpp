@@ -118,7 +118,12 @@ constexpr std::array<StatedLine, 5> omlx_lines{{
     {"# tokens in #s (# tok/s)", {&StatedRun::output_tokens, &StatedRun::duration_s, &StatedRun::request_tokens_per_s}},
 }};
 
-constexpr StatedConsole omlx_console{Span::request, omlx_lines, as_printed};
+/// The speed of an answer includes its prompt: with a longer one it is not that of decoding.
+void without_prompt(StatedRun& run) {
+  if (run.prompt_tokens.value_or(0.0) > run.output_tokens.value_or(0.0)) run.request_tokens_per_s = std::nullopt;
+}
+
+constexpr StatedConsole omlx_console{Span::request, omlx_lines, without_prompt};
 
 // ---- Benchmarks that need no load generator: SGLang's send_one and bench_one_batch_server, vLLM's `bench throughput`
 // and the end of its bar of progress; own scripts that print a metric a line.

@@ -89,6 +89,14 @@ void set_lengths(const KeyValueBlock& block, Stratum& stratum) {
   if (prompt) stratum.context_tokens = (*prompt + *output / 2.0) / *requests;
 }
 
+/// Tokens of a chunk of vLLM's client.
+std::optional<double> chunk_tokens(const KeyValueBlock& block, LogContents& contents) {
+  const auto itl = latency_ms(block, "ITL", contents);
+  const auto tpot = latency_ms(block, "TPOT", contents);
+  if (is_sglang_client(block) || !itl || tpot.value_or(0.0) <= 0.0) return std::nullopt;
+  return *itl / *tpot;
+}
+
 void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& contents) {
   run.acceptance_length = block.real("Acceptance length");
   if (const auto since_start = block.real("Accept length")) {
@@ -108,6 +116,11 @@ void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& c
   const auto percent = block.real("Acceptance rate (%)");
   if (!drafts && run.acceptance_length && percent) {
     run.gamma = whole(gamma_of_rate(*run.acceptance_length, *percent / 100.0));
+  }
+  const auto chunk = chunk_tokens(block, contents);
+  if (!run.acceptance_length && !drafts && run.decoding == Decoding::speculative && chunk.value_or(0.0) >= one_token) {
+    run.acceptance_length = chunk;
+    warn_once(contents, "W10", block.line(), "the acceptance length is ITL / TPOT, the tokens of a chunk");
   }
   if (!drafts || *drafts == 0) return;
   AcceptanceCounts counts{.steps = *drafts,
@@ -137,24 +150,22 @@ bool beside_drafts(const LogContents& contents) {
   });
 }
 
-/// Tokens of a chunk of vLLM's client.
-std::optional<double> chunk_tokens(const KeyValueBlock& block, LogContents& contents) {
-  const auto itl = latency_ms(block, "ITL", contents);
-  const auto tpot = latency_ms(block, "TPOT", contents);
-  if (is_sglang_client(block) || !itl || tpot.value_or(0.0) <= 0.0) return std::nullopt;
-  return *itl / *tpot;
-}
-
 /// Whether a chunk holds several tokens according to the throughputs: the peak of vLLM's client counts chunks.
 bool exceeds_its_peak(const KeyValueBlock& block) {
   const auto peak = block.real("Peak output token throughput (tok/s)");
   return peak && *block.real("Output token throughput (tok/s)") > speculative_chunk * *peak;
 }
 
-/// A run without data on speculation counts as one without, unless its chunks hold several tokens, or their number is
-/// cut off and the log is also that of a server that speculates.
+/// Printed after the throughputs; what a client says of drafts comes after these (vLLM) or right before (SGLang).
+constexpr std::array<std::string_view, 4> latencies{"Mean TTFT (ms)", "Median TTFT (ms)", "Mean TPOT (ms)",
+                                                    "Mean E2E Latency (ms)"};
+
+/// A run without data on speculation counts as one without, unless it was cut off before its latencies, its chunks hold
+/// several tokens, or their number is cut off and the log is also that of a server that speculates.
 Decoding undrafted(const KeyValueBlock& block, std::optional<double> tokens, LogContents& contents) {
   if (!block.has("Successful requests") || !block.real("Output token throughput (tok/s)")) return Decoding::unknown;
+  const bool ends = std::ranges::none_of(latencies, [&](std::string_view name) { return block.has(name); });
+  if (ends) return Decoding::unknown;
   if (is_sglang_client(block)) return Decoding::plain;
   if (!tokens && beside_drafts(contents)) return Decoding::unknown;
   if (tokens ? *tokens <= speculative_chunk : !exceeds_its_peak(block)) return Decoding::plain;

@@ -114,6 +114,10 @@ void set_stated_acceptance(const StatedRun& run, Observation& observation, LogCo
       contradicts(run, "acceptance length", *length, fmt::format("at most {} are drafted", *observation.gamma));
     }
     observation.acceptance_length = length;
+    if (run.rate && !length) {
+      warn_once(contents, "W23", run.line,
+                fmt::format("{:.3g} % accepted is no acceptance length without K: add a column K", 100.0 * *run.rate));
+    }
   }
 }
 

@@ -215,15 +215,22 @@ void read_trtllm_bench(const JsonFields& report, LogContents& contents) {
 constexpr std::string_view trtllm_anchor =
     R"(^[ \t]*(?:(?:Number of concurrent requests|Average Input Length \(tokens\)|Average Output Length \(tokens\))"
     R"(|Total Output Throughput \(tokens/sec\)|Total Latency \(ms\)|Average time-to-first-token \[TTFT\] \(ms\))"
-    R"(|Average time-per-output-token \[TPOT\] \(ms\)):|\[AL\] AVERAGE *:|= DECODING STATISTICS))";
+    R"(|Average time-per-output-token \[TPOT\] \(ms\)):|\[AL\] AVERAGE *:|= (?:DECODING STATISTICS|DATASET DETAILS)))";
 
 constexpr std::string_view decoding_heading = "= DECODING STATISTICS";
+/// The end of a console, after the decoding statistics; also printed before the benchmark.
+constexpr std::string_view last_heading = "= DATASET DETAILS";
+constexpr std::string_view tokens_per_s = "Total Output Throughput (tokens/sec)";
 
 class TrtllmConsoleReader final : public BlockReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
     if (trimmed(text).starts_with(decoding_heading)) {
       if (const auto mode = text_after(text, "(", ")")) contents.settings.method = std::string(*mode);
+      return true;
+    }
+    if (trimmed(text).starts_with(last_heading)) {
+      if (block().has(tokens_per_s)) add(last_heading, "", number, contents);
       return true;
     }
     return BlockReader::line(text, number, contents);
@@ -234,11 +241,13 @@ class TrtllmConsoleReader final : public BlockReader {
 };
 
 void TrtllmConsoleReader::read(const KeyValueBlock& block, LogContents& contents) {
-  const auto throughput = block.real("Total Output Throughput (tokens/sec)");
+  const auto throughput = block.real(tokens_per_s);
   const auto length = block.real("[AL] AVERAGE");
   if (!throughput && !length) return;
   Observation run{.line = block.line(), .span = Span::run};
-  run.decoding = length ? Decoding::speculative : Decoding::plain;
+  run.decoding = length                    ? Decoding::speculative
+                 : block.has(last_heading) ? Decoding::plain
+                                           : Decoding::unknown;  // the statistics may be cut off
   run.acceptance_length = length;
   run.requests = block.real("Number of concurrent requests");
   const auto latency_ms = block.real("Total Latency (ms)");

@@ -86,6 +86,18 @@ TEST_CASE("a few windows are called few, not different") {
   const Advice advice = answers::advise({.logs = {log_as_is(windows)}});
   CHECK(advice.action.ends_with("too few windows or requests for advice."));
   CHECK(advice.why_not.starts_with("fewer than five windows or requests do not show"));
+  // Nor where K is unknown, and one of them differs from nothing.
+  const auto of_unknown_length = [&](std::size_t count) {
+    std::vector<logs::Observation> some(count, windows.front());
+    for (logs::Observation& one : some) {
+      one.gamma = std::nullopt;
+      one.acceptance->drafted_tokens = 550;
+      one.acceptance->accepted_at.clear();
+    }
+    return answers::advise({.logs = {log_as_is(some)}}).action;
+  };
+  CHECK(of_unknown_length(1).ends_with("too few steps for advice."));
+  CHECK(of_unknown_length(2).ends_with("too few windows or requests for advice."));
 }
 
 TEST_CASE("verification that grows with the load is named, and loads are never mixed") {

@@ -544,3 +544,12 @@ for name, log, code in (("the same", "old.log", 0), ("a loss", "new.log", 1)):
     case(f"11 a kept baseline, {name}", f"compare {log} --baseline kept.json --require 'acceptance_length>=0.95x'", exit=(code,),
          before=["compare old.log --save-baseline kept.json"], files=UPGRADE, lines=0,
          json={"requirements_met": code == 0, "requirements[0].value": near(1.0 if code == 0 else 0.857)})
+# One scrape and no K: nothing differs from anything, it is one value.
+case("12 one scrape of an unknown K", "advise metrics.txt", lines=0, files={"metrics.txt": "".join(
+    f'vllm:spec_decode_num_{name}_total{{engine="0"}} {value}.0\n'
+    for name, value in (("drafts", 600), ("draft_tokens", 2500), ("accepted_tokens", 1290)))},
+     json={"tokens_per_iteration.observed": near(3.15, 0.001)}, headline=[r"too few steps"], forbidden=[r"differ"])
+# A rate without K gives no length: the answer says what to add.
+case("12 acceptance rates without K", "advise rates.md", lines=0, files={"rates.md":
+    "| run | tok/s | acceptance |\n|---|---|---|\n| baseline | 20 | - |\n| draft | 28 | 64% |\n"},
+     text=[r"64 %", r"column K", r"1\.40x"], forbidden=[r"no acceptance was logged"])

@@ -215,6 +215,18 @@ TEST_CASE("bench_serving of SGLang prints times per token and a length since the
   CHECK(warns(contents, "W07"));
 }
 
+TEST_CASE("a console of vLLM that is cut after its acceptance rate has the length of its chunks") {
+  const std::string cut =
+      "Successful requests:     20\nOutput token throughput (tok/s):     150.0\nMean TPOT (ms):     6.00\n"
+      "Mean ITL (ms):     15.00\n---------------Speculative Decoding---------------\nAcceptance rate (%):     41.0\n";
+  const LogContents contents = read_log(cut);
+  REQUIRE(contents.observations.size() == 1);
+  CHECK(contents.observations[0].decoding == Decoding::speculative);
+  CHECK(contents.observations[0].acceptance_length == 2.5);
+  CHECK(contents.observations[0].times.iteration_ms == 15.0);
+  CHECK(warns(contents, "W10"));
+}
+
 TEST_CASE("lists of counters give a run each, and positions that were not drafted are omitted") {
   const LogContents contents = read_log(sample("spec_decode.txt"));
   CHECK(contents.engine == "vllm");
@@ -254,8 +266,18 @@ TEST_CASE("trtllm-bench prints a mean length over requests, which is no count") 
   CHECK(run.times.tpot_ms == 29.5);
   CHECK(run.stratum.context_tokens == 228.0);
   CHECK(warns(contents, "W10"));
-  const LogContents plain = read_log(before(sample("trtllm_bench.txt"), "= DECODING"));
-  CHECK(plain.observations.at(0).decoding == Decoding::plain);
+  // Without statistics it is plain only if what comes after them was printed.
+  const std::string cut = before(sample("trtllm_bench.txt"), "= DECODING");
+  CHECK(read_log(cut).observations.at(0).decoding == Decoding::unknown);
+  CHECK(read_log("= DATASET DETAILS\n" + cut).observations.at(0).decoding == Decoding::unknown);
+  CHECK(read_log(cut + "= DATASET DETAILS\n").observations.at(0).decoding == Decoding::plain);
+  const std::string command = "trtllm-bench -m some/model \\\n  throughput --config a.yml\n" + cut;
+  const std::string config = "speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: 2\nEOF\n";
+  const LogContents arms = read_log(config + command + command);
+  REQUIRE(arms.observations.size() == 2);
+  CHECK(arms.observations[0].decoding == Decoding::speculative);
+  CHECK(arms.observations[0].gamma == 2);
+  CHECK(arms.observations[1].decoding == Decoding::plain);
 }
 
 TEST_CASE("tables of GenAI-Perf give load and throughput, with commas between thousands") {

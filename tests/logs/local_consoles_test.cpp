@@ -127,6 +127,14 @@ TEST_CASE("oMLX: the rounds of an answer and its speed") {
   CHECK(answers[0].times.iteration_ms == near(50.0));
   CHECK(answers[1].decoding == Decoding::unknown);
   CHECK(answers[1].times.tpot_ms == near(40.0));
+  // The time of an answer includes that of its prompt.
+  const auto long_prompt = posted_runs(
+      "rounds=100 accepted=150/200 (75.0%) tokens_per_round=2.50\n"
+      "Chat completion: 250 tokens in 40.00s (6.2 tok/s), prompt: 9000\n",
+      "omlx");
+  REQUIRE(long_prompt.size() == 1);
+  CHECK(long_prompt[0].stratum.output_tokens == 250.0);
+  CHECK_FALSE(long_prompt[0].times.tpot_ms);
   // Of 2026-08: the tokens of a cycle include those before the first one.
   const auto cycles = posted_runs(
       "batch_generator - INFO - [-] - MTP[7] finish=stop tokens=252 cycles=100 tok/cycle=2.52 accept=150/180 (83.3%) "
