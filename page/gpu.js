@@ -73,8 +73,8 @@ const opening = (text) => text.split(/\n(?=evidence|\n|Decoding only)/)[0].repla
 function batchTable(cells) {
   const rows = cells.map((cell) => {
     const best = cell.gammas.find(({ gamma }) => gamma === cell.best_gamma);
-    return [String(cell.batch), number(cell.plain.ms), number(cell.plain_tokens_per_s), cell.best_gamma === 0 ? "none"
-      : `γ = ${cell.best_gamma}`, times(cell.best_speedup),
+    return [String(cell.batch), number(cell.plain.ms), number(cell.plain_tokens_per_s), cell.best_gamma
+      ? `γ = ${cell.best_gamma}` : "none", times(cell.best_speedup),
       best ? interval(...best.speedup_ci95) : "", number(best?.tokens_per_s), number(best?.verify.ms),
         number(best?.drafting.ms), number(cell.memory ? cell.memory.total_bytes / 1e9 : null, 3), cell.fits === false
         ? "no" : "yes"];

@@ -113,16 +113,16 @@ class TimesPrediction(FiledAnswer):
     """
 
     @property
-    def best_gamma(self) -> int:
+    def best_gamma(self) -> int | None:
         """The smallest draft length within 1 % of the best at the first batch size and context length; 0: no
         speculation; None: the models do not fit into memory."""
-        found: int = self.document["cells"][0]["best_gamma"]
+        found: int | None = self.document["cells"][0]["best_gamma"]
         return found
 
     @property
-    def best_speedup(self) -> float:
+    def best_speedup(self) -> float | None:
         """The speedup there; None likewise."""
-        found: float = self.document["cells"][0]["best_speedup"]
+        found: float | None = self.document["cells"][0]["best_speedup"]
         return found
 
     def to_frame(self) -> pandas.DataFrame:
@@ -134,7 +134,8 @@ class TimesPrediction(FiledAnswer):
         return table[["batch", "context", *(name for name in table.columns if name not in ("batch", "context"))]]
 
     def __repr__(self) -> str:
-        return f"TimesPrediction(best_gamma={self.best_gamma}, best_speedup={self.best_speedup:.6g})"
+        speedup = None if self.best_speedup is None else f"{self.best_speedup:.6g}"  # nothing fits into the memory
+        return f"TimesPrediction(best_gamma={self.best_gamma}, best_speedup={speedup})"
 
 
 def predict_times(*,

@@ -737,7 +737,7 @@ import wrong.csv
 import unknown.csv
   unknown.csv:1: acepted_at_1: unknown column
 import cut.jsonl
-  cut.jsonl: no line
+  cut.jsonl:1: no line
 import bad.json
   bad.json:1: logs: missing; bad.json:1: log: unknown key
 import - - --format cvs

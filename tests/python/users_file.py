@@ -86,7 +86,7 @@ def devices() -> Sequence[int]:
     assert_type(load.interval, tuple[float, float] | None)
     times = fd.predict_times(device="h100", target="llama-3.1-8b", draft="llama-3.2-1b", alpha=0.75, batch=[1, 8])
     assert_type(times.to_frame(), pd.DataFrame)
-    assert_type(times.best_speedup, float)
+    assert_type(times.best_speedup, float | None)
     explanation = fd.explain(measured_speedup=1.8, gamma=5, c=0.05)
     assert_type(explanation.value, float | None)
     answer = fd.tree([[0.6, 0.2], [0.5, 0.2]], 4, c=0.05)
