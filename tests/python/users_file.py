@@ -72,7 +72,7 @@ def sweeps(folder: str) -> pd.DataFrame:
     return frame
 
 
-def devices() -> Sequence[int]:
+def devices() -> Sequence[int | None]:
     profile = fd.Profile("h100")
     assert_type(profile.valid, bool)
     table = profile.speedups("llama-3.1-8b", "llama-3.2-1b", alpha=0.8)
