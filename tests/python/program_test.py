@@ -232,12 +232,12 @@ class Predictions(InFolder):
         self.assertAlmostEqual(answer.best_speedup, best, delta=1e-12)
         with self.assertRaises(ValueError) as raised:
             fd.predict_times(target="llama-3.1-8b", alpha=1.5, prompt=3)
+        for part in ("device: missing", "draft: missing", "alpha: ", "prompt: given without a load"):
+            self.assertIn(f"predict: {part}", str(raised.exception))
 
     def test_what_does_not_fit_has_no_best_draft_length(self):
         answer = fd.predict_times(device="rtx4090", target="llama-3.1-70b", draft="llama-3.2-1b", alpha=0.7)
         self.assertEqual(repr(answer), "TimesPrediction(best_gamma=None, best_speedup=None)")
-        for part in ("device: missing", "draft: missing", "alpha: ", "prompt: given without a load"):
-            self.assertIn(f"predict: {part}", str(raised.exception))
 
     def test_measured_numbers_are_explained(self):
         for keywords, options in ((dict(measured_speedup=1.8, c=0.05), ["--measured-speedup", "1.8", "--c", "0.05"]),
