@@ -344,8 +344,9 @@ bool is_no_run(std::string_view heading) {
 
 /// Whether the first column names what was measured, and the others are runs of which none is an arm.
 bool names_measures_of_runs(std::span<const std::string> headings, std::span<const TableRow> rows) {
-  static const RE2 measure("(?i)(?:metrics?|measure(?:ment)?s?|quantity|statistic|\xE6\x8C\x87\xE6\xA0\x87)");
-  return headings.size() >= 2 && RE2::FullMatch(headings.front(), measure) &&
+  static const RE2 measure("(?i)(?:metrics?|measure(?:ment)?s?|quantity|statistic|\xE6\x8C\x87\xE6\xA0\x87)?");
+  const std::size_t least = headings.front().empty() ? 3 : 2;
+  return headings.size() >= least && RE2::FullMatch(headings.front(), measure) &&
          std::ranges::none_of(headings.subspan(1),
                               [](const std::string& one) { return is_arm(one) || is_measure(one); }) &&
          (rows.empty() ||

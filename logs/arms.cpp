@@ -11,12 +11,12 @@ namespace foredraft::logs {
 
 Arm arm_named(std::string_view name) {
   static const RE2 plain(
-      R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|n/a|no[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|sd)|(?:without|ohne)\b.*)"
-      R"(|w/o\b.*|vanilla|\x{57FA}\x{7EBF}|\x{5173}\x{95ED}|\x{672A}\x{5F00}\x{542F}|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|normal|standard|control)(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
+      R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|n/a|no[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|dflash2?|sd)|(?:without|ohne)\b.*)"
+      R"(|w/o\b.*|vanilla|\x{57FA}\x{7EBF}|\x{5173}\x{95ED}|\x{672A}\x{5F00}\x{542F}|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|inactive|normal|standard|control)(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
   // "8B baseline", "prose, no speculation", "MTP off"
   static const RE2 ends_plain(
-      R"((?i)[^a-z](?:base(?:line)?|vanilla|(?:no|non|without|w/o)[- _](?:spec\w*(?:[- _]decod\w*)?|mtp|draft\w*|eagle\w*|sd))$)"
-      R"(|(?:^|[^a-z])(?:mtp|spec\w*|eagle-?3?|draft\w*|dflash2?|sd)[ :=]+(?:off|none|no|disabled|false)$)");
+      R"((?i)[^a-z](?:base(?:line)?|vanilla|(?:no|non|without|w/o)[- _](?:spec\w*(?:[- _]decod\w*)?|mtp|draft\w*|eagle\w*|dflash2?|sd))$)"
+      R"(|(?:^|[^a-z])(?:mtp|spec\w*|eagle-?3?|draft\w*|dflash2?|sd)[ :=]+(?:off|none|no|disabled|inactive|false)$)");
   static const std::array<RE2, 3> lengths{
       RE2(R"((?i)(?:^d|(?:^|[^a-z])(?:k|n|gamma|n[-_ ]?max|draft(?:[-_ ]?n)?(?:[-_ ]?max)?|num[-_ ]?(?:spec\w*|draft)[-_ ]?tokens)"
           R"(|spec(?:ulative)?[-_ ]?tokens|depth|steps)[ ]?[=: -]?[ ]?)(\d{1,3})(?:\D|$))"),
@@ -40,13 +40,13 @@ Arm arm_named(std::string_view name) {
   static const RE2 first_word("(?i)([a-z]+).*");
   std::string word;
   static const RE2 says_nothing(
-      R"((?i)(?:k|n|d|gamma|on|yes|true|with|spec\w*|sd|draft\w*|tokens?|depth|steps|num|run|linear|config|enabled)?)");
+      R"((?i)(?:k|n|d|gamma|on|yes|true|with|spec\w*|sd|draft\w*|tokens?|depth|steps|num|run|linear|config|enabled|active)?)");
   const bool named = RE2::PartialMatch(text, known, &word) || RE2::FullMatch(text, first_word, &word);
   if (named && !RE2::FullMatch(word, says_nothing)) {
     std::erase(word, ' ');
     arm.drafter = in_lower_case(word);
   }
-  static const RE2 says_that_it_drafts(R"((?i)(?:on|yes|true|with|spec\w*|sd|draft\w*|enabled))");
+  static const RE2 says_that_it_drafts(R"((?i)(?:on|yes|true|with|spec\w*|sd|draft\w*|enabled|active))");
   arm.speculative = RE2::FullMatch(word, says_that_it_drafts);
   return arm;
 }
@@ -59,8 +59,9 @@ bool names_other_speed(std::string_view text) {
 std::optional<Arm> arm_in_text(std::string_view text) {
   static const RE2 plain(
       R"((?i)-sd|(?:.*[^a-z])?(?:(?:baseline|base|vanilla|plain|autoregressive|ar)(?:[^a-z].*)?)"
-      R"(|(?:without|w/o|no|non|ohne)[- ]?(?:(?:an?|any|the) )?(?:it|any|spec\w*|mtp|draft\w*|eagle\w*|sd)(?:[^a-z].*)?)"
-      R"(|(?:mtp|spec\w*|sd|eagle-?3?|draft\w*)[ :=]*(?:off|none|disabled)(?:[^a-z].*)?))");
+      R"(|(?:without|w/o|no|non|ohne)[- ]?(?:(?:an?|any|the) )?(?:it|any|spec\w*|mtp|draft\w*|eagle\w*|dflash2?|sd)(?:[^a-z].*)?)"
+      R"(|(?:.*[^a-z])?(?:disabling|turning off|switching off) (?:the )?(?:spec\w*|mtp|draft\w*|eagle\w*|dflash2?)(?:[^a-z].*)?)"
+      R"(|(?:mtp|spec\w*|sd|eagle-?3?|draft\w*|dflash2?)[ :=]*(?:off|none|disabled|inactive)(?:[^a-z].*)?))");
   static const RE2 drafts(
       R"((?i)\+sd(.*)|(?:.*?[^a-z])??((?:mtp|eagle|dflash2?|dspark|medusa|n-?gram|spec|specul\w+|draft(?:er|ing|s| model)?)"
       R"(|nextn|assisted|pld|lookahead|[kn] ?= ?\d+|d\d)(?:[^a-z].*)?))");
@@ -96,7 +97,7 @@ std::string without_repetition(std::string_view name) {
 
 std::string without_arm(std::string_view name) {
   static const RE2 arm(
-      R"((?i)\b(?:no|non|without|with|w/o|plain|base(?:line)?|vanilla|autoregressive|ar|on|off|none|disabled|enabled|mtp)"
+      R"((?i)\b(?:no|non|without|with|w/o|plain|base(?:line)?|vanilla|autoregressive|ar|on|off|none|disabled|enabled|active|inactive|mtp)"
       R"(|nextn|eagle|dflash2?|medusa|n-?gram|spec\w*|decod\w*|draft\w*|sd|(?:k|n|gamma|n[-_ ]max|depth) ?=? ?\d+)\b)");
   static const RE2 blanks(" +");
   std::string rest = without_repetition(name);

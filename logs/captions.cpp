@@ -21,8 +21,8 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
   constexpr std::size_t max_words = 60;  // more are a sentence
   static const RE2 several(              // or options of a command
       R"((?i).*(?:--|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*)");
-  // The name of a data set, and the size of a model, which is no draft length.
-  static const RE2 no_arm(R"((?i)spec[-_ ]?bench|\b\d+(?:\.\d+)?b\b)");
+  // The name of a data set, the size of a model, which is no draft length, and a unit alone.
+  static const RE2 no_arm(R"((?i)spec[-_ ]?bench|\b\d+(?:\.\d+)?b\b|\(t(?:o?ks?|okens?)?/s(?:ec)?\))");
   std::string text(caption);
   RE2::GlobalReplace(&text, no_arm, "");
   if (text.size() > max_words || RE2::FullMatch(text, several)) return std::nullopt;

@@ -117,11 +117,40 @@ bool is_part_of_name(std::string_view front) {
   return RE2::FullMatch(re2::StringPiece(front.data(), front.size()), name);
 }
 
-/// Whether words tell of another change than that to speculation: "after the fix", "K=1 -> K=3: ".
+/// The texts left and right of the first `pattern`, which has one group, in `text`; nullopt if it is not there.
+std::optional<std::pair<std::string_view, std::string_view>> sides_of(std::string_view text, const RE2& pattern) {
+  re2::StringPiece found;
+  if (!RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), pattern, &found)) return std::nullopt;
+  const auto at = static_cast<std::size_t>(found.data() - text.data());
+  return std::pair{text.substr(0, at), text.substr(at + found.size())};
+}
+
+/// Whether words tell of another change than that to speculation: "after the fix", "K=1 -> K=3: ", but not
+/// "27B -> 27B MTP: ".
 bool names_other_change(std::string_view text, std::string_view front) {
-  if (front.find("->") != std::string_view::npos || front.find("\xE2\x86\x92") != std::string_view::npos) return true;
+  static const RE2 arrow("(->|\xE2\x86\x92)");
+  if (const auto sides = sides_of(front, arrow)) {
+    const auto from = arm_in_text(sides->first), to = arm_in_text(sides->second);
+    const bool drafts = to && !to->plain && sides->second.find("->") == std::string_view::npos;
+    if (!drafts || (from && !from->plain) || without_arm(sides->first) != without_arm(sides->second)) return true;
+  }
   static const RE2 other(R"((?i)\b(?:fix\w*|after|before|patch\w*|updat\w*|commit|merge\w*|optimi\w*|upgrad\w*)\b)");
   return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), other);
+}
+
+/// The arm of the first of two speeds, "350 vs 180 tok/s": that of the words before them ("disabling MTP ("), or before
+/// their own "vs" ("MTP vs baseline: "); nullopt if those name both otherwise.
+std::optional<Arm> arm_of_first(std::string_view front) {
+  static const RE2 versus(R"((?i)(\b(?:vs\.?|versus)[ \t]))");
+  static const RE2 both(R"((?i)\b(?:than|over|compared|against|base(?:line)?)\b)"), also(" (and|or) ");
+  if (const auto sides = sides_of(front, versus)) {
+    const auto first = arm_in_text(sides->first), second = arm_in_text(sides->second);
+    return first && second && first->plain != second->plain ? first : std::nullopt;
+  }
+  const auto list = sides_of(front, also);
+  const bool several =
+      (list && arm_in_text(list->second)) || RE2::PartialMatch(re2::StringPiece(front.data(), front.size()), both);
+  return several ? std::nullopt : arm_in_text(front);
 }
 
 /// Whether speeds without speculation are of one setup: they hardly differ.
@@ -195,10 +224,12 @@ class ProseReader final : public LineReader {
     std::size_t begin, end;
     double value;
     std::optional<double> before;  ///< of a change
+    std::optional<double> versus;  ///< the one that it is compared with: "350 vs 180 tok/s"
   };
   [[nodiscard]] static std::vector<Place> places_in(std::string_view text);
   void note(std::string_view text, std::int64_t number, const Place& place, std::optional<Arm> arm,
             std::string_view behind, bool other);
+  void note_compared(std::int64_t number, const Place& place, std::string_view front, bool other);
   void add_plain();
 
   std::vector<SpokenSpeed> speeds_ = {};
@@ -211,6 +242,7 @@ class ProseReader final : public LineReader {
 std::vector<ProseReader::Place> ProseReader::places_in(std::string_view text) {
   static const RE2 speed{std::string(spoken_speed)};
   static const RE2 before("(?:^|[^\\w.,])(\\d[\\d.,]*)[`* ]*(?:->|\xE2\x86\x92)[ ~`*]*$");
+  static const RE2 compared(R"((?i)(?:^|[ (:~*`])(\d[\d.,]*)[`* ]*(?:vs\.?|versus) [~`* ]*$)");
   static const RE2 range("(?:^|[^\\w.,-])(\\d[\\d.,]*) ?(?:-|\xE2\x80\x93) ?$");
   std::vector<Place> places;
   const re2::StringPiece all(text.data(), text.size());
@@ -230,7 +262,8 @@ std::vector<ProseReader::Place> ProseReader::places_in(std::string_view text) {
       front = text.substr(0, places.back().begin);
       places.pop_back();
     }
-    places.push_back({.begin = front.size(), .end = at, .value = *value, .before = first});
+    const auto versus = first ? std::nullopt : taken_from_end(front, compared);
+    places.push_back({.begin = front.size(), .end = at, .value = *value, .before = first, .versus = versus});
   }
   return places;
 }
@@ -251,6 +284,10 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
     const std::string_view sentence = words.substr(words.rfind(". ") == words.npos ? 0 : words.rfind(". ") + 1);
     const std::string_view front = words.substr(words.find_last_of(",;") + 1);
     const std::string_view behind = text.substr(places[i].end, to - places[i].end);
+    if (places[i].versus) {
+      note_compared(number, places[i], front, names_other_speed(words));
+      continue;
+    }
     constexpr std::size_t few = 12;  // "I get about"
     auto arm = arm_in_brackets(behind);
     if (!arm) arm = arm_in_text(front);
@@ -285,6 +322,19 @@ void ProseReader::note(std::string_view text, std::int64_t number, const Place& 
   if (arm->plain) return;
   speeds_.back().rate = spoken_rate(text);
   speeds_.back().gain = gain;
+}
+
+/// "Disabling MTP restores (350 vs 180 tok/s)": the words in front are those of the first.
+void ProseReader::note_compared(std::int64_t number, const Place& place, std::string_view front, bool other) {
+  const auto arm = arm_of_first(front);
+  if (other) return;
+  if (!arm) {
+    unnamed_.push_back({.line = number, .before = *place.versus, .after = place.value});
+    return;
+  }
+  const Arm second{.plain = !arm->plain, .speculative = arm->plain};
+  speeds_.push_back({.line = number, .arm = *arm, .tokens_per_s = *place.versus});
+  speeds_.push_back({.line = number, .arm = second, .tokens_per_s = place.value});
 }
 
 /// Where no speed without speculation is stated, it follows from gains.

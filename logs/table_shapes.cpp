@@ -32,6 +32,18 @@ std::vector<Meaning> meanings_of(std::span<const std::string> headings) {
   return meanings;
 }
 
+/// The kind of prompts before the unit of a heading: "prose" of "prose tok/s"; empty if there is none.
+std::string kind_before_unit(const std::string& heading) {
+  static const RE2 kind(R"((?i)([a-z][\w /-]*?)[ _]*[(\[]?(?:t(?:o?ks?|okens?)?/s(?:ec)?|tps)[)\]]?)");
+  static const RE2 known(
+      R"((?i).*\b(?:prose|story|stories|code|coding|json|structured|math|chat|reasoning|creative|essay|summar\w+)"
+      R"(|translat\w+|repetitive|qa|rag|agent\w*|tools?|extraction|html|python)\b.*)");
+  std::string of;
+  const bool is_kind = column_of(heading).meaning == Meaning::ignored && RE2::FullMatch(heading, kind, &of) &&
+                       RE2::FullMatch(of, known) && !names_other_speed(of);
+  return is_kind ? of : std::string();
+}
+
 /// Merged cells of a first column are written once.
 void fill_down(std::span<const std::string> headings, std::span<const Meaning> meanings, std::vector<TableRow>& rows) {
   if (!headings.front().empty() && !names_rows(meanings.front())) return;
@@ -147,6 +159,39 @@ std::vector<TableRow> meant_rows(std::span<const std::string> headings, std::spa
   return meant;
 }
 
+bool is_head_of_loads(std::span<const std::string> headings) {
+  static const RE2 load(R"((?i)(?:max[ _-])?(?:concurrenc(?:y|ies)|batch(?:[ _-]sizes?)?|bs|users|clients|streams))");
+  if (headings.size() < 3 || !RE2::FullMatch(bare_cell(headings.front()), load)) return false;
+  double before = 0.0;
+  return std::ranges::all_of(headings.subspan(1), [&](const std::string& one) {
+    static const RE2 number(R"(\d{1,5})");
+    const bool rises = RE2::FullMatch(bare_cell(one), number) && *number_of_cell(one).value > before;
+    if (rises) before = *number_of_cell(one).value;
+    return rises;
+  });
+}
+
+ShapedTable table_below_loads(std::span<const std::string> headings, std::span<const TableRow> rows) {
+  ShapedTable table{.headings = {"concurrency"}};
+  const bool measures = std::ranges::any_of(rows, [](const TableRow& row) {
+    const std::string name = bare_cell(row.cells.front());
+    return column_of(name).meaning >= Meaning::speed || !measure_in_caption(name).empty();
+  });
+  if (!measures) {
+    table.headings.front() = "config";
+    for (const std::string& load : headings.subspan(1)) table.headings.push_back("c=" + bare_cell(load));
+    table.rows.assign(rows.begin(), rows.end());
+    return table;
+  }
+  for (const TableRow& row : rows) table.headings.push_back(row.cells.front());
+  for (std::size_t i = 1; i < headings.size(); ++i) {
+    TableRow one{.cells = {headings[i]}, .line = rows.front().line};
+    for (const TableRow& row : rows) one.cells.push_back(row.cells[i]);
+    table.rows.push_back(std::move(one));
+  }
+  return table;
+}
+
 bool names_loads(std::span<const std::string> headings) {
   const auto is_load = [](const std::string& heading) { return load_of_heading(heading).has_value(); };
   const std::vector<Meaning> meanings = meanings_of(headings);
@@ -195,9 +240,10 @@ std::optional<ShapedTable> table_by_kind(std::span<const std::string> headings, 
   std::vector<std::string> kinds;
   std::optional<std::size_t> of_all;
   for (std::size_t i = 1; i < headings.size(); ++i) {
-    if (meanings[i] != Meaning::ignored || !holds_speeds(rows, i)) continue;
+    const std::string kind = kind_before_unit(bare_cell(headings[i]));
+    if (meanings[i] != Meaning::ignored || (kind.empty() && !holds_speeds(rows, i))) continue;
     columns.push_back(i);
-    kinds.push_back(bare_cell(headings[i]));
+    kinds.push_back(kind.empty() ? bare_cell(headings[i]) : kind);
     if (RE2::FullMatch(kinds.back(), whole)) of_all = i;
   }
   if (columns.size() < 2) return std::nullopt;

@@ -43,6 +43,12 @@ struct ShapedTable {
 [[nodiscard]] std::optional<ShapedTable> table_by_kind(std::span<const std::string> headings,
                                                        std::span<const TableRow> rows);
 
+/// Whether a head row is that of loads: "concurrency", "1", "4", "32".
+[[nodiscard]] bool is_head_of_loads(std::span<const std::string> headings);
+
+/// The table below such a head row, of which each row is an arm or a metric, as one whose columns have names.
+[[nodiscard]] ShapedTable table_below_loads(std::span<const std::string> headings, std::span<const TableRow> rows);
+
 /// Whether headings are those of table_by_load.
 [[nodiscard]] bool names_loads(std::span<const std::string> headings);
 

@@ -34,11 +34,14 @@ constexpr std::string_view headings_anchor =
     R"(|^[ \t>]*\|?[ \t*]*(?:metrics?|measure\w*|quantity|statistic|parameter|result|\xE6\x8C\x87\xE6\xA0\x87)?[ \t*]*[|,;\t].*)"
     R"((?:\bk ?= ?\d|baseline|plain|vanilla|without|\boff\b|mtp|eagle|dflash|medusa|no[- ]spec|\bspec|n[-_ ]max))"
     R"(|^[ \t]*\w+[ \t]+(?:plain|base(?:line)?|vanilla|off)[ \t]+[-+]*(?:mtp|eagle|dflash|spec)\S*(?:[ \t]+\S+)?[ \t]*$)"
+    R"(|^[ \t>]*\|[ \t*]*(?:max[ _-])?(?:concurrenc(?:y|ies)|batch(?:[ _-]sizes?)?|bs|users|clients|streams)[ \t*]*(?:\|[ \t*]*\d{1,5}[ \t*]*){2})"
+    R"(|^[ \t>]*\|[ \t]*\|[ \t*]*[a-z][^|\n]*\|[ \t*]*[a-z][^|\n]*\|)"
     R"(|[|,;\t][ \t*]*\+ ?(?:mtp|eagle|dflash|spec|draft|n-?gram))";
 
 /// Something measured beside something that tells its rows apart, and most headings known where nothing draws the
 /// table.
 bool claims_headings(std::span<const std::string> headings) {
+  if (is_head_of_loads(headings)) return true;
   constexpr std::size_t max_heading = 60;  // of other lines with commas most begin with more
   const bool other = std::ranges::any_of(headings, [](const std::string& one) {
     std::string_view rest = one;
@@ -107,6 +110,7 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   ShapedTable table;
   for (const std::string& heading : written.headings) table.headings.push_back(bare_cell(heading));
   table.rows = meant_rows(table.headings, written.rows);
+  if (is_head_of_loads(table.headings)) table = table_below_loads(table.headings, table.rows);
   std::string measure = measure_in_caption(written.caption);
   if (measure.empty() && table.headings.front().starts_with('(')) measure = measure_in_caption(table.headings.front());
   if (auto by_load = table_by_load(table.headings, table.rows, measure)) {

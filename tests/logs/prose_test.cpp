@@ -54,6 +54,52 @@ TEST_CASE("a label counts behind a comma too, and words of the next sentence do 
   CHECK(posted_runs("Using MTP was worse, 31 t/s without it\n", "prose").at(0).decoding == Decoding::plain);
 }
 
+TEST_CASE("of two speeds of which only the second has a unit, the first is that of the words before them") {
+  for (const std::string text :
+       {"Turning off MTP restores the throughput at once (40 vs 25 tok/s)",
+        "disabling speculative decoding and the cache helps: 40 vs. 25 tok/s", "Baseline vs MTP: ~40 versus ~25 t/s"}) {
+    CAPTURE(text);
+    const auto runs = posted_runs(text + "\n", "prose");
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].decoding == Decoding::plain);
+    CHECK(runs[0].times.tpot_ms == near(25.0));
+    CHECK(runs[1].decoding == Decoding::speculative);
+    CHECK(runs[1].times.tpot_ms == near(40.0));
+  }
+  const auto drafts = posted_runs("With EAGLE3 enabled I see 40 vs 25 tok/s\n", "prose");
+  REQUIRE(drafts.size() == 2);
+  CHECK(drafts[0].drafter == "eagle3");
+  CHECK(drafts[1].decoding == Decoding::plain);
+  for (const std::string text : {"MTP is slower than expected, MTP over baseline 40 vs 25 tok/s",
+                                 "EAGLE3 vs MTP: 40 vs 25 tok/s", "MTP and EAGLE3: 40 vs 25 tok/s"}) {
+    CAPTURE(text);
+    CHECK(problem(text + "\n").find("40 and 25 tok/s") != std::string::npos);
+  }
+}
+
+TEST_CASE("a model's arrow to its drafting variant is speculation, other arrows are not") {
+  const auto runs = posted_runs("7B -> 7B MTP: 10.0 -> 20.0 t/s\n9B A1B -> 9B A1B MTP: 40.0 -> 50.0 t/s\n", "prose");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].drafter == "mtp");
+  CHECK(runs[1].stratum.category != runs[3].stratum.category);
+  for (const std::string text : {"7B -> 9B MTP: 10.0 -> 20.0 t/s", "MTP K=1 -> MTP K=3: 10.0 -> 20.0 t/s"}) {
+    CAPTURE(text);
+    CHECK(problem(text + "\n").find("10 and 20 tok/s") != std::string::npos);
+  }
+}
+
+TEST_CASE("a drafter that is off or inactive is none") {
+  const auto off = posted_runs("It fell from ~40 tokens/s (DFlash OFF) to ~25 tokens/s (DFlash ON)\n", "prose");
+  REQUIRE(off.size() == 2);
+  CHECK(off[0].decoding == Decoding::plain);
+  CHECK(off[1].drafter == "dflash");
+  const auto table = posted_runs("| Mode | tok/s |\n|---|---|\n| MTP inactive | 25 |\n| MTP active | 40 |\n", "table");
+  REQUIRE(table.size() == 2);
+  CHECK(table[0].decoding == Decoding::plain);
+  CHECK(table[1].drafter == "mtp");
+}
+
 TEST_CASE("numbers of names are no speeds of a text") {
   for (const char* text : {"cap Baseline tok/s EAGLE3 tok/s", "no-spec tok/s EAGLE-3 tok/s"}) {
     CAPTURE(text);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <string>
 
 #include "logs/captions.hpp"
@@ -33,6 +35,48 @@ TEST_CASE("beside a row that says it is plain, K = 0 is another arm") {
   REQUIRE(columns.size() == 2);
   CHECK(columns[0].decoding == Decoding::plain);
   CHECK(columns[1].drafter == "dsd");
+}
+
+TEST_CASE("loads may be the head row, above metrics or arms") {
+  for (const std::string text :
+       {"#### Baseline Output (tok/s)\n\n| concurrencies | 1 | 4 |\n|---|---|---|\n| tok/s | 50 | 160 |\n\n"
+        "#### EAGLE3 Output (tok/s)\n\n| concurrencies | 1 | 4 |\n|---|---|---|\n| tok/s | 100 | 200 |\n",
+        "Total tok/s:\n\n| batch size | 1 | 4 |\n|---|---|---|\n| baseline | 50 | 160 |\n| EAGLE3 | 100 | 200 |\n",
+        "| concurrency | 1 | 4 |\n|---|---|---|\n| baseline tok/s | 50 | 160 |\n| EAGLE3 tok/s | 100 | 200 |\n"}) {
+    CAPTURE(text);
+    auto runs = posted_runs(text, "table");
+    REQUIRE(runs.size() == 4);
+    std::ranges::stable_sort(runs, [](const auto& a, const auto& b) { return a.decoding < b.decoding; });
+    const std::size_t drafts = runs[0].decoding == Decoding::speculative ? 0 : 2;
+    CHECK(runs[drafts].drafter == "eagle3");
+    CHECK(runs[drafts + 1].times.output_tokens_per_s == near(200.0));
+    CHECK(runs[2 - drafts].decoding == Decoding::plain);
+    CHECK(runs[2 - drafts].concurrency == 1.0);
+    CHECK(runs[3 - drafts].concurrency == 4.0);
+  }
+  CHECK_FALSE(problem("| users | 4 | 1 |\n|---|---|---|\n| tok/s | 50 | 160 |\n").empty());
+}
+
+TEST_CASE("a kind of prompts may stand before the unit of a heading") {
+  const auto runs = posted_runs(
+      "| config | prompt tok/s | story tok/s | code t/s |\n|---|---|---|---|\n| no speculation | 900 | 20 | 30 |\n"
+      "| MTP K=2 | 800 | 25 | 60 |\n",
+      "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].stratum.category == "story");
+  CHECK(runs[3].stratum.category == "code");
+  CHECK(runs[3].times.tpot_ms == near(1000.0 / 60.0));
+}
+
+TEST_CASE("runs below a first heading that is empty have their metrics in rows") {
+  const auto runs = posted_runs(
+      "We changed one thing.\n\n| | old head | new head |\n|---|---|---|\n| accept length | 1.4-1.6 | 2.5 |\n"
+      "| single-stream | 10 tok/s | **20 tok/s** |\n",
+      "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].stratum.category == "old head");
+  CHECK(runs[0].acceptance_length == near(1.5));
+  CHECK(runs[1].times.tpot_ms == near(50.0));
 }
 
 TEST_CASE("a count of n that a plain row has too is no draft length") {
