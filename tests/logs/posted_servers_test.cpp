@@ -189,7 +189,7 @@ TEST_CASE("a console that was cut below its heading of drafts is of a run that s
   REQUIRE(runs.size() == 1);
   CHECK(runs[0].decoding == Decoding::speculative);
   CHECK(runs[0].times.iteration_ms == 20.0);
-  CHECK(runs[0].acceptance_length);  // ITL / TPOT
+  CHECK(runs[0].acceptance_length == 2.0);  // ITL / TPOT
 }
 
 TEST_CASE("logs of vLLM without and with speculation in one post are told apart by the pause between them") {
