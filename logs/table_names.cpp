@@ -110,7 +110,7 @@ void HeadedTable::tell_setups() {
   std::set<std::string> several;
   for (const auto& [name, of] : words) {
     const auto shortest = std::ranges::find_if(
-        begin, [&](const auto& one) { return of == one.first || of.starts_with(one.first + " "); });
+        begin, [&of = of](const auto& one) { return of == one.first || of.starts_with(one.first + " "); });
     setups_[name] = shortest->second;
     several.insert(shortest->second);
   }
