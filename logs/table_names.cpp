@@ -108,10 +108,11 @@ void HeadedTable::tell_setups() {
   constexpr std::size_t max_setups = 256;  // more are no engines or models
   if (begin.size() > max_setups) return;
   std::set<std::string> several;
-  for (const auto& [name, of] : words) {
+  for (const auto& entry : words) {
+    const std::string& of = entry.second;
     const auto shortest = std::ranges::find_if(
-        begin, [&of = of](const auto& one) { return of == one.first || of.starts_with(one.first + " "); });
-    setups_[name] = shortest->second;
+        begin, [&of](const auto& one) { return of == one.first || of.starts_with(one.first + " "); });
+    setups_[entry.first] = shortest->second;
     several.insert(shortest->second);
   }
   if (several.size() < 2) setups_.clear();
