@@ -121,12 +121,12 @@ std::string name_in(std::string_view caption) {
 }  // namespace
 
 void keep_tables_apart(std::span<const ReadTable> tables, LogContents& contents) {
-  constexpr std::size_t max_tables = 64, told = 24;  // characters of a name that answers show
+  constexpr std::size_t told = 24;  // characters of a name that answers show
   static const RE2 repetition(
       R"((?i)\b(?:run|trial|try|rep(?:eat)?|round|seed)[ #:=]*\d|\bagain\b|\d(?:st|nd|rd|th) run)");
   std::vector<Setup> setups;
   std::vector<std::size_t> of_table;
-  for (const ReadTable& table : tables.first(std::min(tables.size(), max_tables))) {
+  for (const ReadTable& table : tables) {
     Setup here{.words = setup_words(table.caption), .name = name_in(table.caption)};
     for (const Observation& run : contents.observations) {
       if (run.line >= table.first_line && run.line <= table.last_line) here.runs.push_back(&run);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -33,6 +34,9 @@ class RunCaptions {
   };
   std::vector<Caption> captions_ = {};
 };
+
+/// Maximum number of tables of a log that are told apart.
+inline constexpr std::size_t max_told_tables = 64;
 
 /// A table of which runs were read.
 struct ReadTable {

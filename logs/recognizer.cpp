@@ -409,8 +409,9 @@ void Recognizer::end_table() {
     const std::size_t before = contents_.observations.size();
     table.whole->read({.headings = table.columns, .rows = table.rows, .caption = table.caption}, contents_);
     if (contents_.observations.size() == before) return;
-    read_tables_.push_back(
-        {.first_line = table.rows.front().line, .last_line = table.rows.back().line, .caption = table.caption});
+    if (read_tables_.size() < max_told_tables)
+      read_tables_.push_back(
+          {.first_line = table.rows.front().line, .last_line = table.rows.back().line, .caption = table.caption});
     claimed(*table.format, [] { return true; });
   } catch (const RejectedRecord& rejected) {
     for (const Problem& problem : rejected.problems()) {  // a long table would repeat them
