@@ -35,7 +35,7 @@ void Launches::read(std::string_view text, std::int64_t number) {
   if (configures || RE2::PartialMatch(piece(text), program, &script, &server)) {
     if (launches_.size() == max_launches) return;
     launches_.push_back({.line = number, .program = server.empty() ? script : server});
-  } else if (launches_.empty() || (!trimmed(text).starts_with("--") && !launches_.back().program.empty())) {
+  } else if (launches_.empty()) {
     return;
   }
   Launch& launch = launches_.back();

@@ -173,16 +173,6 @@ bool is_head_of_loads(std::span<const std::string> headings) {
 
 ShapedTable table_below_loads(std::span<const std::string> headings, std::span<const TableRow> rows) {
   ShapedTable table{.headings = {"concurrency"}};
-  const bool measures = std::ranges::any_of(rows, [](const TableRow& row) {
-    const std::string name = bare_cell(row.cells.front());
-    return column_of(name).meaning >= Meaning::speed || !measure_in_caption(name).empty();
-  });
-  if (!measures) {
-    table.headings.front() = "config";
-    for (const std::string& load : headings.subspan(1)) table.headings.push_back("c=" + bare_cell(load));
-    table.rows.assign(rows.begin(), rows.end());
-    return table;
-  }
   for (const TableRow& row : rows) table.headings.push_back(row.cells.front());
   for (std::size_t i = 1; i < headings.size(); ++i) {
     TableRow one{.cells = {headings[i]}, .line = rows.front().line};

@@ -278,6 +278,8 @@ TEST_CASE("trtllm-bench prints a mean length over requests, which is no count") 
   CHECK(arms.observations[0].decoding == Decoding::speculative);
   CHECK(arms.observations[0].gamma == 2);
   CHECK(arms.observations[1].decoding == Decoding::plain);
+  const LogContents named = read_log("speculative_config:\n  decoding_type: Eagle\nEOF\n" + command);
+  CHECK(named.observations.at(0).decoding == Decoding::speculative);
 }
 
 TEST_CASE("tables of GenAI-Perf give load and throughput, with commas between thousands") {
