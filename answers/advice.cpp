@@ -14,7 +14,8 @@
 namespace foredraft::answers {
 namespace {
 
-/// Takes format, engine, version and settings from the first log that states them, in the order of the file names.
+/// Takes format, engine, version and settings from the first log that states them, in the order of the file names, and
+/// the warnings of all logs.
 void add_sources(const AdviceQuestion& question, Advice& advice) {
   for (const auto* logs : {&question.logs, &question.plain}) {
     std::vector<const logs::ObservedLog*> files;
@@ -39,7 +40,7 @@ void add_sources(const AdviceQuestion& question, Advice& advice) {
   }
 }
 
-/// Adds W11 and W17, which depend on all logs together.
+/// Adds W11 for few steps per window, and W17 for acceptance that no single text explains.
 void add_acceptance_warnings(Advice& advice) {
   std::size_t windows = 0;
   std::size_t tiny_windows = 0;

@@ -43,7 +43,7 @@ PlainRun plain_run_for(const Run& run, const std::vector<RunEstimates>& runs) {
   return found;
 }
 
-/// For the chain of factors: with assumed errors.
+/// For the chain of factors: with the assumed error where none is known.
 Estimate estimate_of(const analytic::ClusteredEstimate& estimate) {
   return {estimate.value, analytic::uncertainty_of(estimate).standard_error};
 }
@@ -76,7 +76,7 @@ void split_by(const PredictedTimes& predicted, double batch, std::int64_t gamma,
   }
 }
 
-/// Indices of the speculative runs by load. If any run has times, those without are left out.
+/// Indices of the speculative runs by load. If any has times, those without are left out.
 std::map<RunLoad, std::vector<std::size_t>> runs_by_load(const std::vector<RunEstimates>& runs) {
   const auto speculates = [](const RunEstimates& one) { return !one.run.is_plain(); };
   const bool timed =
@@ -133,7 +133,7 @@ LoadAdvice load_of(const RunLoad& of, const std::vector<std::size_t>& runs, cons
   return load;
 }
 
-/// W16: an iteration with a longer draft takes less time, beyond noise, because of steps in kernel or graph sizes.
+/// Adds W16 if an iteration with a longer draft takes less time, beyond noise: kernel and graph sizes grow in steps.
 void warn_of_stairs(const LoadAdvice& load, Advice& advice) {
   for (const LoggedRun& shorter : load.logged) {
     for (const LoggedRun& longer : load.logged) {
