@@ -33,7 +33,7 @@ std::string vllm(const SettingsQuestion& question) {
   if (!question.gamma) return "";
   if (is_off(question)) return "remove --speculative-config";
   nlohmann::ordered_json config = nlohmann::ordered_json::object();
-  if (is_plain_word(question.method)) config["method"] = question.method;  // not a name of a row
+  if (is_plain_word(question.method)) config["method"] = question.method;  // the label of a table row is no method
   if (!question.draft.empty()) config["model"] = question.draft;
   config["num_speculative_tokens"] = longest_of(question);
   for (const GammaRange& range : question.schedule) {
@@ -160,7 +160,7 @@ struct EngineMetrics {
   std::string_view engine, length, running;
 };
 
-/// SGLang exports its gauges once per rank.
+/// SGLang exports its gauges once per rank, hence avg and max.
 constexpr std::array engine_metrics{
     EngineMetrics{"vllm",
                   "1 + sum(rate(vllm:spec_decode_num_accepted_tokens_total[10m]))\n"

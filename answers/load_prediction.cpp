@@ -40,7 +40,7 @@ constexpr double warmup_turnovers = 4.0;
 
 /// The maximum load is found with a resolution of 2^-halvings of what a full batch sustains.
 constexpr int halvings = 7;
-/// The last halvings, which simulate as many requests as the answer.
+/// Number of the last halvings, which simulate as many requests as the answer.
 constexpr int exact_halvings = 3;
 
 /// Measured under load in engines, divided by the prediction from data sheets or operators: verification of 100 to 400
@@ -48,7 +48,7 @@ constexpr int exact_halvings = 3;
 constexpr Interval loaded_verification{0.77, 1.42};
 constexpr Interval prompt_passes{0.80, 1.25};
 
-/// Ties within this go to the smaller gamma.
+/// Relative difference of ties, which go to the smaller gamma.
 constexpr double near_fastest = 0.005;
 
 /// Arrivals for the closed form. Recorded arrivals count as Poisson arrivals at their mean rate.
@@ -141,7 +141,7 @@ class LoadAtProfile {
     return plain_.emplace(key, analytic::load_answer(servers.scenario(plain, arrivals_, own), stop_)).first->second;
   }
 
-  /// The speedup with other servers or times; nullopt if the speculative server, or both, are overloaded.
+  /// The speedup with other servers or times; nullopt if the server is overloaded with or without speculation.
   [[nodiscard]] std::optional<LoadSpeedup> speedup_with(const LoadServers& servers, const AtLoad& plain,
                                                         const AtLoad& at, const TimesError& error) const {
     const analytic::LoadEquilibrium& decoding = plain_with(servers, plain, error);
@@ -150,7 +150,7 @@ class LoadAtProfile {
     return speedup_of(decoding, drafting);
   }
 
-  /// Interval over the engine, or over all common engines if none is named: from the minimum to the maximum.
+  /// Intervals with the named engine; if none is named, from the minimum to the maximum over all common engines.
   void add_intervals(const AtLoad& plain, AtLoad& at) const {
     const std::vector<std::array<TimesError, 2>> errors = errors_of(at);
     if (errors.empty()) return;
@@ -299,7 +299,7 @@ std::int64_t gpus_of(const ProfileQuestion& pair, const latency::Profile& profil
   return gpus;
 }
 
-/// The errors in words that errors_of() adds to those of times without a load.
+/// In words, the errors under load that errors_of() adds to those of times without a load.
 std::string loaded_error() {
   const auto percent = [](const Interval& factor) {
     return fmt::format("{:+.0f} to {:+.0f} %", 100.0 * (factor.low - 1.0), 100.0 * (factor.high - 1.0));
@@ -307,7 +307,7 @@ std::string loaded_error() {
   return fmt::format("; under load verification {}, prompts {}", percent(loaded_verification), percent(prompt_passes));
 }
 
-/// The question, limited to the maximum draft length that has times.
+/// A prediction without answers. Its question is limited to the maximum draft length that has times.
 LoadPrediction prepared(const LoadQuestion& question, const latency::Profile& profile) {
   check_at_least("prompt_tokens", static_cast<std::int64_t>(question.prompt.tokens), 1);
   check_at_least("output_tokens", static_cast<std::int64_t>(question.output.tokens), 2);
