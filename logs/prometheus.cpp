@@ -38,8 +38,8 @@ constexpr std::array<std::array<std::string_view, 2>, 6> draft_counters{
      {"speculative_draft_tokens_accepted", "spec_decode_num_accepted_tokens"},
      {"speculative_draft_tokens_accepted_per_pos", "spec_decode_num_accepted_tokens_per_pos"}}};
 
-/// One line: `vllm:spec_decode_num_drafts_total{engine="0"} 16950.0`; in tables and notes
-/// a bar, a colon or an equals sign may separate series and value.
+/// One line: `vllm:spec_decode_num_drafts_total{engine="0"} 16950.0`; in tables and notes a bar, a colon or an equals
+/// sign may separate series and value.
 struct Sample {
   std::string_view engine, name, labels;
   double value;
