@@ -36,9 +36,8 @@ std::optional<double> dead_first_position(const Advice& advice) {
 
 std::string setting_name(const LoggedRun& logged, const Advice& advice) {
   const RunSetting& setting = advice.runs[logged.run].run.setting;
-  const std::string length = setting.adaptive ? fmt::format("adaptive drafts up to K = {}", setting.gamma.value_or(0))
-                             : setting.gamma  ? fmt::format("K = {}", *setting.gamma)
-                                              : std::string("the logged setting");
+  std::string length = setting.adaptive ? "adaptive K" : setting.gamma ? "K = " : "the logged setting";
+  if (setting.gamma) length += fmt::format("{}{}", setting.adaptive ? " up to " : "", *setting.gamma);
   const std::string& drafter = advice.curves[logged.curve].name;
   return advice.curves.size() > 1 && !drafter.empty() ? fmt::format("{} at {}", drafter, length) : length;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -114,8 +115,7 @@ void add_bounded(LoadAdvice& load, const Advice& advice) {
 /// Upper bound of the speedup of any draft length at a load: an iteration takes at least a decode step, and one with
 /// longer drafts than a logged one at least as long as that one. NaN: unknown.
 double at_most(const LoadAdvice& load, const Advice& advice) {
-  double maximum = not_known;
-  const auto raise = [&](double to) { maximum = std::isnan(maximum) ? to : std::max(maximum, to); };
+  std::map<Option, double> bounds;  // the least that follows from any logged run
   for (const LoggedRun& logged : load.logged) {
     const Option option = option_of(logged, advice);
     const auto& by_gamma = advice.curves[option.curve].by_gamma;
@@ -128,14 +128,18 @@ double at_most(const LoadAdvice& load, const Advice& advice) {
       });
     };
     for (const analytic::TokensAtGamma& at : by_gamma) {
+      double most = std::isfinite(at.value) ? at.value : at.high;
       if (const auto row = row_at(at.gamma); row != load.by_gamma.end()) {
-        raise(row->value);
-        continue;
+        most = row->value;
+      } else if (at.gamma > option.gamma) {
+        most = std::min(most, most / own->value * logged.speedup->value);
       }
-      const double most = std::isfinite(at.value) ? at.value : at.high;
-      raise(at.gamma > option.gamma ? std::min(most, most / own->value * logged.speedup->value) : most);
+      const auto [known_bound, added] = bounds.emplace(Option{option.curve, at.gamma, false}, most);
+      if (!added) known_bound->second = std::min(known_bound->second, most);
     }
   }
+  double maximum = not_known;
+  for (const auto& [at, bound] : bounds) maximum = std::fmax(maximum, bound);
   return maximum;
 }
 
@@ -229,7 +233,7 @@ void choose(const LoggedTraffic& traffic, Advice& advice) {
                      .high = loss.ci95.high,
                      .p_best = loss.p_best,
                      .expected_loss = loss.expected_loss,
-                     .ties = {},
+                     .ties = {chosen.gamma},
                      .over_plain = traffic.over_plain};
   if (!is_off(chosen)) advice.main_curve = chosen.curve;
   for (const std::size_t tie : least.ties) {

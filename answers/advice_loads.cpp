@@ -139,7 +139,8 @@ void warn_of_stairs(const LoadAdvice& load, Advice& advice) {
     for (const LoggedRun& longer : load.logged) {
       const RunEstimates& one = advice.runs[shorter.run];
       const RunEstimates& other = advice.runs[longer.run];
-      if (shorter.curve != longer.curve || one.run.setting.gamma >= other.run.setting.gamma) continue;
+      if (shorter.curve != longer.curve || !one.run.setting.gamma) continue;
+      if (*one.run.setting.gamma >= other.run.setting.gamma) continue;
       const auto* fast = one.estimate("iteration_ms");
       const auto* slow = other.estimate("iteration_ms");
       if (fast == nullptr || slow == nullptr) continue;
@@ -148,7 +149,7 @@ void warn_of_stairs(const LoadAdvice& load, Advice& advice) {
       advice.warnings.push_back(
           {"W16", 0,
            fmt::format("{}: an iteration takes longer at K = {} than at K = {}: steps in kernel or graph sizes",
-                       load.name, one.run.setting.gamma.value_or(0), other.run.setting.gamma.value_or(0))});
+                       load.name, *one.run.setting.gamma, *other.run.setting.gamma)});
       return;
     }
   }

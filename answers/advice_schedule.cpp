@@ -40,7 +40,7 @@ struct Scheduled {
 };
 
 /// The best setting of one drafter at each load, no speculation included. Empty if a load has no known requests in
-/// flight or is of one category or context, or if the drafter has no draft length there.
+/// flight or is of one category, sampling or context, or if the drafter has no draft length there.
 Scheduled best_schedule(const LoggedTraffic& traffic, std::size_t curve, const Advice& advice) {
   std::vector<std::int64_t> gammas;
   std::vector<double> requests;
@@ -48,7 +48,8 @@ Scheduled best_schedule(const LoggedTraffic& traffic, std::size_t curve, const A
   for (std::size_t i = 0; i < traffic.options.size(); ++i) {
     const LoadAdvice& load = advice.loads[traffic.loads[i]];
     const auto& in_flight = advice.runs[load.logged.front().run].run.requests;
-    if (!load.load.requests || load.load.context || load.load.category || !in_flight) return {};
+    const RunLoad& at = load.load;
+    if (!at.requests || at.context || at.category || at.sampling || !in_flight) return {};
     Options of_curve;
     for (const auto& [option, known] : *traffic.options[i]) {
       if (option.curve == curve && option.gamma > 0 && !option.adaptive) of_curve.emplace(option, known);

@@ -217,7 +217,7 @@ bool is_logged(const Advice& advice) {
 std::string recommended_text(const Advice& advice) {
   const Recommendation& use = *advice.recommendation;
   const std::string length =
-      use.adaptive ? fmt::format("adaptive drafts up to K = {}", use.gamma) : fmt::format("K = {}", use.gamma);
+      use.adaptive ? fmt::format("adaptive K up to {}", use.gamma) : fmt::format("K = {}", use.gamma);
   const std::string named = use.drafter.empty() ? length : fmt::format("{} at {}", use.drafter, length);
   if (!use.schedule.empty()) {
     const std::string fixed = use.gamma == 0 ? std::string("always on or always off gains nothing.")
@@ -258,7 +258,7 @@ std::string measured_text(const Advice& advice) {
   const auto loads = advice.compared();
   const LoadAdvice& first = *loads.front();
   std::string name = main_name(first, advice);
-  name[0] = name[0] == 't' ? 'T' : name[0];
+  if (name.starts_with("the ") || name.starts_with("adaptive ")) name[0] = name[0] == 't' ? 'T' : 'A';
   const auto [gaining, losing] = by_sign(loads);
   if (losing.empty()) return fmt::format("{} pays: {}.", name, speedups_text(gaining));
   if (gaining.empty()) return fmt::format("{} loses: {}.", name, speedups_text(losing));

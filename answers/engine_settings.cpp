@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace foredraft::answers {
@@ -247,10 +248,14 @@ SettingsQuestion settings_question(const Advice& advice, std::string_view versio
     if (tokens != nullptr && std::isfinite(tokens->value)) question.tokens = tokens->value;
     question.marginal = marginal_at(*advice.fit(), *question.replayed_gamma);
   }
+  std::map<double, double> tokens;  // by requests in flight; of several loads the least
   for (const LoadAdvice& load : advice.loads) {
     if (!load.chain || !load.requests || load.load.request_rate_per_s) continue;
-    question.break_even.push_back({*load.requests, load.iteration_ms->mean / load.plain_ms->mean});
+    const double here = load.iteration_ms->mean / load.plain_ms->mean;
+    const auto [known, added] = tokens.emplace(*load.requests, here);
+    if (!added) known->second = std::min(known->second, here);
   }
+  for (const auto& [requests, needed] : tokens) question.break_even.push_back({requests, needed});
   return question;
 }
 

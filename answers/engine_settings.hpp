@@ -28,7 +28,7 @@ struct SettingsQuestion {
       {};                                  ///< draft length of the replayed acceptance: `gamma`, else the logged one
   std::optional<double> tokens = {};       ///< per iteration at this draft length
   std::vector<double> marginal = {};       ///< at this draft length; empty: unknown
-  std::vector<BreakEven> break_even = {};  ///< in the order of Advice::loads
+  std::vector<BreakEven> break_even = {};  ///< ascending, of distinct requests
 };
 
 /// One format of settings. To add one, write its function and add a line to the registry.

@@ -141,12 +141,14 @@ class LoadAtProfile {
     return plain_.emplace(key, analytic::load_answer(servers.scenario(plain, arrivals_, own), stop_)).first->second;
   }
 
-  /// The speedup with other servers or times; nullopt if the server is overloaded with or without speculation.
+  /// The speedup with other servers or times; nullopt if the server is overloaded without speculation, 0 if it is with
+  /// it.
   [[nodiscard]] std::optional<LoadSpeedup> speedup_with(const LoadServers& servers, const AtLoad& plain,
                                                         const AtLoad& at, const TimesError& error) const {
-    const analytic::LoadEquilibrium& decoding = plain_with(servers, plain, error);
     const auto drafting = analytic::load_answer(servers.scenario(at, arrivals_, error), stop_);
-    if (decoding.overloaded || drafting.overloaded) return std::nullopt;
+    if (drafting.overloaded) return LoadSpeedup{.request = 0.0, .decode = 0.0};
+    const analytic::LoadEquilibrium& decoding = plain_with(servers, plain, error);
+    if (decoding.overloaded) return std::nullopt;
     return speedup_of(decoding, drafting);
   }
 
@@ -156,11 +158,10 @@ class LoadAtProfile {
     if (errors.empty()) return;
     std::optional<LoadIntervals> all = intervals_of(servers_, plain, at, errors);
     for (const LoadServers& other : others_) {
-      if (!all) return;
-      // Overloaded with this engine: the server may not sustain this load at all.
-      const LoadIntervals one = intervals_of(other, plain, at, errors).value_or(LoadIntervals{{0.0, 0.0}, {0.0, 0.0}});
-      all->request = {std::min(all->request.low, one.request.low), std::max(all->request.high, one.request.high)};
-      all->decode = {std::min(all->decode.low, one.decode.low), std::max(all->decode.high, one.decode.high)};
+      const std::optional<LoadIntervals> one = intervals_of(other, plain, at, errors);
+      if (!all || !one) continue;
+      all->request = {std::min(all->request.low, one->request.low), std::max(all->request.high, one->request.high)};
+      all->decode = {std::min(all->decode.low, one->decode.low), std::max(all->decode.high, one->decode.high)};
     }
     if (!all) return;
     at.request_interval = all->request;
@@ -186,25 +187,23 @@ class LoadAtProfile {
   };
 
   /// Moves each error to both ends of its range, one at a time. The errors are independent, so their effects on the
-  /// logarithm of a speedup add up as squares. nullopt if these servers are overloaded.
+  /// logarithm of a speedup add up as squares. An end that overloads the server without speculation does not count: it
+  /// only raises the speedup. nullopt if the central times overload it so.
   [[nodiscard]] std::optional<LoadIntervals> intervals_of(const LoadServers& servers, const AtLoad& plain,
                                                           const AtLoad& at,
                                                           const std::vector<std::array<TimesError, 2>>& errors) const {
     const std::optional<LoadSpeedup> central = speedup_with(servers, plain, at, {});
     if (!central) return std::nullopt;
+    if (central->request == 0.0) return LoadIntervals{{0.0, 0.0}, {0.0, 0.0}};
     Squares request;
     Squares decode;
-    bool overloads = false;
     for (const auto& ends : errors) {
-      const auto fast = speedup_with(servers, plain, at, ends[0]);
-      const auto slow = speedup_with(servers, plain, at, ends[1]);
-      overloads = overloads || !fast || !slow;
-      request.add(central->request, fast.value_or(*central).request, slow.value_or(*central).request);
-      decode.add(central->decode, fast.value_or(*central).decode, slow.value_or(*central).decode);
+      const LoadSpeedup fast = speedup_with(servers, plain, at, ends[0]).value_or(*central);
+      const LoadSpeedup slow = speedup_with(servers, plain, at, ends[1]).value_or(*central);
+      request.add(central->request, fast.request, slow.request);
+      decode.add(central->decode, fast.decode, slow.decode);
     }
-    LoadIntervals intervals{request.around(central->request), decode.around(central->decode)};
-    if (overloads) intervals.request.low = intervals.decode.low = 0.0;
-    return intervals;
+    return LoadIntervals{request.around(central->request), decode.around(central->decode)};
   }
 
   /// Both ends of each error of the times; empty: unknown. An error common to all passes cancels in a speedup.

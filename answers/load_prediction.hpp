@@ -76,7 +76,8 @@ struct AtLoad {
   std::optional<bool> meets_objective = {};    ///< empty without an objective or a simulation
   std::optional<LoadSpeedup> speedup = {};     ///< closed form; empty if overloaded, with or without speculation
   /// Intervals of `speedup` from the errors of the times and the engine. Empty at gamma 0 and for times of unknown
-  /// error. A bound of 0: the server may be overloaded, with or without speculation.
+  /// error. A bound of 0: the server may be overloaded with speculation. That it may be overloaded without it would
+  /// only raise the high bound, and is left out.
   std::optional<Interval> request_interval = {}, decode_interval = {};
   /// Maximum requests/s per GPU that meet the objective; without an objective or a simulation, those that a full batch
   /// sustains.

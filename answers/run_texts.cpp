@@ -134,7 +134,9 @@ std::string targets_differ(std::span<const logs::ObservedLog> one, std::span<con
   const auto against = [](const std::string& left, const std::string& right) {
     return fmt::format("target {} against {}", readable(left), readable(right));
   };
-  if (first.size() > 1) return against(*first.begin(), *first.rbegin());
+  for (const auto& all : {first, second}) {
+    if (all.size() > 1) return against(*all.begin(), *all.rbegin());
+  }
   if (first.empty() || second.empty() || first == second) return "";
   return against(*first.begin(), *second.begin());
 }
