@@ -94,7 +94,7 @@ class Inputs {
 /// that begin with # are skipped.
 ///
 /// `recorded_gamma` (0: not given) is required for accepted counts. Throws InputError `file:line: ...` with the first
-/// twenty problems and the number of the others. A line of invalid JSON is reported alone.
+/// twenty problems and the number of the others.
 [[nodiscard]] Recording parse_trace(std::string_view text, const std::string& file, std::int64_t recorded_gamma,
                                     Convention convention);
 
