@@ -194,12 +194,10 @@ std::shared_ptr<const Recording> Inputs::recording(const Trace& trace, const Sce
   const std::string key = fmt::format("{}|{}|{}", file, trace.recorded_gamma, to_string(scenario.convention));
   std::shared_ptr<const Recording>& held = recordings_[key];
   if (held) return held;
-  auto text = recorded_texts_.find(file);
-  if (text == recorded_texts_.end()) {
-    text = recorded_texts_.emplace(file, read_file(file)).first;
-    files_[file] = digest_text(file, text->second);
-  }
-  held = std::make_shared<const Recording>(parse_trace(text->second, file, trace.recorded_gamma, scenario.convention));
+  std::vector<FileDigest> digests;
+  const std::string& text = read_input_once(file, texts_, digests);
+  files_[file] = digests.front();
+  held = std::make_shared<const Recording>(parse_trace(text, file, trace.recorded_gamma, scenario.convention));
   return held;
 }
 
@@ -239,7 +237,7 @@ const Inputs::TimedModels& Inputs::times(const LookedUpTimes& asked, const Roofl
                                        .draft = located(asked.draft),
                                        .heads = std::holds_alternative<Heads>(drafter),
                                        .deployment = asked_deployment(roofline)},
-                                      read);
+                                      read, &texts_);
   for (const FileDigest& file : pair.files) files_[file.path] = file;
   notes_.insert(pair.notes.begin(), pair.notes.end());
   const latency::TimedPair timed = timed_pair(pair, read, roofline);
