@@ -16,6 +16,7 @@
 #include "latency/models/model_registry.hpp"
 #include "latency/models/storage.hpp"
 #include "latency/operations/model_bytes.hpp"
+#include "latency/surfaces/verification_surface.hpp"
 #include "scenario/methods.hpp"
 
 namespace foredraft::inputs {
@@ -373,6 +374,7 @@ std::optional<std::string> head_problem(const latency::ModelShape& target, const
 DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile, FileTexts* texts) {
   DeployedPair pair{.target = asked.target, .draft = asked.draft, .models = latency::model_registry()};
   const std::optional<ReadModel> target = read_named(profile, pair.target, pair, texts, asked.deployment.assume);
+  if (auto ignored = latency::ignored_verifications(profile)) pair.notes.push_back(*std::move(ignored));
   const bool own_layers = !asked.heads && means_own_layers(asked.draft) && !has_steps(profile, asked.draft);
   if (asked.heads) pair.draft = pair.target;
   const bool host = read_host_drafter(asked, profile, pair);

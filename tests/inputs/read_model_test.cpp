@@ -117,6 +117,18 @@ TEST_CASE("a file that is no model is an InputError that says what to do") {
   CHECK_THROWS_AS(read_model(folder / "broken.toml"), InputError);
 }
 
+TEST_CASE("a pair's notes name the rows of its profile that are ignored") {
+  const auto notes_of = [](const std::string& profile) {
+    return read_pair({.target = "llama-3.1-8b", .draft = "eagle-llama-3.1-8b"},
+                     read_profile(FOREDRAFT_SOURCE "/gpu_bench/data/" + profile).profile)
+        .notes;
+  };
+  CHECK(notes_of("h100/batches/llama-3.1-8b/profile.json").empty());
+  const std::vector<std::string> notes = notes_of("h200/batches/llama-3.1-8b/profile.json");
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes.front(), Catch::Contains("24 of 32 rows") && Catch::Contains("gamma 1, 4, 8:"));
+}
+
 TEST_CASE("deployments of a sweep share one reading of a model's file, whose digest is certified") {
   const TemporaryFolder folder;
   const std::string file = folder / "mine.json";
