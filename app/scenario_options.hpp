@@ -26,12 +26,16 @@ namespace foredraft::app {
 
 inline constexpr OptionSpec device_option{
     "device", "D", "a data sheet: a shipped one (foredraft list devices), or FILE.toml", false, device_names};
-inline constexpr OptionSpec profile_option{"profile", "P", "or a profile.json, or a data sheet likewise", false,
-                                           profile_names};
+inline constexpr OptionSpec profile_option{
+    "profile", "P", "or a profile.json, step times of an engine, or a data sheet; shipped ones: foredraft list devices",
+    false, profile_names};
 inline constexpr OptionSpec target_option{
     "target", "T", "the target model: a shipped one (foredraft list models), FILE.toml or a config.json", false,
     model_names};
 inline constexpr OptionSpec draft_option{"draft", "D", "the draft model likewise", false, model_names};
+inline constexpr OptionSpec plain_option{
+    "plain", "LOG,...",
+    "logs of the same load without speculation, for a speedup; not needed if the logs hold such runs"};
 inline constexpr OptionSpec log_format_option{
     "format", "F", "the format of the logs (foredraft list formats); default: by content", false, log_format_names};
 inline constexpr OptionSpec gpu_hour_price_option{"gpu-hour-price", "P",

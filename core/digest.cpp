@@ -21,6 +21,13 @@ std::string read_input(const std::string& path, std::vector<FileDigest>& files) 
   return text;
 }
 
+const std::string& read_input_once(const std::string& path, FileTexts& texts, std::vector<FileDigest>& files) {
+  auto text = texts.find(path);
+  if (text == texts.end()) text = texts.emplace(path, read_file(path)).first;
+  files.push_back(digest_text(path, text->second));
+  return text->second;
+}
+
 FileDigest digest_file(const std::string& path) {
   ResultReader file(path);
   Sha256 hash;

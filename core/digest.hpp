@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,6 +38,12 @@ struct FileDigest {
 [[nodiscard]] FileDigest digest_text(std::string path, std::string_view text);
 /// Reads an input file and adds the digest of the bytes it returns to `files`. Throws InputError as read_file does.
 [[nodiscard]] std::string read_input(const std::string& path, std::vector<FileDigest>& files);
+/// Texts of input files by path.
+using FileTexts = std::map<std::string, std::string>;
+/// The same for a file that may be asked for again: a text that `texts` lacks is read and added to it, so text and
+/// digest are those of the first reading, even if the file has changed since.
+[[nodiscard]] const std::string& read_input_once(const std::string& path, FileTexts& texts,
+                                                 std::vector<FileDigest>& files);
 /// Digest of a file in a results folder, read in constant memory. Throws RunError as ResultReader does.
 [[nodiscard]] FileDigest digest_file(const std::string& path);
 

@@ -194,12 +194,10 @@ std::shared_ptr<const Recording> Inputs::recording(const Trace& trace, const Sce
   const std::string key = fmt::format("{}|{}|{}", file, trace.recorded_gamma, to_string(scenario.convention));
   std::shared_ptr<const Recording>& held = recordings_[key];
   if (held) return held;
-  auto text = recorded_texts_.find(file);
-  if (text == recorded_texts_.end()) {
-    text = recorded_texts_.emplace(file, read_file(file)).first;
-    files_[file] = digest_text(file, text->second);
-  }
-  held = std::make_shared<const Recording>(parse_trace(text->second, file, trace.recorded_gamma, scenario.convention));
+  std::vector<FileDigest> digests;
+  const std::string& text = read_input_once(file, texts_, digests);
+  files_[file] = digests.front();
+  held = std::make_shared<const Recording>(parse_trace(text, file, trace.recorded_gamma, scenario.convention));
   return held;
 }
 
@@ -239,7 +237,7 @@ const Inputs::TimedModels& Inputs::times(const LookedUpTimes& asked, const Roofl
                                        .draft = located(asked.draft),
                                        .heads = std::holds_alternative<Heads>(drafter),
                                        .deployment = asked_deployment(roofline)},
-                                      read);
+                                      read, &texts_);
   for (const FileDigest& file : pair.files) files_[file.path] = file;
   notes_.insert(pair.notes.begin(), pair.notes.end());
   const latency::TimedPair timed = timed_pair(pair, read, roofline);
@@ -368,16 +366,15 @@ class TraceBuilder {
   TraceBuilder(std::string file, std::int64_t recorded_gamma, Convention convention)
       : problems_(std::move(file)), recorded_gamma_(recorded_gamma), convention_(convention) {}
 
-  void reject(std::int64_t line, std::string text, std::string why, std::string suggestion = {}) {
-    problems_.add({.line = line, .text = std::move(text), .why = std::move(why), .suggestion = std::move(suggestion)});
-  }
+  void reject(Problem problem) { problems_.add(std::move(problem)); }
 
   /// Adds a number; nullopt if it does not fit into 64 bits. `text()`: as written.
   void add(std::int64_t line, Shape shape, const std::optional<std::int64_t>& number, auto&& text) {
     if (shape == Shape::accepted && recorded_gamma_ == 0) {
       if (!gamma_missed_) {
-        reject(line, "accepted counts without process.recorded_gamma",
-               "a count equal to gamma means that no draft was rejected", "add \"process.recorded_gamma\" to [fixed]");
+        reject({line, "", "accepted counts without process.recorded_gamma",
+                "a count equal to gamma means that no draft was rejected",
+                "add \"process.recorded_gamma\" to [fixed]"});
       }
       gamma_missed_ = true;
       return;
@@ -385,8 +382,8 @@ class TraceBuilder {
     const std::int64_t low = shape == Shape::outcomes ? -1 : 0;
     const std::int64_t high = shape == Shape::outcomes ? 1 : recorded_gamma_;
     if (!number || *number < low || *number > high) {
-      reject(line, fmt::format("invalid {}={}", shape == Shape::outcomes ? "outcome" : "accepted", text()),
-             fmt::format("must lie in {} to {}", low, high));
+      reject({line, "", fmt::format("invalid {}={}", shape == Shape::outcomes ? "outcome" : "accepted", text()),
+              fmt::format("must lie in {} to {}", low, high)});
       return;
     }
     numbers_.push_back(*number);
@@ -403,7 +400,8 @@ class TraceBuilder {
   }
 
   Recording finish() {
-    if (trace_.sequences.empty() && problems_.empty()) reject(1, "holds no outcome", "a trace must have at least one");
+    if (trace_.sequences.empty() && problems_.empty())
+      reject({1, "", "holds no outcome", "a trace must have at least one"});
     problems_.raise();
     return std::move(trace_);
   }
@@ -417,19 +415,18 @@ class TraceBuilder {
   bool gamma_missed_ = false;
 };
 
-void read_json_line(std::string_view line, std::int64_t number, TraceBuilder& builder, ProblemList& limits) {
-  const auto json = parse_json(line, limits, number);
-  limits.raise();
+void read_json_line(std::string_view line, std::int64_t number, TraceBuilder& builder) {
+  ProblemList broken("");
+  const auto json = parse_json(line, broken, number);
+  if (!broken.empty()) return builder.reject(broken.problems().front());
   const bool outcomes = json.is_object() && json.contains("outcomes");
   if (!outcomes && !(json.is_object() && json.contains("accepted"))) {
-    builder.reject(number, "no trace", R"(each line must be {"outcomes": [...]} or {"accepted": [...]})");
-    return;
+    return builder.reject({number, "", "no trace", R"(each line must be {"outcomes": [...]} or {"accepted": [...]})"});
   }
   const Shape shape = outcomes ? Shape::outcomes : Shape::accepted;
   const auto& values = json[outcomes ? "outcomes" : "accepted"];
   if (!values.is_array() || !std::ranges::all_of(values, [](const auto& value) { return value.is_number_integer(); })) {
-    builder.reject(number, "wrong type", "must be a list of whole numbers");
-    return;
+    return builder.reject({number, "", "wrong type", "must be a list of whole numbers"});
   }
   for (const auto& value : values)
     builder.add(number, shape, whole_number<std::int64_t>(value), [&] { return value.dump(); });
@@ -450,14 +447,14 @@ Recording parse_trace(std::string_view text, const std::string& file, std::int64
     const std::string_view line = lines.line();
     const std::int64_t number = lines.number();
     if (!csv && line.front() == '{') {
-      read_json_line(line, number, builder, limits);
+      read_json_line(line, number, builder);
       continue;
     }
     if (!csv) {
       if (line == "sequence,outcome") csv = Shape::outcomes;
       if (line == "sequence,accepted") csv = Shape::accepted;
       if (!csv) {
-        builder.reject(number, "no trace", "must begin with sequence,outcome or sequence,accepted, or be JSONL");
+        builder.reject({number, "", "no trace", "must begin with sequence,outcome or sequence,accepted, or be JSONL"});
         break;
       }
       continue;
@@ -465,7 +462,7 @@ Recording parse_trace(std::string_view text, const std::string& file, std::int64
     const auto cells = split_csv_line(line);
     const auto value = cells && cells->size() == 2 ? parse_integer((*cells)[1]) : std::nullopt;
     if (!value) {
-      builder.reject(number, "damaged row", "must be a name and a whole number");
+      builder.reject({number, "", "damaged row", "must be a name and a whole number"});
       continue;
     }
     if ((*cells)[0] != sequence) builder.end_sequence(*csv);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/digest.hpp"
 #include "foredraft/acceptance.hpp"
 #include "foredraft/cost.hpp"
 #include "foredraft/drafter.hpp"
@@ -24,8 +25,8 @@
 
 namespace foredraft::inputs {
 
-/// Data that scenarios name: recorded traces, logs, profiles, models trained on texts. Reads every file once, but
-/// files of models once for each deployment; digests are of the bytes that were used. Thread-safe.
+/// Data that scenarios name: recorded traces, logs, profiles, models trained on texts. Reads every file once; digests
+/// are of the bytes that were used. Thread-safe.
 class Inputs {
  public:
   Inputs() = default;
@@ -74,7 +75,7 @@ class Inputs {
 
   std::string folder_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::string> recorded_texts_;
+  FileTexts texts_;                                                     ///< of recordings and models
   std::map<std::string, std::shared_ptr<const Recording>> recordings_;  ///< by file and format
   std::map<std::string, ObservedAcceptance> observed_;
   std::map<std::string, latency::Profile> profiles_;
@@ -94,7 +95,7 @@ class Inputs {
 /// that begin with # are skipped.
 ///
 /// `recorded_gamma` (0: not given) is required for accepted counts. Throws InputError `file:line: ...` with the first
-/// twenty problems and the number of the others. A line of invalid JSON is reported alone.
+/// twenty problems and the number of the others.
 [[nodiscard]] Recording parse_trace(std::string_view text, const std::string& file, std::int64_t recorded_gamma,
                                     Convention convention);
 

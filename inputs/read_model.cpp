@@ -16,6 +16,7 @@
 #include "latency/models/model_registry.hpp"
 #include "latency/models/storage.hpp"
 #include "latency/operations/model_bytes.hpp"
+#include "latency/surfaces/verification_surface.hpp"
 #include "scenario/methods.hpp"
 
 namespace foredraft::inputs {
@@ -64,14 +65,14 @@ std::string checkpoint_name(const fs::path& file) {
       fmt::format("{}: is no config.json (--assume says how to read one) - remove --assume", readable(what)));
 }
 
-ReadModel read_config(const fs::path& file, const std::string& assume) {
+ReadModel read_config(const fs::path& file, const std::string& assume, FileTexts& texts) {
   std::vector<FileDigest> digests;
-  const std::string text = read_input(file.string(), digests);
+  const std::string& text = read_input_once(file.string(), texts, digests);
   latency::HuggingFaceModel model = latency::parse_hugging_face(text, file.string(), assume);
   std::error_code unknown;
   const fs::path beside = file.parent_path() / "hf_quant_config.json";
   if (file.filename() == "config.json" && fs::exists(beside, unknown)) {
-    latency::add_quantization(model, read_input(beside.string(), digests), beside.string());
+    latency::add_quantization(model, read_input_once(beside.string(), texts, digests), beside.string());
   }
   model.shape.name = checkpoint_name(file);
   return {std::move(model.shape), model.weights,          model.drafting_weights,
@@ -79,9 +80,9 @@ ReadModel read_config(const fs::path& file, const std::string& assume) {
 }
 
 /// The named model of a file, or its only one.
-ReadModel read_file_of_models(const std::string& path, const std::string& name) {
+ReadModel read_file_of_models(const std::string& path, const std::string& name, FileTexts& texts) {
   std::vector<FileDigest> digests;
-  const std::string text = read_input(path, digests);
+  const std::string& text = read_input_once(path, texts, digests);
   std::vector<latency::ModelShape> models = latency::parse_models(text, path);
   if (name.empty() && models.size() == 1) {
     return {.shape = std::move(models.front()), .digests = std::move(digests)};
@@ -99,14 +100,14 @@ ReadModel read_file_of_models(const std::string& path, const std::string& name) 
       fmt::format("{}: no model \"{}\" - {}", readable(path), readable(name), suggestion_for(name, known)));
 }
 
-ReadModel read_path(const std::string& what, const std::string& assume) {
+ReadModel read_path(const std::string& what, const std::string& assume, FileTexts& texts) {
   std::error_code unknown;
   const fs::file_status status = fs::status(what, unknown);
   const std::size_t colon = what.rfind(".toml:");
   constexpr std::size_t toml = 5;
   if (status.type() == fs::file_type::not_found && colon != std::string::npos) {
     if (!assume.empty()) throw_not_assumed(what);
-    return read_file_of_models(what.substr(0, colon + toml), what.substr(colon + toml + 1));
+    return read_file_of_models(what.substr(0, colon + toml), what.substr(colon + toml + 1), texts);
   }
   if (status.type() == fs::file_type::not_found || what.empty() || is_gguf_file(what)) {
     if (const latency::ModelShape* shape = shape_of_checkpoint(what)) {
@@ -127,11 +128,11 @@ ReadModel read_path(const std::string& what, const std::string& assume) {
   if (fs::is_directory(status)) {
     const fs::path config = fs::path(what) / "config.json";
     if (!fs::exists(config, unknown)) throw_unknown(what, "a folder without a config.json");
-    return read_config(config, assume);
+    return read_config(config, assume, texts);
   }
-  if (fs::path(what).extension() != ".toml") return read_config(what, assume);
+  if (fs::path(what).extension() != ".toml") return read_config(what, assume, texts);
   if (!assume.empty()) throw_not_assumed(what);
-  return read_file_of_models(what, "");
+  return read_file_of_models(what, "", texts);
 }
 
 /// Maximum padding of a vocabulary, as a fraction of its size.
@@ -149,7 +150,7 @@ bool has_steps(const latency::Profile& profile, const std::string& model) {
 }
 
 std::optional<ReadModel> read_named(const latency::Profile& profile, std::string& name, DeployedPair& pair,
-                                    const std::string& assume = {}) {
+                                    FileTexts* texts, const std::string& assume = {}) {
   const bool known = std::ranges::find(pair.models, name, &latency::ModelShape::name) != pair.models.end();
   if (latency::holds_steps_alone(profile.source) || (!known && has_steps(profile, name))) {
     if (const latency::ModelShape* shape = has_steps(profile, name) ? nullptr : shape_of_checkpoint(name);
@@ -159,7 +160,7 @@ std::optional<ReadModel> read_named(const latency::Profile& profile, std::string
     }
     return std::nullopt;
   }
-  ReadModel read = read_model(name, assume);
+  ReadModel read = read_model(name, assume, texts);
   name = read.shape.name;
   for (const std::string& note : read.notes) pair.notes.push_back(fmt::format("{}: {}", name, note));
   if (!read.digests.empty()) {
@@ -334,13 +335,14 @@ std::string rounding_text(const latency::ModelShape& shape) {
 
 }  // namespace
 
-ReadModel read_model(const std::string& what, const std::string& assume) {
+ReadModel read_model(const std::string& what, const std::string& assume, FileTexts* texts) {
   if (const latency::ModelShape* shape = shipped_model(what)) {
     if (!assume.empty()) throw_not_assumed(what);
     return {.shape = *shape, .weights = shape->native_formats};
   }
   try {
-    ReadModel model = read_path(what, assume);
+    FileTexts own;
+    ReadModel model = read_path(what, assume, texts == nullptr ? own : *texts);
     if (!model.weights) model.weights = model.shape.native_formats;
     return model;
   } catch (const DomainError& error) {
@@ -369,9 +371,10 @@ std::optional<std::string> head_problem(const latency::ModelShape& target, const
                      readable(draft.name), width, readable(target.name), target.d_model);
 }
 
-DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile) {
+DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile, FileTexts* texts) {
   DeployedPair pair{.target = asked.target, .draft = asked.draft, .models = latency::model_registry()};
-  const std::optional<ReadModel> target = read_named(profile, pair.target, pair, asked.deployment.assume);
+  const std::optional<ReadModel> target = read_named(profile, pair.target, pair, texts, asked.deployment.assume);
+  if (auto ignored = latency::ignored_verifications(profile)) pair.notes.push_back(*std::move(ignored));
   const bool own_layers = !asked.heads && means_own_layers(asked.draft) && !has_steps(profile, asked.draft);
   if (asked.heads) pair.draft = pair.target;
   const bool host = read_host_drafter(asked, profile, pair);
@@ -382,7 +385,7 @@ DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile) 
     draft = read_own_layers(target, pair);
   } else if (!host) {
     draft = read_standard_head(target, pair);
-    if (!draft) draft = read_named(profile, pair.draft, pair);
+    if (!draft) draft = read_named(profile, pair.draft, pair, texts);
   }
   if (draft) note_limits(draft->shape, pair);
   if (target && draft && !asked.heads) {

@@ -34,8 +34,9 @@ struct ReadModel {
 /// ignoring owner, case, separators and training variants, with the format at the end; a note says so. A model of a
 /// config.json is named after its folder, or after the file if that has another name. Throws InputError for anything
 /// else, with the nearest shipped name or how to download the config.json, and for an invalid file, with all problems.
-/// `assume`: architecture to read a config.json as; empty: its own. An error for other sources.
-[[nodiscard]] ReadModel read_model(const std::string& what, const std::string& assume = {});
+/// `assume`: architecture to read a config.json as; empty: its own. An error for other sources. `texts`: of files that
+/// were read, which are not read again; null: none.
+[[nodiscard]] ReadModel read_model(const std::string& what, const std::string& assume = {}, FileTexts* texts = nullptr);
 
 /// Why `draft` and `target` have different vocabularies: sizes that differ by 1 % or more; else nullopt. Smaller
 /// differences are padding, which differs within a family (Qwen2.5: 151,936 rows up to 3B, 152,064 above). Equal sizes
@@ -94,8 +95,9 @@ struct DeployedPair {
 };
 
 /// Reads both models. A model with steps in the profile keeps its name and need not be known otherwise. Throws
-/// InputError for models that cannot be read.
-[[nodiscard]] DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile);
+/// InputError for models that cannot be read. `texts`: as of read_model().
+[[nodiscard]] DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile,
+                                     FileTexts* texts = nullptr);
 
 /// A suggestion for an unknown format.
 [[nodiscard]] std::string format_suggestion(std::string_view word);

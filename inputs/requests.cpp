@@ -100,10 +100,11 @@ std::optional<double> parse_date(std::string_view text) {
 
 class RequestReader {
  public:
-  explicit RequestReader(std::string file) : limits_(file), problems_(std::move(file)) {}
+  explicit RequestReader(std::string file) : file_(std::move(file)), problems_(file_) {}
 
   RequestRecording read(std::string_view text) {
-    if (!check_line_limits(text, limits_)) limits_.raise();
+    ProblemList limits(file_);
+    if (!check_line_limits(text, limits)) limits.raise();
     TextLines lines(text);
     bool in_table = false;
     for (bool readable = true; readable && lines.next();) {
@@ -175,8 +176,9 @@ class RequestReader {
   }
 
   void read_object(std::string_view line) {
-    const auto json = parse_json(line, limits_, number_);
-    limits_.raise();
+    ProblemList broken("");
+    const auto json = parse_json(line, broken, number_);
+    if (!broken.empty()) return problems_.add(broken.problems().front());
     Places places;
     for (const auto& [key, value] : json.items()) take(key, 0, places);
     Cells found;
@@ -247,7 +249,7 @@ class RequestReader {
     return {.requests = std::move(requests_)};
   }
 
-  ProblemList limits_;
+  std::string file_;
   FirstProblems problems_;
   std::int64_t number_ = 0;  // line number
   Places columns_;

@@ -15,7 +15,7 @@ namespace foredraft::inputs {
 /// keys, blank lines and lines that begin with #. Times are dates or seconds (milliseconds if the name says so, and in
 /// traces with `hash_ids`). The result is sorted by time, which starts at 0. Throws InputError `file:line: ...` with
 /// the first twenty problems and the number of the others, also for fewer than two requests, and if all requests arrive
-/// at the same time or over more than 1e7 s. A line of invalid JSON is reported alone.
+/// at the same time or over more than 1e7 s.
 [[nodiscard]] RequestRecording parse_requests(std::string_view text, const std::string& file);
 
 /// A recording and the digest of its file.

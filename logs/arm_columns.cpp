@@ -21,19 +21,23 @@ struct ArmHeading {
   std::string arm = {}, measure = {};
 };
 
+// Alternatives of regular expressions.
+constexpr const char* model_families = "vicuna|llama|qwen|mistral|gemma";
+constexpr const char* drafter_names = "mtp|eagle|dflash|dspark|medusa|n-?gram|suffix|spec|draft|nextn";
+
 /// True if two headings contain a word of an arm, or one begins with "+": a cheap test that rules out most lines.
 bool may_name_arms(std::span<const std::string> headings) {
   static const RE2 word(
       R"((?i)(?:^|[^a-z])(?:plain|base|off|on|none|no|false|yes|true|with|w/o|vanilla|ar|autoregressive|target|non|disabled)"
-      R"(|enabled|normal|standard|vicuna|llama|qwen|mistral|gemma|mtp|eagle|dflash|dspark|medusa|n-?gram|suffix|spec|draft|nextn|sd|depth|steps?)"
-      R"(|(?:k|n|gamma|n[-_ ]?max) ?[=: -]? ?\d|\d+[- ]?tok))");
+      R"(|enabled|normal|standard|sd|depth|steps?|)" +
+      std::string(model_families) + "|" + drafter_names + R"(|(?:k|n|gamma|n[-_ ]?max) ?[=: -]? ?\d|\d+[- ]?tok))");
   return std::ranges::any_of(headings, [](const std::string& one) { return one.starts_with('+'); }) ||
          std::ranges::count_if(headings, [](const std::string& one) { return RE2::PartialMatch(one, word); }) >= 2;
 }
 
 /// True for the heading of an arm: without speculation, with a draft length, with a known drafter, "on" or "with flag".
 bool is_arm(std::string_view heading) {
-  static const RE2 drafter(R"((?i).*(?:^|[^a-z])(?:mtp|eagle|dflash|dspark|medusa|n-?gram|suffix|spec|draft|nextn).*)");
+  static const RE2 drafter("(?i).*(?:^|[^a-z])(?:" + std::string(drafter_names) + ").*");
   static const RE2 other(R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|accept|position).*)",
                          RE2::Latin1);
   static const RE2 starts_with_letter("(?i)(?:\\+ ?|--)?[a-z].*");
@@ -190,7 +194,7 @@ std::optional<std::size_t> column_added_to(std::span<const std::string> headings
 /// The column headed by a model without a drafter, if all such columns name the same model: "medusa | vicuna",
 /// "Qwen-8B + EAGLE3 | Qwen-8B".
 std::optional<std::size_t> column_of_model(std::span<const std::string> headings) {
-  static const RE2 model(R"((?i)(?:vicuna|llama|qwen|mistral|gemma)[\w.-]*(?: \d+b)?)");
+  static const RE2 model("(?i)(?:" + std::string(model_families) + R"()[\w.-]*(?: \d+b)?)");
   const auto is_model = [](const std::string& one) { return RE2::FullMatch(one, model) && !is_arm(one); };
   const auto first = std::ranges::find_if(headings, is_model);
   const auto other = [&](const std::string& one) { return is_model(one) && one != *first; };

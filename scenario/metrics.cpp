@@ -36,7 +36,8 @@ const std::vector<Metric>& metrics() {
        "accepted drafts over tested ones (those up to the first rejection, that one included)",
        "ratio of totals; delta method over independent units"},
       {"accepted_over_drafted", "", "accepted over drafted tokens", &ClosedForm::accepted_over_drafted,
-       &Estimates::accepted_over_drafted, Needs::nothing, "accepted drafts over all drafted tokens",
+       &Estimates::accepted_over_drafted, Needs::nothing,
+       "accepted drafts divided by drafted tokens, those after the first rejection included",
        "ratio of totals; delta method over independent units"},
       {"optimal_acceptance", "", "optimal acceptance of k candidates", &ClosedForm::optimal_acceptance, nullptr,
        Needs::several_candidates,
@@ -45,8 +46,9 @@ const std::vector<Metric>& metrics() {
        ""},
       {"mean_gamma", "drafted tokens", "drafted tokens per iteration", &ClosedForm::mean_gamma, &Estimates::mean_gamma,
        Needs::varying_gamma,
-       "drafted tokens over draft-and-verify rounds; only for a policy other than constant, a gamma_schedule and "
-       "drafters that copy",
+       "drafted tokens over draft-and-verify rounds; only where the draft length varies: a policy other than constant, "
+       "a "
+       "gamma_schedule, or drafter input_copy, lookup_first, prompt_lookup or staged",
        "ratio of totals; delta method over independent units"},
       {"best_gamma", "drafted tokens", "optimal draft length", &ClosedForm::best_gamma, nullptr, Needs::cost,
        "the gamma of largest speedup for these inputs, whatever the point's own gamma; `inf` where longer is "

@@ -95,7 +95,7 @@ void check(const ChainTimes& times) {
   check_positive_estimate("plain_token", times.plain_token);
   check_positive_estimate("iteration", times.iteration);
   if (times.verification) check_positive_estimate("verification", *times.verification);
-  if (times.decode_step) check_positive_estimate("plain_pass", *times.decode_step);
+  if (times.decode_step) check_positive_estimate("decode_step", *times.decode_step);
   if (times.drafting) check_drafting(*times.drafting);
 }
 

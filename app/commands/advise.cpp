@@ -107,7 +107,7 @@ Command advise_command() {
       {.name = "advise",
        .arguments = "LOG... [--plain LOG,...] [options] | --plan ENGINE",
        .summary = "Reads engine logs: does speculation pay, why not, and what to set.",
-       .options = {{"plain", "LOG,...", "logs of the same load without speculation, required for a speedup"},
+       .options = {plain_option,
                    log_format_option,
                    {"for", "E",
                     "settings for vllm, sglang, trtllm, llama.cpp, aiconfigurator, prometheus, or to "
@@ -137,8 +137,9 @@ Command advise_command() {
                     {"context", "N", "context length in tokens (default 512)"}}},
                   deployment_options(),
                   {"what to log, as commands, instead of reading logs",
-                   {{"plan", "E", "engine to plan runs for: vllm, sglang, trtllm, llama.cpp", false,
-                     answers::planned_engines},
+                   {{"plan", "E",
+                     "engine to plan runs for: vllm, sglang, trtllm, llama.cpp; --target and --draft name the models",
+                     false, answers::planned_engines},
                     {"current-k", "K", "current draft length of the server"},
                     {"concurrency", "N,...", "concurrent requests in production (default 1,16,64; llama.cpp 1,4)"}}}}},
       run_advise};

@@ -333,7 +333,7 @@ Command compare_command() {
       {.name = "compare",
        .arguments = "A [B] [--plain LOG,...] [--require 'METRIC>=X']... [--json]",
        .summary = "Compares two engine logs, or the runs of one: acceptance, times and speedup.",
-       .options = {{"plain", "LOG,...", "logs of the same load without speculation, required for a speedup"},
+       .options = {plain_option,
                    {.name = "require",
                     .value = "R",
                     .summary =

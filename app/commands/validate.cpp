@@ -24,6 +24,7 @@
 #include "gpu_bench/run/profile_folder.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/profile/profile.hpp"
+#include "latency/surfaces/verification_surface.hpp"
 
 namespace foredraft::app {
 namespace {
@@ -215,6 +216,7 @@ int run_validate(CommandLine& line) {
                                 .measured_by = options.against.empty() ? MeasuredBy::loop : MeasuredBy::user,
                                 .valid = profile.valid(),
                                 .command_line = line.words()};
+  if (const auto ignored = latency::ignored_verifications(profile)) say("{}", *ignored);
   static_cast<void>(catch_interrupts());  // before anything is written
   const auto [predictions, measured] =
       options.against.empty() ? validate_here(options, profile, inputs) : validate_against(options, profile, inputs);

@@ -88,7 +88,8 @@ void check_quantity(const SweepConfig& config, const std::string& key, const std
     case scenario::Needs::operations_ratio:
       return reject_for("it needs operations_ratio", "add it to [fixed] or [axes]");
     case scenario::Needs::varying_gamma:
-      return reject_for("every iteration drafts gamma tokens", "choose a policy or a drafter that copies");
+      return reject_for("every iteration drafts gamma tokens",
+                        "choose a policy, or a drafter whose draft length varies, such as prompt_lookup");
     case scenario::Needs::token_confidence:
       return reject_for("it needs a policy that sees the confidence of its tokens, and c", "foredraft list policies");
     case scenario::Needs::several_candidates:
@@ -233,8 +234,8 @@ void check_server_plan(const SweepConfig& config, ProblemList& problems) {
     if (given != 0) reject_unused(key, "in fidelity system requests are counted", "use requests", problems);
   }
   if (plan.path == Path::reference) {
-    problems.add({0, "simulation.path", "reference is not there in fidelity system", "rows take one draw an iteration",
-                  "remove it"});
+    problems.add({0, "simulation.path", "reference is not simulated in fidelity system",
+                  "servers draw the number of accepted drafts at once, not draft by draft", "remove it"});
   }
 }
 

@@ -260,13 +260,14 @@ void check_profile(const Profile& profile) {
   check_figures(profile.limits);
   if (profile.source == Source::datasheet &&
       !(profile.steps.empty() && profile.kernels.empty() && profile.verifications.empty())) {
-    throw DomainError("a profile of source datasheet must not have steps or kernels: a data sheet has no times");
+    throw DomainError("source datasheet with steps, kernels or verifications (a data sheet states no times)");
   }
   if (profile.source != Source::measured && (profile.protocol || profile.aa_test)) {
-    throw DomainError(fmt::format("a profile of source {} has no protocol and no A/A run", to_string(profile.source)));
+    throw DomainError(fmt::format("source {} with protocol or against_itself (only a measured profile has them)",
+                                  to_string(profile.source)));
   }
   if (profile.source != Source::measured && !profile.fits.empty()) {
-    throw DomainError(fmt::format("a profile of source {} has no fits", to_string(profile.source)));
+    throw DomainError(fmt::format("source {} with fits (only a measured profile has them)", to_string(profile.source)));
   }
   for (const LatencyFit& fit : profile.fits) check_fit(fit);
   check_step_error(profile);

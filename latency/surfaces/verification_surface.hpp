@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -40,5 +41,9 @@ class VerificationSurface {
   std::map<std::pair<std::int64_t, std::int64_t>, Latency> measured_;  ///< for this vocabulary, by (batch, gamma)
   Line draws_, verifications_;
 };
+
+/// Note for the user that rows of verifications are ignored, with their number, their draft lengths and the reason;
+/// nullopt if none are.
+[[nodiscard]] std::optional<std::string> ignored_verifications(const Profile& profile);
 
 }  // namespace foredraft::latency

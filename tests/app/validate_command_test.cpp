@@ -64,6 +64,12 @@ TEST_CASE("speedups of an engine are compared with a shipped device's, and unmea
   CHECK(again.code == 2);
   CHECK_THAT(again.err, Catch::Contains("engine: is there and not empty"));
   CHECK(content_of(folder / "engine/validation.csv") == csv);
+  write_text(folder / "8.csv",
+             "speedup,target,draft,gamma,alpha,batch,context\n1.4,qwen1.5-7b,qwen1.5-0.5b,4,0.8,8,512\n");
+  const ValidateOutcome ignoring = validate(folder, "--against 8.csv --out batches --profile " FOREDRAFT_SOURCE
+                                                    "/gpu_bench/data/h200/batches/qwen1.5-7b/profile.json");
+  CHECK(ignoring.code == 0);
+  CHECK_THAT(ignoring.err, Catch::Contains("24 of 32 rows of verifications are ignored"));
 }
 
 TEST_CASE("a row gives acceptance in one of four ways, which predict the same") {

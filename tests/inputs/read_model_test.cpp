@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "foredraft/errors.hpp"
+#include "foredraft/scenario.hpp"
 #include "inputs/devices.hpp"
+#include "inputs/inputs.hpp"
 #include "inputs/read_model.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/models/storage.hpp"
@@ -112,6 +115,36 @@ TEST_CASE("a file that is no model is an InputError that says what to do") {
   CHECK_THROWS_MATCHES(read_model(file), InputError, Says(file + ": model_type: unknown architecture \"lama\""));
   write_text(folder / "broken.toml", "mine = 3\n");
   CHECK_THROWS_AS(read_model(folder / "broken.toml"), InputError);
+}
+
+TEST_CASE("a pair's notes name the rows of its profile that are ignored") {
+  const auto notes_of = [](const std::string& profile) {
+    return read_pair({.target = "llama-3.1-8b", .draft = "eagle-llama-3.1-8b"},
+                     read_profile(FOREDRAFT_SOURCE "/gpu_bench/data/" + profile).profile)
+        .notes;
+  };
+  CHECK(notes_of("h100/batches/llama-3.1-8b/profile.json").empty());
+  const std::vector<std::string> notes = notes_of("h200/batches/llama-3.1-8b/profile.json");
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes.front(), Catch::Contains("24 of 32 rows") && Catch::Contains("gamma 1, 4, 8:"));
+}
+
+TEST_CASE("deployments of a sweep share one reading of a model's file, whose digest is certified") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "mine.json";
+  write_text(file, llama_config);
+  Roofline cost;
+  cost.source = "h100";
+  cost.target = file;
+  cost.draft = "llama-3.2-1b";
+  Inputs inputs;
+  for (const std::int64_t devices : {1, 2}) {
+    cost.target_tp = devices;
+    Scenario scenario{.fidelity = ProcessFidelity{.acceptance = Iid{0.7}}, .cost = cost};
+    inputs.attach(scenario);
+    CHECK(inputs.files() == std::vector<FileDigest>{digest_text(file, llama_config)});
+    write_text(file, "{}");
+  }
 }
 
 TEST_CASE("a config.json of an unknown architecture is read as the one that is assumed, and nothing else is") {

@@ -89,7 +89,9 @@ TEST_CASE("a damaged recording is rejected with the line of every mistake") {
            "r:2: arrival_s: missing"));
   CHECK_THROWS_MATCHES(parsed_requests("{\"prompt_len\": 1, \"isl\": 1, \"output\": 1, \"arrival\": 0}\n"), InputError,
                        Says("r:1: isl: given twice"));
-  CHECK_THROWS_AS(parsed_requests("{\"prompt\": 1"), InputError);
+  CHECK_THROWS_MATCHES(
+      parsed_requests("{\"prompt\": 1, \"output\": 1}\n{\"prompt\": 1\n{\"prompt\": 1, \"arrival\": 0}\n"), InputError,
+      Says("r:1: arrival_s: missing\nr:2: syntax: invalid JSON at column 13\nr:3: output_tokens: missing"));
   CHECK_THROWS_AS(parsed_requests("{\"prompt\": 1, \"output\": 1, \"arrival\": 0}\nprompt,output,arrival\n"),
                   InputError);
 }

@@ -42,6 +42,8 @@ TEST_CASE("a damaged trace is rejected with the line of every mistake") {
   CHECK_THROWS_AS(parse("a;b\n1;2\n"), InputError);
   CHECK_THROWS_MATCHES(parse("{\"outcomes\": null}\n{\"outcomes\": {}}\n{\"outcomes\": [1]}\n"), InputError,
                        Says("t:1: wrong type\nt:2: wrong type"));
+  CHECK_THROWS_MATCHES(parse("{\"outcomes\": [2]}\n{\"outcomes\": [1\n{\"outcomes\": 5}\n"), InputError,
+                       Says("t:1: invalid outcome=2\nt:2: syntax: invalid JSON at column 16\nt:3: wrong type"));
   CHECK_THROWS_WITH(parse("sequence,outcome\na,1\n{\"outcomes\": [0]}\n"), Catch::StartsWith("t:3: damaged row"));
 }
 

@@ -151,6 +151,9 @@ TEST_CASE(
   }
   CHECK(runs[1].times.output_tokens_per_s == 64.0);
   CHECK(runs[7].concurrency == 2.0);
+  CHECK(posted_runs("(tokens/secs) | batch size | medusa | vicuna\n-- | -- | -- | --\nDecode | 1 | 62 | 70\n", "table")
+            .at(1)
+            .decoding == Decoding::plain);
   CHECK_FALSE(
       problem("| prompt | llama | qwen | mtp |\n|---|---|---|---|\n| a | 1 tok/s | 2 tok/s | 3 tok/s |\n").empty());
 }

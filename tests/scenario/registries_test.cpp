@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <string_view>
+
+#include "scenario/metrics.hpp"
 
 namespace foredraft::scenario {
 namespace {
@@ -61,6 +64,14 @@ TEST_CASE("every family has one valid entry for each of its alternatives") {
 
 TEST_CASE("every drafter works in some fidelity") {
   for (const DrafterMember& entry : drafters()) CHECK((entry.process || entry.token));
+}
+
+TEST_CASE("mean_gamma names the drafters whose draft length varies") {
+  const std::string_view meaning = find_metric("mean_gamma")->meaning;
+  for (const DrafterMember& entry : drafters()) {
+    CAPTURE(entry.name);
+    CHECK((meaning.find(entry.name) != std::string_view::npos) == draft_length_varies(entry.value));
+  }
 }
 
 TEST_CASE("a member is made from the names of its parameters, the others at their defaults") {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "foredraft/errors.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::analytic {
@@ -125,6 +126,9 @@ TEST_CASE("a chain of impossible times is rejected") {
   times = all_known();
   times.verification->mean = std::nan("");
   CHECK_THROWS_AS(speedup_chain(times), DomainError);
+  times = all_known();
+  times.decode_step->mean = 0.0;
+  CHECK_THROWS_MATCHES(speedup_chain(times), DomainError, Says("decode_step=0"));
   times = all_known();
   times.drafting->standard_error = -1.0;
   CHECK_THROWS_AS(speedup_chain(times), DomainError);

@@ -255,9 +255,8 @@ TEST_CASE("an invalid profile is not written") {
   CHECK(rejected([](Profile& p) { p.verifications[0].memory_bytes = -1.0; }) != "");
   CHECK(rejected([](Profile& p) { p.verifications[0].cell.verifier = "a,b"; }) != "");
   CHECK(rejected([](Profile& p) { p.source = Source::datasheet; }) ==
-        "a profile of source datasheet must not have steps or kernels: a data sheet has no times");
-  CHECK(rejected([](Profile& p) { p.source = Source::user; }) ==
-        "a profile of source user has no protocol and no A/A run");
+        "source datasheet with steps, kernels or verifications");
+  CHECK(rejected([](Profile& p) { p.source = Source::user; }) == "source user with protocol or against_itself");
 }
 
 TEST_CASE("the table of steps has the columns that readers rely on, and every cell under its own") {

@@ -162,7 +162,7 @@ TEST_CASE("a profile keeps its fits, and one without them has no such key") {
   profile.source = Source::user;
   profile.protocol = {};
   profile.aa_test = {};
-  CHECK(rejected([](LatencyFit&) {}) == "a profile of source user has no fits");
+  CHECK(rejected([](LatencyFit&) {}) == "source user with fits");
 }
 
 }  // namespace foredraft::latency

@@ -81,6 +81,7 @@ TEST_CASE("a row whose bytes are those of fewer drafts gives no time") {
   const VerificationSurface believed(profile, fp32_eager, vocabulary);
   CHECK(believed.at(1, 1)->time_us == 50.0);
   CHECK(believed.at(1, 4)->time_us == 110.0);
+  CHECK_FALSE(ignored_verifications(profile));
   for (VerificationRow& row : profile.verifications) {
     if (row.cell.gamma > 0) row.timing.read_bytes -= bytes_of_a_row;
   }
@@ -90,6 +91,8 @@ TEST_CASE("a row whose bytes are those of fewer drafts gives no time") {
   CHECK(surface.at(1, 1)->origin == Origin::interpolated);
   CHECK_FALSE(surface.at(1, 4)->inside);
   CHECK(surface.at(4, 0)->time_us == 34.0);
+  CHECK_THAT(ignored_verifications(profile).value_or(""),
+             Catch::Contains("2 of 4 rows") && Catch::Contains("gamma 1, 4:"));
 }
 
 TEST_CASE("without draws of two sizes they follow the line of all rows, as profiles of GPUs have it") {
