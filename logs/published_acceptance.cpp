@@ -97,8 +97,6 @@ bool AcceptanceTableReader::read_entry(std::string_view text, std::int64_t numbe
 // ---- Recorded acceptance by text position: for each output token of a request the number of tokens that a step
 // beginning there would emit, with the bonus token. One list, or one for each drafter (`acc_eagle`, `acc_ngram`).
 
-constexpr std::int64_t max_emitted = 4096;
-
 bool has_list(const JsonValue& value) { return has_keys(value, {"acc_len"}) && value.at("acc_len").is_array(); }
 
 bool claims_acceptance_traces(const JsonValue& value) {
@@ -112,8 +110,8 @@ void read_trace(const JsonFields& drafter, const std::optional<std::string>& req
                 const std::optional<std::string>& name, LogContents& contents) {
   Observation observation{.line = drafter.line(), .span = Span::request, .decoding = Decoding::speculative};
   for (const std::int64_t emitted : drafter.counts("acc_len")) {
-    if (emitted > max_emitted) {
-      drafter.reject("acc_len", std::to_string(emitted), fmt::format("must be at most {} tokens", max_emitted));
+    if (emitted > max_positions) {
+      drafter.reject("acc_len", std::to_string(emitted), fmt::format("must be at most {} tokens", max_positions));
     }
     observation.trace.by_position.push_back(static_cast<std::int32_t>(emitted > 0 ? emitted - 1 : 0));
   }

@@ -147,7 +147,6 @@ class Recognizer {
   std::size_t offers_left_ = 0;       ///< for values within a document
   std::optional<Table> table_ = {};
   const LogFormat* table_format_ = nullptr;   ///< the TableFormat
-  std::optional<RE2> record_anchor_ = {};     ///< of its headings
   std::vector<Record> records_ = {};          ///< read if the log has nothing else
   std::size_t other_records_ = 0;             ///< objects that are no records
   std::vector<ReadTable> read_tables_ = {};   ///< of `table_format_`

@@ -273,9 +273,6 @@ bool last_batch(const Counted& counted, Observation& run, LogContents& contents)
 
 // ---- Times.
 
-/// A server that emits more tokens per iteration than this uses speculation.
-constexpr double plain_tokens_per_iteration = 1.25;
-
 /// vLLM observes the inter-token latency once per iteration of each request.
 void vllm_times(const Counted& counted, Observation& run, LogContents& contents) {
   const std::string_view gaps = counted.has("inter_token_latency_seconds_count") ? "inter_token_latency_seconds"
@@ -306,7 +303,7 @@ void vllm_times(const Counted& counted, Observation& run, LogContents& contents)
   }
   if (run.decoding != Decoding::unknown || !times.iteration_ms) return;
   const double chunk = *times.iteration_ms / request_ms.value_or(*times.tpot_ms);
-  if (chunk > plain_tokens_per_iteration) {
+  if (chunk > plain_tokens) {
     times.iteration_ms = std::nullopt;
     warn_once(contents, "W09", counted.line(),
               "a server without counters of drafts whose iterations emit several tokens: it may be speculative");
@@ -358,7 +355,7 @@ void trtllm_times(const Counted& counted, Observation& run) {
   run.times.ttft_ms = counted.mean_ms("time_to_first_token_seconds");
   run.completed_requests = whole(counted.positive("request_success"));
   const auto tokens = counted.gauge("avg_decoded_tokens_per_iter");
-  if (run.decoding == Decoding::unknown && tokens && *tokens > 0.0 && *tokens < plain_tokens_per_iteration)
+  if (run.decoding == Decoding::unknown && tokens && *tokens > 0.0 && *tokens < plain_tokens)
     run.decoding = Decoding::plain;
   if (!run.times.tpot_ms) return;
   const auto length = run.acceptance ? tokens_per_step(*run.acceptance) : std::nullopt;

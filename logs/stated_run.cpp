@@ -16,8 +16,6 @@ namespace {
 
 /// Maximum relative distance from a whole number of a draft length computed from two numbers with two digits.
 constexpr double nearly_whole = 0.03;
-/// Lengths below this, printed with two digits, are 1.
-constexpr double length_without_draft = 1.005;
 /// From this many steps on, a whole number of drafts a step is no coincidence.
 constexpr std::int64_t enough_steps = 100;
 
