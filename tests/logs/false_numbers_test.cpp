@@ -32,4 +32,32 @@ TEST_CASE("the efficiency of vLLM before V1 is since the start, also of a window
   CHECK(warns(read_log(efficiency_scrape("0.5", "150000", "100000")), "W02"));
 }
 
+TEST_CASE("chunks of one token are no iterations where only the acceptance length was recorded") {
+  const LogContents contents = read_log(
+      R"({"num_speculative_tokens": 3, "accepted_length_tau": 2.5, "request_decode_tok_s_mean": 100.0, "itl_ms": 10.0})");
+  REQUIRE(contents.observations.size() == 1);
+  CHECK_FALSE(contents.observations[0].times.iteration_ms);
+  CHECK(warns(contents, "W07"));
+}
+
+TEST_CASE("a row with drafts but without a draft length keeps its counts") {
+  const auto rows = read_log("gamma,steps,drafted,accepted\n,1000,3000,1500\n,1000,0,0\n").observations;
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].decoding == Decoding::speculative);
+  REQUIRE(rows[0].acceptance);
+  CHECK(rows[0].acceptance->accepted_tokens == 1500);
+  CHECK(rows[1].decoding == Decoding::unknown);
+}
+
+TEST_CASE("acceptance at tokens may be numbered from 1, if there are as many as drafts") {
+  const std::string counts = "num_drafts: 100\nnum_draft_tokens: 300\nnum_accepted_tokens: 150\n";
+  const std::string two = "acceptance at token 1: 0.70\nacceptance at token 2: 0.50\n";
+  const auto all = read_log(counts + two + "acceptance at token 3: 0.30\n").observations;
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].acceptance->accepted_at == Counts{70, 50, 30});
+  const LogContents cut = read_log(counts + two);  // whose first is missing
+  CHECK(cut.observations.at(0).acceptance->accepted_at.empty());
+  CHECK(warns(cut, "W18"));
+}
+
 }  // namespace foredraft::tests
