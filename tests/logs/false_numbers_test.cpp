@@ -60,4 +60,18 @@ TEST_CASE("acceptance at tokens may be numbered from 1, if there are as many as 
   CHECK(warns(cut, "W18"));
 }
 
+TEST_CASE("columns of positions are read in their order, and none if one before another is missing") {
+  const std::string rule = "\n|---|---|---|---|---|---|---|---|\n| 3 | 100 | 300 | 150 | 90 | ";
+  const std::string front = "| K | steps | drafted | accepted | tok/s | ";
+  const auto reversed = read_log(front + "pos 3 | pos 2 | pos 1 |" + rule + "0.3 | 0.5 | 0.7 |\n").observations;
+  REQUIRE(reversed.size() == 1);
+  CHECK(reversed[0].acceptance->accepted_at == Counts{70, 50, 30});
+  const auto from_zero = read_log(front + "pos 0 | pos 1 | pos 2 |" + rule + "0.7 | 0.5 | 0.3 |\n").observations;
+  CHECK(from_zero.at(0).acceptance->accepted_at == Counts{70, 50, 30});
+  const LogContents gap = read_log(front + "pos 1 | pos 2 | pos 3 |" + rule + "0.7 | - | 0.3 |\n");
+  REQUIRE(gap.observations.size() == 1);
+  CHECK(gap.observations[0].acceptance->accepted_at.empty());
+  CHECK(warns(gap, "W18"));
+}
+
 }  // namespace foredraft::tests
