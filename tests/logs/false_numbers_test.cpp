@@ -74,4 +74,34 @@ TEST_CASE("columns of positions are read in their order, and none if one before 
   CHECK(warns(gap, "W18"));
 }
 
+TEST_CASE("drafts of SGLang's steps beyond any number are none") {
+  const auto windows = [](const std::string& steps, const std::string& interval) {
+    return read_log("server_args=ServerArgs(model_path='m', speculative_num_steps=" + steps +
+                    ", speculative_eagle_topk=1, decode_log_interval=" + interval +
+                    ")\n[2025-09-02 10:00:00] Decode batch. #running-req: 2, #token: 900, accept len: 2.50, "
+                    "gen throughput (token/s): 125.00, \n")
+        .observations;
+  };
+  CHECK_FALSE(windows("2000000000", "9000000000").at(0).gamma);
+  CHECK_FALSE(windows("2000000000", "9000000000").at(0).acceptance->drafted_tokens);
+  CHECK_FALSE(windows("4000", "90000000000000").at(0).acceptance->drafted_tokens);
+  CHECK(windows("4", "10").at(0).acceptance->drafted_tokens == 80);
+}
+
+TEST_CASE("an SGLang server may be adaptive by an option on a line above or below that of its steps") {
+  const auto server = [](const std::string& options) {
+    return "python3 -m sglang.launch_server --model m \\\n  " + options +
+           "\n============ Serving Benchmark Result ============\nBackend:     sglang\nSuccessful requests:     8\n"
+           "Output token throughput (tok/s):         90.0\nAccept length:     2.00\n";
+  };
+  const std::string steps = "--speculative-num-steps 3 \\\n  --speculative-eagle-topk 1";
+  const auto runs = posted_runs(
+      server("--speculative-adaptive \\\n  " + steps) + server(steps) + server(steps + " \\\n  --speculative-adaptive"),
+      "bench-serving");
+  REQUIRE(runs.size() == 3);
+  CHECK_FALSE(runs[0].gamma);
+  CHECK(runs[1].gamma == 3);
+  CHECK_FALSE(runs[2].gamma);
+}
+
 }  // namespace foredraft::tests
