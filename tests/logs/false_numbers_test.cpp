@@ -104,4 +104,22 @@ TEST_CASE("an SGLang server may be adaptive by an option on a line above or belo
   CHECK_FALSE(runs[2].gamma);
 }
 
+TEST_CASE("pooled counts beyond 2^53 are absent") {
+  constexpr std::int64_t largest = std::int64_t{1} << 53;
+  const auto window = [](std::int64_t steps, std::int64_t drafted) {
+    return Observation{
+        .decoding = Decoding::speculative,
+        .acceptance = logs::AcceptanceCounts{
+            .steps = steps, .drafted_tokens = drafted, .accepted_tokens = 10, .accepted_at = {drafted, 5}}};
+  };
+  const Observation many = logs::pooled(window(100, largest), window(100, 1));
+  REQUIRE(many.acceptance);
+  CHECK(many.acceptance->steps == 200);
+  CHECK(many.acceptance->accepted_tokens == 20);
+  CHECK_FALSE(many.acceptance->drafted_tokens);
+  CHECK(many.acceptance->accepted_at.empty());
+  CHECK_FALSE(logs::pooled(window(largest, 1), window(1, 1)).acceptance);
+  CHECK(logs::pooled(window(largest - 1, 1), window(1, 1)).acceptance->steps == largest);
+}
+
 }  // namespace foredraft::tests
