@@ -341,13 +341,15 @@ void Recognizer::header(std::string_view line, std::int64_t number, std::string_
     if (whole == nullptr && (csv == nullptr || layout != TableLayout::commas || columns.size() < 3)) continue;
     bool sound = false;  // else its rows would repeat the problem of its header
     if (!taken([&] { return sound = csv != nullptr ? csv->claims(columns) : whole->claims(columns); })) continue;
-    if (sound)
-      table_ = {.format = format,
-                .csv = csv,
-                .whole = whole,
-                .layout = layout,
-                .columns = std::move(columns),
-                .caption = std::string(caption)};
+    if (!sound) return;
+    table_ = {.format = format,
+              .csv = csv,
+              .whole = whole,
+              .layout = layout,
+              .columns = std::move(columns),
+              .caption = std::string(caption)};
+    for (std::size_t i = 0; csv != nullptr && i < table_->columns.size(); ++i)
+      table_->places.try_emplace(table_->columns[i], i);
     return;
   }
   title(line);
@@ -373,7 +375,7 @@ bool Recognizer::row(std::string_view line, std::int64_t number) {
   table_->begun = true;
   if (cells != table_->columns) {
     claimed(*table_->format, [&] {
-      table_->csv->row(CsvFields(table_->columns, cells, number), contents_);
+      table_->csv->row(CsvFields(table_->columns, table_->places, cells, number), contents_);
       return true;
     });
   }

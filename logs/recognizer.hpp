@@ -19,6 +19,7 @@
 #include "logs/launches.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/log_format.hpp"
+#include "logs/record_fields.hpp"
 
 namespace foredraft::logs {
 
@@ -100,6 +101,7 @@ class Recognizer {
     const TableFormat* whole;
     TableLayout layout;
     std::vector<std::string> columns;
+    ColumnPlaces places = {};         ///< of `columns`, for `csv`
     std::string caption = {};         ///< the line above it
     bool begun = false;               ///< has rows
     bool at_header = true;            ///< no line after its header was read yet

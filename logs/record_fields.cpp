@@ -145,10 +145,9 @@ JsonFields JsonFields::member(const JsonValue& value) const {
 }
 
 std::optional<std::string> CsvFields::text(std::string_view column) const {
-  const auto found = std::find(columns_.begin(), columns_.end(), column);
-  const auto at = static_cast<std::size_t>(found - columns_.begin());
-  if (at >= std::min(columns_.size(), cells_.size()) || cells_[at].empty()) return std::nullopt;
-  return cells_[at];
+  const auto found = places_.find(column);
+  if (found == places_.end() || found->second >= cells_.size() || cells_[found->second].empty()) return std::nullopt;
+  return cells_[found->second];
 }
 
 std::optional<double> CsvFields::real(std::string_view column) const {

@@ -49,6 +49,12 @@ TEST_CASE("a row with drafts but without a draft length keeps its counts") {
   CHECK(rows[1].decoding == Decoding::unknown);
 }
 
+TEST_CASE("of columns with one name the first is read") {
+  const auto rows = read_log("gamma,tpot_ms,gamma\n3,20,5\n").observations;
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].gamma == 3);
+}
+
 TEST_CASE("acceptance at tokens may be numbered from 1, if there are as many as drafts") {
   const std::string counts = "num_drafts: 100\nnum_draft_tokens: 300\nnum_accepted_tokens: 150\n";
   const std::string two = "acceptance at token 1: 0.70\nacceptance at token 2: 0.50\n";
