@@ -140,6 +140,7 @@ void Recognizer::fail(Problem problem) {
 
 LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
   if (table_) end_table();
+  finish_values();
   if (contents_.observations.empty() && !records_.empty()) read_records();
   for (const Lines& of : line_formats_) {
     if (!of.found) continue;
@@ -216,9 +217,20 @@ bool Recognizer::line(std::string_view line, std::int64_t number, std::string_vi
 
 bool Recognizer::read_value(const LogFormat& format, const JsonValue& value) {
   return claimed(format, [&] {
-    std::get<JsonFormat>(format.reads).read(value, line_, contents_);
+    const auto& json = std::get<JsonFormat>(format.reads);
+    if (json.finish) unfinished_.insert(&format);
+    json.read(value, line_, contents_);
     return true;
   });
+}
+
+void Recognizer::finish_values() {
+  for (const LogFormat* format : std::exchange(unfinished_, {})) {
+    taken([&] {
+      std::get<JsonFormat>(format->reads).finish(contents_);
+      return true;
+    });
+  }
 }
 
 bool Recognizer::value(std::string_view text, std::int64_t number) {
@@ -291,6 +303,7 @@ bool Recognizer::cut_value(std::string_view text, std::int64_t number) {
   bool read = false;
   try {
     read = value(*whole, number);
+    finish_values();
   } catch (const RejectedRecord&) {
     contents_ = before;
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -123,6 +124,7 @@ class Recognizer {
   bool offer(Lines& lines, std::string_view line);
   bool offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth, bool in_list);
   bool read_value(const LogFormat& format, const JsonValue& value);
+  void finish_values();
   void keep_record(const JsonValue& value, std::int64_t line);
   void read_records();
   void note_resembled(std::string_view text, std::span<const int> matching);
@@ -161,6 +163,8 @@ class Recognizer {
   std::int64_t broken_line_ = 0;  ///< where the last invalid JSON value breaks
   RunCaptions captions_ = {};
   Launches launches_ = {};
+  /// Formats whose JsonFormat::finish is to be called.
+  std::set<const LogFormat*> unfinished_ = {};
   std::size_t pool_beyond_;
 };
 

@@ -128,4 +128,16 @@ TEST_CASE("pooled counts beyond 2^53 are absent") {
   CHECK(logs::pooled(window(largest - 1, 1), window(1, 1)).acceptance->steps == largest);
 }
 
+TEST_CASE("the names of the series of a scrape are bounded") {
+  const auto scrape = [](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) {
+      text += "vllm:spec_decode_num_drafts_total{id=\"" + std::to_string(i) + std::string(100'000, 'a') + "\"} 1.0\n";
+    }
+    return text;
+  };
+  CHECK(problem(scrape(5)).empty());
+  CHECK(problem(scrape(20)).starts_with("some.log:11: too many series"));
+}
+
 }  // namespace foredraft::tests
