@@ -140,4 +140,21 @@ TEST_CASE("the names of the series of a scrape are bounded") {
   CHECK(problem(scrape(20)).starts_with("some.log:11: too many series"));
 }
 
+TEST_CASE("a number that may begin before what is looked at, and a line that is too long, are no speed") {
+  const auto runs = posted_runs("MTP: " + std::string(80, '1') + " -> 50.0 tok/s\n", "prose");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].times.tpot_ms == near(20.0));
+  const std::string speeds = "baseline: 40.0 tok/s, MTP: 50.0 tok/s\n";
+  CHECK(posted_runs(std::string(10'000, '.') + " " + speeds, "prose").size() == 2);
+  CHECK_FALSE(problem(std::string(20'000, '.') + " " + speeds).empty());
+}
+
+TEST_CASE("an arrow between arms may be any arrow") {
+  for (const std::string arrow : {"->", "\xE2\x86\x92"}) {
+    CAPTURE(arrow);
+    const std::string text = "7B " + arrow + " 7B MTP " + arrow + " 7B MTP: 10.0 " + arrow + " 20.0 t/s\n";
+    CHECK(problem(text).find("10 and 20 tok/s") != std::string::npos);
+  }
+}
+
 }  // namespace foredraft::tests
