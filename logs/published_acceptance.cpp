@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 
 #include "logs/acceptance.hpp"
@@ -160,12 +161,15 @@ bool claims_specforge(const JsonValue& value) {
 /// "Wihtout EAGLE3" is the spelling in the files.
 bool names_plain(const std::string& name) { return name.starts_with("Wihtout") || name.starts_with("Without"); }
 
-/// The dashboard repeats its run without speculation for every setting.
+/// The dashboard repeats its run without speculation for every setting of a set: near the last one.
 bool is_repeated(const LogContents& contents, const Observation& plain) {
-  return std::any_of(contents.observations.begin(), contents.observations.end(), [&](const Observation& other) {
-    return other.decoding == Decoding::plain && other.stratum == plain.stratum && other.requests == plain.requests &&
-           other.times.output_tokens_per_s == plain.times.output_tokens_per_s;
-  });
+  constexpr std::size_t near = 1024;
+  const std::size_t size = contents.observations.size();
+  return std::ranges::any_of(
+      std::span(contents.observations).last(std::min(near, size)), [&](const Observation& other) {
+        return other.decoding == Decoding::plain && other.stratum == plain.stratum &&
+               other.requests == plain.requests && other.times.output_tokens_per_s == plain.times.output_tokens_per_s;
+      });
 }
 
 void read_specforge_metric(const JsonFields& setting, const JsonFields& metric, const std::string& category,
