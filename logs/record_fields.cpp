@@ -71,7 +71,7 @@ std::optional<std::string> JsonFields::text(std::string_view key) const {
   const JsonValue* value = find(key);
   if (value == nullptr) return std::nullopt;
   if (value->is_integer()) return std::string(value->source());
-  if (!value->is_string()) reject(key, shown_value(*value), "must be a text");
+  if (!value->is_string()) reject(key, shown_value(*value), "must be a string");
   return value->string();
 }
 
@@ -210,7 +210,8 @@ void check_failures(Observation& run, LogContents& contents) {
     run.stratum.output_tokens = std::nullopt;
     run.stratum.context_tokens = std::nullopt;
     warn_once(contents, "W19", run.line,
-              fmt::format("all {} requests failed: nothing was measured", std::max<std::int64_t>(failed, 0)));
+              failed > 0 ? fmt::format("all {} requests failed: nothing was measured", failed)
+                         : "no request completed: nothing was measured");
   } else if (failed > 0) {
     warn_once(
         contents, "W19", run.line,

@@ -238,10 +238,11 @@ bool fits_gauges(double length, const Counted& counted, LogContents& contents) {
   const double rate = counted.gauge("spec_accept_rate").value_or(0.0);
   const bool possible = !(rate > 0.0) || length <= std::ceil(last / rate);
   if (possible && length - 1.0 <= far_apart * (last - 1.0)) return true;
-  warn_once(
-      contents, "W18", counted.line(),
-      fmt::format("the counters give {:.2f} tokens a verification, the gauge of the last batch {:.2f}: {} is used",
-                  length, last, possible ? "the first, of all batches," : "the second, which its rate allows,"));
+  warn_once(contents, "W18", counted.line(),
+            fmt::format("the counters give {:.2f} tokens a verification, the gauge of the last batch {:.2f}: {}",
+                        length, last,
+                        possible ? "the first is used, which is of all batches"
+                                 : "the second is used, as its rate rules out the first"));
   return possible;
 }
 

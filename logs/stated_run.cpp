@@ -114,7 +114,8 @@ void set_stated_acceptance(const StatedRun& run, Observation& observation, LogCo
     observation.acceptance_length = length;
     if (run.rate && !length) {
       warn_once(contents, "W23", run.line,
-                fmt::format("{:.3g} % accepted is no acceptance length without K: add a column K", 100.0 * *run.rate));
+                fmt::format("{:.3g} % accepted is no acceptance length without K: state the draft length K",
+                            100.0 * *run.rate));
     }
   }
 }
