@@ -11,6 +11,7 @@
 #include "answers/advice_steps.hpp"
 #include "answers/profile_prediction.hpp"
 #include "answers/runs.hpp"
+#include "core/problems.hpp"
 
 namespace foredraft::answers {
 namespace {
@@ -102,6 +103,19 @@ void add_time_warnings(Advice& advice) {
   }
 }
 
+/// Maximum number of runs: each takes 0.3 MB for its draws.
+constexpr std::size_t max_runs = 1024;
+
+/// Throws InputError for more than max_runs.
+void check_number_of_runs(const AdviceQuestion& question, std::size_t runs) {
+  if (runs <= max_runs) return;
+  ProblemList problems((question.logs.empty() ? question.plain : question.logs).front().file);
+  problems.add({.text = fmt::format("{} runs of different settings, loads or kinds of prompts", runs),
+                .why = fmt::format("at most {} are compared", max_runs),
+                .suggestion = "leave out the column or key that tells them apart"});
+  problems.raise();
+}
+
 }  // namespace
 
 const analytic::TokensAtGamma* AcceptanceCurve::at(std::int64_t gamma) const {
@@ -166,6 +180,7 @@ Advice advise(const AdviceQuestion& question) {
   advice.gpu_price = question.gpu_price;
   add_sources(question, advice);
   RunList runs = runs_of(question.logs, question.plain);
+  check_number_of_runs(question, runs.all.size());
   advice.warnings.insert(advice.warnings.end(), runs.warnings.begin(), runs.warnings.end());
   name_drafters(runs.all);
   divide_curves(runs.all);

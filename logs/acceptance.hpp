@@ -36,6 +36,13 @@ inline constexpr std::int64_t max_positions = 4096;
 /// Maximum difference between a printed acceptance length and that of its counts: it may have only two decimals.
 inline constexpr double two_digits = 0.006;
 
+/// Lengths below this, printed with two digits, are 1.
+inline constexpr double length_without_draft = 1.005;
+/// Iterations or chunks of more tokens than this are speculative, even if the log does not say so.
+inline constexpr double plain_tokens = 1.25;
+/// An inter-token latency is that of iterations if chunks hold at least this fraction of the acceptance length.
+inline constexpr double per_chunk = 0.6;
+
 /// The sum; throws RejectedRecord for a negative count or a sum above max_logged_count.
 [[nodiscard]] std::int64_t sum_of_counts(std::span<const std::int64_t> counts, std::string_view key, std::int64_t line);
 

@@ -179,7 +179,7 @@ class DocumentDecoder {
 
  private:
   void decode_scalar(const nlohmann::ordered_json& json, const std::string& path, std::string& value) {
-    if (!json.is_string()) return reject(path, json.type_name(), "must be a text");
+    if (!json.is_string()) return reject(path, json.type_name(), "must be a string");
     value = json.get<std::string>();
   }
   void decode_scalar(const nlohmann::ordered_json& json, const std::string& path, bool& value) {

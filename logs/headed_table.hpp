@@ -35,6 +35,7 @@ class HeadedTable {
     tell_sums();
     tell_setups();
     tell_namesakes();
+    tell_same();
   }
 
   void read(LogContents& contents) const;
@@ -71,11 +72,13 @@ class HeadedTable {
   void tell_sums();
   void tell_setups();
   void tell_namesakes();
+  void tell_same();
   [[noreturn]] void refuse(Meaning meaning, std::string_view why, std::string_view call_it) const;
 
   [[nodiscard]] Arm arm_of(const TableRow& row) const;
   [[nodiscard]] bool accepts(const TableRow& row) const;
-  void set_acceptance_of(const TableRow& row, StatedRun& run) const;
+  void set_acceptance_of(const TableRow& row, StatedRun& run, LogContents& contents) const;
+  void add_positions(const TableRow& row, StatedRun& run, LogContents& contents) const;
   [[nodiscard]] bool rates_tell_gamma() const;
   void set_speed_of(const TableRow& row, StatedRun& run) const;
   [[nodiscard]] std::optional<double> time_ms(const TableRow& row, Meaning meaning) const;
@@ -88,6 +91,8 @@ class HeadedTable {
   std::span<const TableRow> rows_;
   std::vector<Column> columns_;
   bool names_plain_ = false;                           ///< a row is named plain: then one of K = 0 is another arm
+  bool rates_tell_gamma_ = true;                       ///< rates_tell_gamma(), of a table with lengths and rates
+  std::set<std::size_t> same_ = {};                    ///< columns whose cells are all equal
   bool chunks_ = false;                                ///< the inter-token latency is that of an iteration
   std::map<std::string, std::string> additions_ = {};  ///< by name: what its rows have besides their arm
   bool names_subjects_ = false;                        ///< a column of models or devices names the rows

@@ -342,9 +342,9 @@ std::string_view KeyValueBlock::text(std::string_view key) const {
   return found == values_.end() ? std::string_view{} : found->second;
 }
 
-std::vector<double> KeyValueBlock::list(std::string_view prefix) const {
+std::vector<double> KeyValueBlock::list(std::string_view prefix, std::size_t from) const {
   std::vector<double> numbers;
-  while (const std::optional<double> number = real(fmt::format("{}{}", prefix, numbers.size()))) {
+  while (const std::optional<double> number = real(fmt::format("{}{}", prefix, from + numbers.size()))) {
     numbers.push_back(*number);
   }
   return numbers;

@@ -118,8 +118,8 @@ class KeyValueBlock {
   [[nodiscard]] std::optional<std::int64_t> count(std::string_view key) const;
   /// Empty if the key is absent.
   [[nodiscard]] std::string_view text(std::string_view key) const;
-  /// Numbers of the keys `prefix` 0, 1, 2 and so on, up to the first that is absent.
-  [[nodiscard]] std::vector<double> list(std::string_view prefix) const;
+  /// Numbers of the keys `prefix` `from`, `from` + 1 and so on, up to the first that is absent.
+  [[nodiscard]] std::vector<double> list(std::string_view prefix, std::size_t from = 0) const;
   /// Number of the last line.
   [[nodiscard]] std::int64_t line() const { return line_; }
 

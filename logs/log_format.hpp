@@ -55,6 +55,7 @@ struct JsonFormat {
   /// Appends to `contents`; `line` is where the value begins. Throws RejectedRecord for an invalid value.
   std::function<void(const JsonValue& value, std::int64_t line, LogContents& contents)> read;
   bool within = false;  ///< its values are also read inside documents of no format, such as runs
+  std::function<void(LogContents& contents)> finish = {};  ///< called after the last value
 };
 
 /// A comma-separated table: a header of three or more columns, then rows up to a line with another number of cells.

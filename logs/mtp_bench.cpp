@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,7 +21,7 @@ namespace foredraft::logs {
 namespace {
 
 /// `  code_python  pred= 200 draft= 120 acc= 100 rate=0.833 tok/s=30.0`
-constexpr std::string_view mtp_bench_lines = R"re(\bpred= *\d+ +draft= *\d+ +acc= *\d|^Concurrency=\d)re"
+constexpr std::string_view mtp_bench_lines = R"re(\bpred= *\d+ +draft= *\d+ +acc= *\d)re"
                                              R"re(|"(?:total_predicted|total_draft|total_draft_accepted)": *\d|)re";
 
 /// One request, or the sums of all, as printed.
@@ -76,15 +77,11 @@ class MtpBenchReader final : public LineReader {
 
   std::vector<MtpBenchTokens> requests_ = {};
   MtpBenchTokens sums_ = {};
-  double at_once_ = 1.0;
-  LlamaOptions options_ = {};  ///< of the server of the next run
+  std::set<std::string> names_ = {};  ///< of `requests_`
+  LlamaOptions options_ = {};         ///< of the server of the next run
 };
 
 bool MtpBenchReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
-  if (text.starts_with("Concurrency=")) {
-    at_once_ = static_cast<double>(std::max<std::int64_t>(1, count_after(text, "Concurrency=").value_or(1)));
-    return !requests_.empty();
-  }
   if (text.find("pred=") != std::string_view::npos) {
     add_requests(text, number, contents);
     return true;
@@ -119,8 +116,8 @@ void MtpBenchReader::add_request(std::string_view text, std::int64_t number, Log
   constexpr std::size_t max_name = 32;
   const bool is_name = before.size() <= max_name && before.find_first_of("{}\"=") == std::string_view::npos;
   const std::string name(is_name ? before : "");
-  const bool repeated = std::ranges::any_of(requests_, [&](const auto& one) { return one.name == name; });
-  if (sums_.line > 0 || (repeated && !name.empty())) close(contents);
+  if (sums_.line > 0 || (!name.empty() && names_.contains(name))) close(contents);
+  names_.insert(name);
   requests_.push_back({.line = number,
                        .name = name,
                        .predicted = count_after(text, "pred="),
@@ -149,11 +146,11 @@ bool MtpBenchReader::add_sum(std::string_view text, std::int64_t number, LogCont
 void MtpBenchReader::close(LogContents& contents) {
   const std::vector<MtpBenchTokens> requests = std::exchange(requests_, {});
   const MtpBenchTokens sums = std::exchange(sums_, {});
-  const double at_once = std::exchange(at_once_, 1.0);
+  names_.clear();
   const auto drafted = [](const MtpBenchTokens& one) { return one.drafted.value_or(0) > 0; };
   const bool drafts = drafted(sums) || std::ranges::any_of(requests, drafted);
   const auto keep = [&](Observation observation) {
-    observation.requests = at_once;
+    observation.requests = 1.0;
     if (drafts) observation.gamma = options_.gamma();
     contents.observations.push_back(std::move(observation));
   };

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "logs/line_fields.hpp"
+
 namespace foredraft::logs {
 namespace {
 
@@ -26,23 +28,25 @@ Real sum(const Real& first, const Real& second) {
 }
 
 std::optional<std::int64_t> sum(const std::optional<std::int64_t>& first, const std::optional<std::int64_t>& second) {
-  if (!first || !second) return std::nullopt;
+  if (!first || !second || *first + *second > max_logged_count) return std::nullopt;
   return *first + *second;
 }
 
-/// Adds by position, where one is shorter as if it had zeros: nothing was drafted there. Empty if either is empty.
+/// Adds by position, where one is shorter as if it had zeros: nothing was drafted there. Empty if either is empty or a
+/// sum is above max_logged_count.
 std::vector<std::int64_t> sum(const std::vector<std::int64_t>& first, const std::vector<std::int64_t>& second) {
   if (first.empty() || second.empty()) return {};
   std::vector<std::int64_t> all(std::max(first.size(), second.size()), 0);
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i] = (i < first.size() ? first[i] : 0) + (i < second.size() ? second[i] : 0);
+    if (all[i] > max_logged_count) return {};
   }
   return all;
 }
 
 std::optional<AcceptanceCounts> sum(const std::optional<AcceptanceCounts>& first,
                                     const std::optional<AcceptanceCounts>& second) {
-  if (!first || !second) return std::nullopt;
+  if (!first || !second || first->steps + second->steps > max_logged_count) return std::nullopt;
   return AcceptanceCounts{.steps = first->steps + second->steps,
                           .drafted_tokens = sum(first->drafted_tokens, second->drafted_tokens),
                           .accepted_tokens = sum(first->accepted_tokens, second->accepted_tokens),

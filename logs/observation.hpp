@@ -152,7 +152,7 @@ struct LogContents {
 
 /// `first` and `second` as one observation, at the line of `second`: counts are added; times and lengths are averaged,
 /// weighted by steps, tokens or seconds (equally if these were not logged; TTFT and output length always); a value that
-/// one of them lacks is absent. Precondition: they may be pooled.
+/// one of them lacks, and a sum above max_logged_count, is absent. Precondition: they may be pooled.
 [[nodiscard]] Observation pooled(const Observation& first, Observation second);
 
 // ---- The names of all fields of an observation: an observations file is written and read by visiting them.

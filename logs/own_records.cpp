@@ -66,6 +66,9 @@ Decoding decoding_of(const CsvFields& row) {
   if (word == "speculative") return Decoding::speculative;
   if (word) row.reject("decoding", *word, "must be plain or speculative");
   const auto gamma = row.count("gamma");
+  if (!gamma && (row.count("drafted").value_or(0) > 0 || row.count("accepted").value_or(0) > 0 ||
+                 row.real("acceptance_length").value_or(1.0) > 1.0))
+    return Decoding::speculative;
   // A row of speeds without a draft length is one without speculation.
   const bool drafts = row.has("steps") || row.has("drafted") || row.has("accepted") || row.has("acceptance_length");
   if (!gamma) return drafts || !has_columns(row.columns(), {"gamma"}) ? Decoding::unknown : Decoding::plain;
@@ -142,8 +145,6 @@ void read_own_row(const CsvFields& row, LogContents& contents) {
 // ---- Records of runs that scripts write: load and draft length, and the measurements beside them or in `measured`.
 // Keys in docs/logs.md. A run whose acceptance is null is one without speculation, whatever draft length it states.
 
-/// An inter-token latency is that of iterations if chunks hold at least this fraction of the acceptance length.
-constexpr double record_per_chunk = 0.6;
 /// Maximum error of a rate printed with all digits.
 constexpr double same_record_rate = 1e-6;
 /// Maximum distance from an integer of accepted tokens computed from a mean printed with all digits.
@@ -198,8 +199,8 @@ std::optional<double> record_iteration_ms(const JsonFields& measured, const Obse
                                           LogContents& contents) {
   const auto chunk_ms = number_or_mean(measured, "itl_ms");
   if (!chunk_ms || !observation.times.tpot_ms || *observation.times.tpot_ms <= 0.0) return std::nullopt;
-  const double length = observation.acceptance ? tokens_per_step(*observation.acceptance).value_or(1.0) : 1.0;
-  if (*chunk_ms / *observation.times.tpot_ms >= record_per_chunk * length) return chunk_ms;
+  const auto length = observation.acceptance ? tokens_per_step(*observation.acceptance) : observation.acceptance_length;
+  if (*chunk_ms / *observation.times.tpot_ms >= per_chunk * length.value_or(1.0)) return chunk_ms;
   warn_once(contents, "W07", measured.line(),
             "the inter-token latency is not that of iterations: chunks hold about one token");
   return std::nullopt;
@@ -308,6 +309,13 @@ void KeyValuesReader::read(const KeyValueBlock& block, LogContents& contents) {
     AcceptanceCounts& counts = *run.acceptance;
     if (!run.gamma) run.gamma = steady_gamma(counts);
     std::vector<double> rates = block.list("acceptance_at_token_");
+    if (rates.empty() && block.has("acceptance_at_token_1")) {
+      rates = block.list("acceptance_at_token_", 1);
+      if (run.gamma != static_cast<std::int64_t>(rates.size())) {  // the first may be cut off
+        rates.clear();
+        warn_once(contents, "W18", block.line(), "ignored acceptance by position: position 0 is missing");
+      }
+    }
     // An n-gram drafter drafts fewer tokens at the end of a match, and nothing without one.
     if (!run.gamma && !rates.empty()) run.gamma = static_cast<std::int64_t>(rates.size());
     if (const auto others = block.count("num_tokens_generated_without_sd"); others && counts.accepted_tokens)

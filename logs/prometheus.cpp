@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/documents.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
@@ -145,6 +147,7 @@ class PrometheusReader final : public LineReader {
     }
     scrape_ = {};
     seen_.clear();
+    bytes_ = 0;
   }
 
  private:
@@ -152,14 +155,16 @@ class PrometheusReader final : public LineReader {
   void begin(const std::string& series, LogContents& contents);
 
   std::set<std::string, std::less<>> seen_ = {};  ///< series of this scrape
+  std::size_t bytes_ = 0;                         ///< of `seen_`
   ServerScrape scrape_ = {};
 };
 
 /// A repeated series begins the next scrape.
 void PrometheusReader::begin(const std::string& series, LogContents& contents) {
-  if (seen_.insert(series).second) return;
-  close(contents);
+  if (seen_.contains(series)) close(contents);
   seen_.insert(series);
+  bytes_ += series.size();
+  if (bytes_ > max_line_bytes) reject({.text = "too many series in a scrape", .why = "more than 1 MiB of names"});
 }
 
 /// Start time of the server: tells servers apart whose counters would fit together.
@@ -258,7 +263,6 @@ void read_range(const JsonValue& answer, std::int64_t line, LogContents& content
     for (const std::string& text : lines) reader.line(text, line, contents);
     reader.close(contents);
   }
-  observe_scrapes(contents);
 }
 
 // ---- AIPerf's server_metrics_export.json: how much the counters and histograms of a server rose in a run, and the
@@ -306,7 +310,6 @@ void read_export(const JsonValue& value, std::int64_t number, LogContents& conte
     }
     reader.close(contents);
   }
-  observe_scrapes(contents);
 }
 
 }  // namespace
@@ -315,7 +318,8 @@ JsonFormat prometheus_range_format() {
   return {scraped_series, [](const JsonValue& value) { return series_of(value) != nullptr || is_export(value); },
           [](const JsonValue& value, std::int64_t line, LogContents& contents) {
             return series_of(value) != nullptr ? read_range(value, line, contents) : read_export(value, line, contents);
-          }};
+          },
+          false, observe_scrapes};
 }
 
 LineFormat prometheus_format() {

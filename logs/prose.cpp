@@ -36,6 +36,8 @@ constexpr std::string_view prose_anchor =
 
 /// Maximum number of speeds that are read: text has fewer.
 constexpr std::size_t max_spoken = 1000;
+/// Maximum length of a line that is read, in bytes: a paragraph is shorter.
+constexpr std::size_t max_spoken_line = std::size_t{1} << 14U;
 
 /// A speed, and what the text says about it.
 struct SpokenSpeed {
@@ -81,10 +83,18 @@ bool is_change(std::string_view between) {
   return RE2::FullMatch(re2::StringPiece(between.data(), between.size()), change);
 }
 
+/// The last bytes of what is before a number: more would take a time that is quadratic in the line.
+std::string_view end_of(std::string_view front) {
+  constexpr std::size_t near = 64;
+  return front.substr(front.size() - std::min(near, front.size()));
+}
+
 /// The number that `pattern` finds at the end of `front`, which is cut before it; nullopt if there is none.
 std::optional<double> taken_from_end(std::string_view& front, const RE2& pattern) {
+  const std::string_view end = end_of(front);
   re2::StringPiece number;
-  if (!RE2::PartialMatch(re2::StringPiece(front.data(), front.size()), pattern, &number)) return std::nullopt;
+  if (!RE2::PartialMatch(re2::StringPiece(end.data(), end.size()), pattern, &number)) return std::nullopt;
+  if (number.data() == end.data() && end.size() < front.size()) return std::nullopt;  // it may begin before
   std::string_view digits(number.data(), number.size());
   front = front.substr(0, static_cast<std::size_t>(number.data() - front.data()));
   return take_number(digits);
@@ -131,7 +141,7 @@ bool names_other_change(std::string_view text, std::string_view front) {
   static const RE2 arrow("(->|\xE2\x86\x92)");
   if (const auto sides = sides_of(front, arrow)) {
     const auto from = arm_in_text(sides->first), to = arm_in_text(sides->second);
-    const bool drafts = to && !to->plain && sides->second.find("->") == std::string_view::npos;
+    const bool drafts = to && !to->plain;
     if (!drafts || (from && !from->plain) || without_arm(sides->first) != without_arm(sides->second)) return true;
   }
   static const RE2 other(R"((?i)\b(?:fix\w*|after|before|patch\w*|updat\w*|commit|merge\w*|optimi\w*|upgrad\w*)\b)");
@@ -251,7 +261,7 @@ std::vector<ProseReader::Place> ProseReader::places_in(std::string_view text) {
     const auto begin = static_cast<std::size_t>(found.data() - text.data());
     at = begin + found.size();
     std::string_view digits = text.substr(begin), front = text.substr(0, begin);
-    if (is_part_of_name(front)) continue;
+    if (is_part_of_name(end_of(front))) continue;
     auto value = take_number(digits);
     if (!value || !(*value > 0.0)) continue;
     const auto low = taken_from_end(front, range);
@@ -271,7 +281,8 @@ std::vector<ProseReader::Place> ProseReader::places_in(std::string_view text) {
 /// The arm of a speed is that of the brackets after it; else of the words before it, up to a comma or to what names the
 /// previous speed's; else of the clause after it; else, right after a comma, of the words before that.
 bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& /*contents*/) {
-  if (text.find_first_of("|\t") != std::string_view::npos || speeds_.size() + unnamed_.size() >= max_spoken)
+  if (text.size() > max_spoken_line || text.find_first_of("|\t") != std::string_view::npos ||
+      speeds_.size() + unnamed_.size() >= max_spoken)
     return false;
   const std::vector<Place> places = places_in(text);
   if (places.empty() && text.find(" vs") != std::string_view::npos) compares_ = text;

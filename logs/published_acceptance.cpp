@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 
 #include "logs/acceptance.hpp"
@@ -97,8 +98,6 @@ bool AcceptanceTableReader::read_entry(std::string_view text, std::int64_t numbe
 // ---- Recorded acceptance by text position: for each output token of a request the number of tokens that a step
 // beginning there would emit, with the bonus token. One list, or one for each drafter (`acc_eagle`, `acc_ngram`).
 
-constexpr std::int64_t max_emitted = 4096;
-
 bool has_list(const JsonValue& value) { return has_keys(value, {"acc_len"}) && value.at("acc_len").is_array(); }
 
 bool claims_acceptance_traces(const JsonValue& value) {
@@ -112,8 +111,8 @@ void read_trace(const JsonFields& drafter, const std::optional<std::string>& req
                 const std::optional<std::string>& name, LogContents& contents) {
   Observation observation{.line = drafter.line(), .span = Span::request, .decoding = Decoding::speculative};
   for (const std::int64_t emitted : drafter.counts("acc_len")) {
-    if (emitted > max_emitted) {
-      drafter.reject("acc_len", std::to_string(emitted), fmt::format("must be at most {} tokens", max_emitted));
+    if (emitted > max_positions) {
+      drafter.reject("acc_len", std::to_string(emitted), fmt::format("must be at most {} tokens", max_positions));
     }
     observation.trace.by_position.push_back(static_cast<std::int32_t>(emitted > 0 ? emitted - 1 : 0));
   }
@@ -162,12 +161,15 @@ bool claims_specforge(const JsonValue& value) {
 /// "Wihtout EAGLE3" is the spelling in the files.
 bool names_plain(const std::string& name) { return name.starts_with("Wihtout") || name.starts_with("Without"); }
 
-/// The dashboard repeats its run without speculation for every setting.
+/// The dashboard repeats its run without speculation for every setting of a set: near the last one.
 bool is_repeated(const LogContents& contents, const Observation& plain) {
-  return std::any_of(contents.observations.begin(), contents.observations.end(), [&](const Observation& other) {
-    return other.decoding == Decoding::plain && other.stratum == plain.stratum && other.requests == plain.requests &&
-           other.times.output_tokens_per_s == plain.times.output_tokens_per_s;
-  });
+  constexpr std::size_t near = 1024;
+  const std::size_t size = contents.observations.size();
+  return std::ranges::any_of(
+      std::span(contents.observations).last(std::min(near, size)), [&](const Observation& other) {
+        return other.decoding == Decoding::plain && other.stratum == plain.stratum &&
+               other.requests == plain.requests && other.times.output_tokens_per_s == plain.times.output_tokens_per_s;
+      });
 }
 
 void read_specforge_metric(const JsonFields& setting, const JsonFields& metric, const std::string& category,

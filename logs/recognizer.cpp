@@ -140,6 +140,7 @@ void Recognizer::fail(Problem problem) {
 
 LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
   if (table_) end_table();
+  finish_values();
   if (contents_.observations.empty() && !records_.empty()) read_records();
   for (const Lines& of : line_formats_) {
     if (!of.found) continue;
@@ -216,9 +217,20 @@ bool Recognizer::line(std::string_view line, std::int64_t number, std::string_vi
 
 bool Recognizer::read_value(const LogFormat& format, const JsonValue& value) {
   return claimed(format, [&] {
-    std::get<JsonFormat>(format.reads).read(value, line_, contents_);
+    const auto& json = std::get<JsonFormat>(format.reads);
+    if (json.finish) unfinished_.insert(&format);
+    json.read(value, line_, contents_);
     return true;
   });
+}
+
+void Recognizer::finish_values() {
+  for (const LogFormat* format : std::exchange(unfinished_, {})) {
+    taken([&] {
+      std::get<JsonFormat>(format->reads).finish(contents_);
+      return true;
+    });
+  }
 }
 
 bool Recognizer::value(std::string_view text, std::int64_t number) {
@@ -291,6 +303,7 @@ bool Recognizer::cut_value(std::string_view text, std::int64_t number) {
   bool read = false;
   try {
     read = value(*whole, number);
+    finish_values();
   } catch (const RejectedRecord&) {
     contents_ = before;
   }
@@ -341,13 +354,15 @@ void Recognizer::header(std::string_view line, std::int64_t number, std::string_
     if (whole == nullptr && (csv == nullptr || layout != TableLayout::commas || columns.size() < 3)) continue;
     bool sound = false;  // else its rows would repeat the problem of its header
     if (!taken([&] { return sound = csv != nullptr ? csv->claims(columns) : whole->claims(columns); })) continue;
-    if (sound)
-      table_ = {.format = format,
-                .csv = csv,
-                .whole = whole,
-                .layout = layout,
-                .columns = std::move(columns),
-                .caption = std::string(caption)};
+    if (!sound) return;
+    table_ = {.format = format,
+              .csv = csv,
+              .whole = whole,
+              .layout = layout,
+              .columns = std::move(columns),
+              .caption = std::string(caption)};
+    for (std::size_t i = 0; csv != nullptr && i < table_->columns.size(); ++i)
+      table_->places.try_emplace(table_->columns[i], i);
     return;
   }
   title(line);
@@ -373,7 +388,7 @@ bool Recognizer::row(std::string_view line, std::int64_t number) {
   table_->begun = true;
   if (cells != table_->columns) {
     claimed(*table_->format, [&] {
-      table_->csv->row(CsvFields(table_->columns, cells, number), contents_);
+      table_->csv->row(CsvFields(table_->columns, table_->places, cells, number), contents_);
       return true;
     });
   }

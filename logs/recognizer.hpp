@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "logs/launches.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/log_format.hpp"
+#include "logs/record_fields.hpp"
 
 namespace foredraft::logs {
 
@@ -100,6 +102,7 @@ class Recognizer {
     const TableFormat* whole;
     TableLayout layout;
     std::vector<std::string> columns;
+    ColumnPlaces places = {};         ///< of `columns`, for `csv`
     std::string caption = {};         ///< the line above it
     bool begun = false;               ///< has rows
     bool at_header = true;            ///< no line after its header was read yet
@@ -121,6 +124,7 @@ class Recognizer {
   bool offer(Lines& lines, std::string_view line);
   bool offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth, bool in_list);
   bool read_value(const LogFormat& format, const JsonValue& value);
+  void finish_values();
   void keep_record(const JsonValue& value, std::int64_t line);
   void read_records();
   void note_resembled(std::string_view text, std::span<const int> matching);
@@ -147,7 +151,6 @@ class Recognizer {
   std::size_t offers_left_ = 0;       ///< for values within a document
   std::optional<Table> table_ = {};
   const LogFormat* table_format_ = nullptr;   ///< the TableFormat
-  std::optional<RE2> record_anchor_ = {};     ///< of its headings
   std::vector<Record> records_ = {};          ///< read if the log has nothing else
   std::size_t other_records_ = 0;             ///< objects that are no records
   std::vector<ReadTable> read_tables_ = {};   ///< of `table_format_`
@@ -160,6 +163,8 @@ class Recognizer {
   std::int64_t broken_line_ = 0;  ///< where the last invalid JSON value breaks
   RunCaptions captions_ = {};
   Launches launches_ = {};
+  /// Formats whose JsonFormat::finish is to be called.
+  std::set<const LogFormat*> unfinished_ = {};
   std::size_t pool_beyond_;
 };
 

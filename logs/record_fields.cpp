@@ -71,7 +71,7 @@ std::optional<std::string> JsonFields::text(std::string_view key) const {
   const JsonValue* value = find(key);
   if (value == nullptr) return std::nullopt;
   if (value->is_integer()) return std::string(value->source());
-  if (!value->is_string()) reject(key, shown_value(*value), "must be a text");
+  if (!value->is_string()) reject(key, shown_value(*value), "must be a string");
   return value->string();
 }
 
@@ -145,10 +145,9 @@ JsonFields JsonFields::member(const JsonValue& value) const {
 }
 
 std::optional<std::string> CsvFields::text(std::string_view column) const {
-  const auto found = std::find(columns_.begin(), columns_.end(), column);
-  const auto at = static_cast<std::size_t>(found - columns_.begin());
-  if (at >= std::min(columns_.size(), cells_.size()) || cells_[at].empty()) return std::nullopt;
-  return cells_[at];
+  const auto found = places_.find(column);
+  if (found == places_.end() || found->second >= cells_.size() || cells_[found->second].empty()) return std::nullopt;
+  return cells_[found->second];
 }
 
 std::optional<double> CsvFields::real(std::string_view column) const {
@@ -211,7 +210,8 @@ void check_failures(Observation& run, LogContents& contents) {
     run.stratum.output_tokens = std::nullopt;
     run.stratum.context_tokens = std::nullopt;
     warn_once(contents, "W19", run.line,
-              fmt::format("all {} requests failed: nothing was measured", std::max<std::int64_t>(failed, 0)));
+              failed > 0 ? fmt::format("all {} requests failed: nothing was measured", failed)
+                         : "no request completed: nothing was measured");
   } else if (failed > 0) {
     warn_once(
         contents, "W19", run.line,

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -62,12 +64,16 @@ class JsonFields {
   std::string path_;
 };
 
-/// Fields of a row of a table, whose columns and cells must outlive this; an empty cell is absent. Numbers are at
-/// least 0; invalid cells throw RejectedRecord.
+/// The first column of each name.
+using ColumnPlaces = std::map<std::string, std::size_t, std::less<>>;
+
+/// Fields of a row of a table, whose columns, their places and cells must outlive this; an empty cell is absent.
+/// Numbers are at least 0; invalid cells throw RejectedRecord.
 class CsvFields {
  public:
-  CsvFields(std::span<const std::string> columns, std::span<const std::string> cells, std::int64_t line)
-      : columns_(columns), cells_(cells), line_(line) {}
+  CsvFields(std::span<const std::string> columns, const ColumnPlaces& places, std::span<const std::string> cells,
+            std::int64_t line)
+      : columns_(columns), places_(places), cells_(cells), line_(line) {}
 
   [[nodiscard]] std::int64_t line() const { return line_; }
   [[nodiscard]] std::span<const std::string> columns() const { return columns_; }
@@ -78,7 +84,9 @@ class CsvFields {
   [[noreturn]] void reject(std::string_view column, std::string_view text, std::string_view why) const;
 
  private:
-  std::span<const std::string> columns_, cells_;
+  std::span<const std::string> columns_;
+  const ColumnPlaces& places_;
+  std::span<const std::string> cells_;
   std::int64_t line_;
 };
 

@@ -91,6 +91,7 @@ class Counted {
   [[nodiscard]] std::int64_t line() const { return now_.line; }
   [[nodiscard]] const std::string& engine() const { return now_.engine; }
   [[nodiscard]] bool since_start() const { return before_ == nullptr; }
+  [[nodiscard]] Counted from_start() const { return {now_, nullptr}; }
 
   /// Running requests: at the end, or the mean of start and end if some run at both.
   [[nodiscard]] std::optional<double> running() const {
@@ -163,25 +164,29 @@ bool counts_acceptance(const Counted& counted, Observation& run, LogContents& co
   return true;
 }
 
-/// vLLM before V1: efficiency is emitted tokens divided by the maximum that steps can emit, steps x (K + 1).
+/// vLLM before V1: efficiency, since the start, is emitted tokens divided by the maximum that steps can emit, steps x
+/// (K + 1). It gives K, which with the drafts gives the steps.
 bool emitted_acceptance(const Counted& counted, Observation& run, LogContents& contents) {
   const auto efficiency = counted.gauge("spec_decode_efficiency");
   const auto drafted = counted.count("spec_decode_num_draft_tokens");
   if (!efficiency || !(*efficiency > 0.0 && *efficiency <= 1.0) || !drafted) return false;
   const std::int64_t emitted = counted.count("spec_decode_num_emitted_tokens").value_or(0);
-  const double steps = static_cast<double>(emitted) / *efficiency - static_cast<double>(*drafted);
-  const auto whole_steps = whole(std::round(steps));
+  const double all_drafted = counted.from_start().sum("spec_decode_num_draft_tokens").value_or(0.0);
+  const double all_emitted = counted.from_start().sum("spec_decode_num_emitted_tokens").value_or(0.0);
+  const double gamma = std::round(all_drafted / (all_emitted / *efficiency - all_drafted));
+  if (!(gamma >= 1.0 && gamma <= static_cast<double>(max_positions))) return false;
+  const auto whole_steps = whole(std::round(static_cast<double>(*drafted) / gamma));
   if (!whole_steps || *whole_steps == 0 || *whole_steps > emitted) return false;
   run.acceptance = AcceptanceCounts{.steps = *whole_steps,
                                     .drafted_tokens = drafted,
                                     .accepted_tokens = emitted - *whole_steps,
                                     .steps_estimated = true};
-  run.gamma = whole(std::round(static_cast<double>(*drafted) / steps));
+  run.gamma = whole(gamma);
   run.decoding = Decoding::speculative;
   check_counts(*run.acceptance, std::nullopt, counted.line(), contents);
   warn_once(contents, "W05", counted.line(),
             "this engine counts drafts accepted one by one: accepted tokens were computed from emitted ones");
-  warn_once(contents, "W02", counted.line(), "counters since the start of the server, including warm-up and all loads");
+  warn_since_start(counted, "counters", contents);
   return true;
 }
 
@@ -233,10 +238,11 @@ bool fits_gauges(double length, const Counted& counted, LogContents& contents) {
   const double rate = counted.gauge("spec_accept_rate").value_or(0.0);
   const bool possible = !(rate > 0.0) || length <= std::ceil(last / rate);
   if (possible && length - 1.0 <= far_apart * (last - 1.0)) return true;
-  warn_once(
-      contents, "W18", counted.line(),
-      fmt::format("the counters give {:.2f} tokens a verification, the gauge of the last batch {:.2f}: {} is used",
-                  length, last, possible ? "the first, of all batches," : "the second, which its rate allows,"));
+  warn_once(contents, "W18", counted.line(),
+            fmt::format("the counters give {:.2f} tokens a verification, the gauge of the last batch {:.2f}: {}",
+                        length, last,
+                        possible ? "the first is used, which is of all batches"
+                                 : "the second is used, as its rate rules out the first"));
   return possible;
 }
 
@@ -273,9 +279,6 @@ bool last_batch(const Counted& counted, Observation& run, LogContents& contents)
 
 // ---- Times.
 
-/// A server that emits more tokens per iteration than this uses speculation.
-constexpr double plain_tokens_per_iteration = 1.25;
-
 /// vLLM observes the inter-token latency once per iteration of each request.
 void vllm_times(const Counted& counted, Observation& run, LogContents& contents) {
   const std::string_view gaps = counted.has("inter_token_latency_seconds_count") ? "inter_token_latency_seconds"
@@ -306,7 +309,7 @@ void vllm_times(const Counted& counted, Observation& run, LogContents& contents)
   }
   if (run.decoding != Decoding::unknown || !times.iteration_ms) return;
   const double chunk = *times.iteration_ms / request_ms.value_or(*times.tpot_ms);
-  if (chunk > plain_tokens_per_iteration) {
+  if (chunk > plain_tokens) {
     times.iteration_ms = std::nullopt;
     warn_once(contents, "W09", counted.line(),
               "a server without counters of drafts whose iterations emit several tokens: it may be speculative");
@@ -358,7 +361,7 @@ void trtllm_times(const Counted& counted, Observation& run) {
   run.times.ttft_ms = counted.mean_ms("time_to_first_token_seconds");
   run.completed_requests = whole(counted.positive("request_success"));
   const auto tokens = counted.gauge("avg_decoded_tokens_per_iter");
-  if (run.decoding == Decoding::unknown && tokens && *tokens > 0.0 && *tokens < plain_tokens_per_iteration)
+  if (run.decoding == Decoding::unknown && tokens && *tokens > 0.0 && *tokens < plain_tokens)
     run.decoding = Decoding::plain;
   if (!run.times.tpot_ms) return;
   const auto length = run.acceptance ? tokens_per_step(*run.acceptance) : std::nullopt;

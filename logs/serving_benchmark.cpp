@@ -182,11 +182,6 @@ void add_run(const JsonFields& run, Observation observation, LogContents& conten
 // ---- `vllm bench serve --save-result`: the acceptance rate in percent, those of positions as fractions; absent
 // without speculation. ITL is the time between chunks: that of an iteration.
 
-/// Requests whose chunks hold more tokens than this are speculative, even if the file does not say so.
-constexpr double plain_tokens_per_chunk = 1.25;
-/// An inter-token latency is that of iterations if it exceeds this fraction of the acceptance length times TPOT.
-constexpr double per_chunk = 0.6;
-
 bool claims_vllm_bench(const JsonValue& value) {
   return is_serving_benchmark(value) && (keys_of(value, vllm_keys) > 0 || keys_of(value, sglang_keys) == 0);
 }
@@ -253,7 +248,7 @@ void read_vllm_bench(const JsonFields& run, LogContents& contents) {
   } else if (const auto gamma = told_gamma(run); gamma && *gamma <= max_positions) {
     observation.decoding = *gamma > 0 ? Decoding::speculative : Decoding::plain;
     if (*gamma > 0) observation.gamma = gamma;
-  } else if (tokens && *tokens > plain_tokens_per_chunk) {
+  } else if (tokens && *tokens > plain_tokens) {
     warn_once(contents, "W09", run.line(),
               "a run without acceptance counts whose chunks hold several tokens: it may be speculative");
   } else if (tokens || std::ranges::any_of(server_keys, [&](const char* key) { return run.json().contains(key); })) {

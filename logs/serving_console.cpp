@@ -48,8 +48,6 @@ constexpr std::string_view drafts_heading = "Speculative Decoding";
 
 /// TensorRT-LLM's client: tokens of an iteration, a mean over answers; 1.00 without speculation.
 constexpr std::string_view tokens_of_iteration = "Mean Avg Decoded Tokens per Iter";
-/// Lengths below this, printed with two digits, are 1.
-constexpr double one_token = 1.005;
 
 bool is_trtllm_client(const KeyValueBlock& block) {
   return block.has(tokens_of_iteration) || block.has("User throughput (tok/s)");
@@ -104,7 +102,7 @@ void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& c
     warn_once(contents, "W02", block.line(), "the acceptance length is that since the start of the server");
   }
   if (const auto tokens = block.real(tokens_of_iteration); tokens && *tokens > 0.0) {
-    if (*tokens < one_token) {
+    if (*tokens < length_without_draft) {
       run.decoding = Decoding::plain;
       return;
     }
@@ -118,7 +116,8 @@ void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& c
     run.gamma = whole(gamma_of_rate(*run.acceptance_length, *percent / 100.0));
   }
   const auto chunk = chunk_tokens(block, contents);
-  if (!run.acceptance_length && !drafts && run.decoding == Decoding::speculative && chunk.value_or(0.0) >= one_token) {
+  if (!run.acceptance_length && !drafts && run.decoding == Decoding::speculative &&
+      chunk.value_or(0.0) >= length_without_draft) {
     run.acceptance_length = chunk;
     warn_once(contents, "W10", block.line(), "the acceptance length is ITL / TPOT, the tokens of a chunk");
   }
@@ -195,7 +194,7 @@ std::optional<double> iteration_ms(const KeyValueBlock& block, const Observation
 void add_questions(Observation run, std::optional<double> tokens_per_s, std::optional<double> seconds,
                    std::optional<double> length, LogContents& contents) {
   run.times = {.duration_s = seconds, .output_tokens_per_s = tokens_per_s};
-  if (length) run.decoding = *length < one_token ? Decoding::plain : Decoding::speculative;
+  if (length) run.decoding = *length < length_without_draft ? Decoding::plain : Decoding::speculative;
   if (run.decoding == Decoding::speculative) run.acceptance_length = length;
   if (run.decoding != Decoding::speculative) run.gamma = std::nullopt;
   contents.engine = "sglang";
@@ -223,7 +222,7 @@ void read_prompts(const KeyValueBlock& block, LogContents& contents) {
   if (run.acceptance_length) {
     run.decoding = Decoding::speculative;
   } else if (run.acceptance_length = block.real("Accept length"); run.acceptance_length) {
-    run.decoding = *run.acceptance_length < one_token ? Decoding::plain : Decoding::speculative;
+    run.decoding = *run.acceptance_length < length_without_draft ? Decoding::plain : Decoding::speculative;
     warn_once(contents, "W10", block.line(), "the acceptance length is an unweighted mean over requests");
   }
   if (run.decoding == Decoding::plain) run.acceptance_length = std::nullopt;

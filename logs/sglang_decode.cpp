@@ -256,16 +256,18 @@ void SglangReader::finish(LogContents& contents) {
   const std::optional<std::int64_t> gamma = adapts_ ? std::nullopt : drafts_each(contents);
   for (Observation& window : contents.observations) {
     if (adapts_ && window.span == Span::window && window.decoding == Decoding::speculative) window.adaptive = true;
-    if (!gamma || window.span != Span::window || window.decoding != Decoding::speculative) continue;
+    if (!gamma || *gamma > max_positions || window.span != Span::window || window.decoding != Decoding::speculative)
+      continue;
     // Lines before the first rate or after the last are of another server, whose drafts are unknown.
     if (!contents.settings.gamma && first_rate_ && (window.line < *first_rate_ || window.line > *last_rate_)) continue;
     window.gamma = gamma;
-    if (window.acceptance && !is_tree_ && *gamma < std::numeric_limits<std::int32_t>::max()) {
-      window.acceptance->drafted_tokens = window.acceptance->steps * *gamma;
-    }
+    if (window.acceptance && !is_tree_)
+      window.acceptance->drafted_tokens =
+          whole(static_cast<double>(window.acceptance->steps) * static_cast<double>(*gamma));
   }
   if (pauses_ > 0) {
-    warn_once(contents, "W11", 0, fmt::format("ignored windows that include a pause of the server: {}", pauses_));
+    warn_once(contents, "W11", 0,
+              fmt::format("ignored the times of windows that include a pause of the server: {}", pauses_));
   }
 }
 

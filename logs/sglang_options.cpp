@@ -12,11 +12,16 @@ bool SglangOptions::read(std::string_view text) {
     return value ? value : count_after(text, equal);
   };
   const auto depth = option("--speculative-num-steps ", "--speculative-num-steps=");
+  const bool adaptive = text.find("--speculative-adaptive") != std::string_view::npos;
   if (depth) {
-    *this = {};
+    const bool before = adaptive_alone_;
+    if (depth_) *this = {};
+    adaptive_ = before;
+    adaptive_alone_ = false;
     depth_ = depth;
   }
-  adaptive_ = adaptive_ || text.find("--speculative-adaptive") != std::string_view::npos;
+  adaptive_ = adaptive_ || adaptive;
+  adaptive_alone_ = adaptive_alone_ || (adaptive && !depth);
   note(width_, option("--speculative-eagle-topk ", "--speculative-eagle-topk="));
   note(tokens_, option("--speculative-num-draft-tokens ", "--speculative-num-draft-tokens="));
   return depth.has_value();

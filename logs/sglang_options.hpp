@@ -11,8 +11,8 @@ namespace foredraft::logs {
 /// `--speculative-eagle-topk`, `--speculative-num-draft-tokens`, `--speculative-adaptive`.
 class SglangOptions {
  public:
-  /// Reads the options of a line. Returns true if it has a depth, which begins the options of the next server: those
-  /// before it are forgotten.
+  /// Reads the options of a line. Returns true if it has a depth: a second one begins the options of the next server,
+  /// and those before it are forgotten, but not `--speculative-adaptive` on a line of its own, which may be of both.
   bool read(std::string_view text);
 
   /// The draft length; nullopt if it is unknown, adaptive, or for a tree, which drafts more tokens than its depth.
@@ -21,6 +21,7 @@ class SglangOptions {
  private:
   std::optional<std::int64_t> depth_ = {}, width_ = {}, tokens_ = {};
   bool adaptive_ = false;
+  bool adaptive_alone_ = false;  ///< on a line after that of the depth, or before any
 };
 
 }  // namespace foredraft::logs

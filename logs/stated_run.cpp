@@ -16,8 +16,6 @@ namespace {
 
 /// Maximum relative distance from a whole number of a draft length computed from two numbers with two digits.
 constexpr double nearly_whole = 0.03;
-/// Lengths below this, printed with two digits, are 1.
-constexpr double length_without_draft = 1.005;
 /// From this many steps on, a whole number of drafts a step is no coincidence.
 constexpr std::int64_t enough_steps = 100;
 
@@ -116,7 +114,8 @@ void set_stated_acceptance(const StatedRun& run, Observation& observation, LogCo
     observation.acceptance_length = length;
     if (run.rate && !length) {
       warn_once(contents, "W23", run.line,
-                fmt::format("{:.3g} % accepted is no acceptance length without K: add a column K", 100.0 * *run.rate));
+                fmt::format("{:.3g} % accepted is no acceptance length without K: state the draft length K",
+                            100.0 * *run.rate));
     }
   }
 }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -62,12 +63,36 @@ bool HeadedTable::rates_tell_gamma() const {
   });
 }
 
-void HeadedTable::set_acceptance_of(const TableRow& row, StatedRun& run) const {
+/// What holds for the whole table.
+void HeadedTable::tell_same() {
+  if (has(Meaning::length) && has(Meaning::rate)) rates_tell_gamma_ = rates_tell_gamma();
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const auto same = [&](const TableRow& row) { return row.cells[i] == rows_.front().cells[i]; };
+    if (std::ranges::all_of(rows_, same)) same_.insert(i);
+  }
+}
+
+/// Adds the columns of positions in their order, from 0 or from 1; none if one before another is missing.
+void HeadedTable::add_positions(const TableRow& row, StatedRun& run, LogContents& contents) const {
+  std::map<int, double> shares;
+  int first = 1;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].meaning != Meaning::position || !columns_[i].position) continue;
+    first = std::min(first, *columns_[i].position);
+    if (const auto share = number_of_cell(row.cells[i]).value) shares.emplace(*columns_[i].position, *share);
+  }
+  if (shares.empty()) return;
+  if (std::prev(shares.end())->first != first + static_cast<int>(shares.size()) - 1)
+    return warn_once(contents, "W18", row.line, "ignored acceptance by position: a position is missing");
+  for (const auto& [position, share] : shares) run.positions.push_back(share);
+}
+
+void HeadedTable::set_acceptance_of(const TableRow& row, StatedRun& run, LogContents& contents) const {
   run.length = value(row, Meaning::length);
   run.accepted_per_step = value(row, Meaning::accepted_per_step);
   run.rate = value(row, Meaning::rate);
   if (run.rate && columns_[*at(Meaning::rate)].percent) *run.rate /= 100.0;
-  if (run.length && run.rate && !run.gamma && !rates_tell_gamma()) run.rate = std::nullopt;
+  if (run.length && run.rate && !run.gamma && !rates_tell_gamma_) run.rate = std::nullopt;
   for (const Meaning speed : {Meaning::speed, Meaning::total_speed, Meaning::request_speed}) {
     if (!run.rate) run.rate = rate_beside(text(row, speed));
   }
@@ -89,10 +114,7 @@ void HeadedTable::set_acceptance_of(const TableRow& row, StatedRun& run) const {
     run.positions.push_back(*share);
     if (rest.starts_with('%')) rest.remove_prefix(1);
   }
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (columns_[i].meaning != Meaning::position) continue;
-    if (const auto share = number_of_cell(row.cells[i]).value) run.positions.push_back(*share);
-  }
+  add_positions(row, run, contents);
   const bool percent = std::ranges::any_of(run.positions, [](double share) { return share > 1.0; });
   for (double& share : run.positions) share /= percent ? 100.0 : 1.0;
 }
@@ -132,7 +154,7 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
   }
   const Arm arm = arm_of(row);
   run.gamma = arm.plain ? std::nullopt : arm.gamma;
-  set_acceptance_of(row, run);
+  set_acceptance_of(row, run, contents);
   set_speed_of(row, run);
   if (chunks_ && !arm.plain && run.tpot_ms.value_or(0.0) > 0.0 && run.iteration_ms.value_or(0.0) > *run.tpot_ms) {
     run.length = *run.iteration_ms / *run.tpot_ms;
@@ -159,8 +181,7 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
 std::string HeadedTable::kind_of(const TableRow& row) const {
   std::string kind = bare_cell(text(row, Meaning::category));
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    const auto same = [&](const TableRow& other) { return other.cells[i] == row.cells[i]; };
-    if (columns_[i].meaning != Meaning::subject || row.cells[i].empty() || std::ranges::all_of(rows_, same)) continue;
+    if (columns_[i].meaning != Meaning::subject || row.cells[i].empty() || same_.contains(i)) continue;
     kind += (kind.empty() ? "" : " / ") + bare_cell(row.cells[i]);
   }
   for (const auto* told : {&setups_, &additions_}) {
@@ -189,7 +210,9 @@ std::string HeadedTable::read_as() const {
   std::set<std::string> setups;
   for (const auto& [name, setup] : setups_) setups.insert(setup);
   if (!setups.empty()) read += fmt::format("; not compared with each other: rows of {}", fmt::join(setups, ", "));
-  for (const auto& [name, added] : additions_) read += fmt::format("; {} = with {}", name, added);
+  for (const auto& [name, added] : additions_) {
+    if (!added.empty() && added != name) read += fmt::format("; {} = with {}", name, added);
+  }
   return fmt::format("read as: {}{}{}", read, ignored.empty() ? "" : "; not read: ", ignored);
 }
 

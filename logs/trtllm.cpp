@@ -68,10 +68,10 @@ void read_trtllm_iteration(const JsonFields& iteration, LogContents& contents) {
   }
   if (requests == 0) return;
   // A row without statistics of drafts is plain decoding; for a part of a row this is unknown.
-  const bool whole = iteration.json().contains("specDecodingStats") || (batch && iteration.has("iter"));
+  const bool complete = iteration.json().contains("specDecodingStats") || (batch && iteration.has("iter"));
   Observation observation{.line = iteration.line(),
                           .span = Span::window,
-                          .decoding = whole ? Decoding::plain : Decoding::unknown,
+                          .decoding = complete ? Decoding::plain : Decoding::unknown,
                           .waiting = iteration.real("numQueuedRequests")};
   if (requests) observation.requests = static_cast<double>(*requests);
   const auto iteration_ms = iteration.real("iterLatencyMS");
@@ -170,14 +170,11 @@ void read_trtllm_decoding(const JsonFields& stats, std::optional<std::int64_t> r
     stats.reject("num_accepted_draft_tokens_percentiles.average", number_text(*accepted),
                  fmt::format("avg_output_length is {}", number_text(*request_tokens)));
   }
-  const auto whole = [](double number) {
-    return number < static_cast<double>(max_logged_count) ? static_cast<std::int64_t>(std::llround(number))
-                                                          : max_logged_count;
-  };
+  const auto rounded = [](double number) { return whole(std::round(number)).value_or(max_logged_count); };
   const auto number = static_cast<double>(*requests);
-  AcceptanceCounts counts{.steps = whole(*request_tokens * number - *accepted * number),
-                          .drafted_tokens = whole(*drafted * number),
-                          .accepted_tokens = whole(*accepted * number),
+  AcceptanceCounts counts{.steps = rounded(*request_tokens * number - *accepted * number),
+                          .drafted_tokens = rounded(*drafted * number),
+                          .accepted_tokens = rounded(*accepted * number),
                           .steps_estimated = true};
   check_counts(counts, std::nullopt, stats.line(), contents);
   check_mean_length(counts, length, stats.line(), contents);
@@ -190,10 +187,10 @@ void read_trtllm_bench(const JsonFields& report, LogContents& contents) {
     if (const auto version = engine->text("version"); version && contents.version.empty()) contents.version = *version;
   }
   // A report without decoding statistics is a run without speculation; for a part of a report this is unknown.
-  const bool whole = report.has("engine") && report.has("request_info") && report.has("performance");
+  const bool complete = report.has("engine") && report.has("request_info") && report.has("performance");
   Observation observation{.line = report.line(),
                           .span = Span::run,
-                          .decoding = whole ? Decoding::plain : Decoding::unknown,
+                          .decoding = complete ? Decoding::plain : Decoding::unknown,
                           .requests = report.real_in("request_info", "avg_num_concurrent_requests")};
   observation.times.output_tokens_per_s = report.real_in("performance", "system_output_throughput_tok_s");
   if (const auto total_ms = report.real_in("performance", "total_latency_ms")) {

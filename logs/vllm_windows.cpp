@@ -81,11 +81,7 @@ void set_engine_line(const VllmEngineLine& engine, Observation& observation) {
   }
 }
 
-/// The most frequent time between two engine lines, in seconds.
-double VllmWindows::interval() const {
-  const auto most = std::ranges::max_element(intervals_, {}, [](const auto& entry) { return entry.second; });
-  return most == intervals_.end() ? default_interval_s : static_cast<double>(most->first);
-}
+double VllmWindows::interval() const { return intervals_.empty() ? default_interval_s : static_cast<double>(usual_); }
 
 void VllmWindows::engine(const VllmEngineLine& engine, LogContents& contents) {
   close(contents);
@@ -96,7 +92,9 @@ void VllmWindows::engine(const VllmEngineLine& engine, LogContents& contents) {
       last.idle = true;
       if (pauses_.size() < max_pauses) pauses_.push_back(engine.line);
     } else if (later > 0) {
-      ++intervals_[later];
+      const std::int64_t count = ++intervals_[later];
+      const std::int64_t most = usual_ == 0 ? 0 : intervals_[usual_];
+      if (count > most || (count == most && later < usual_)) usual_ = later;
     }
   }
   last.clock = engine.clock;

@@ -46,6 +46,7 @@ class VllmWindows {
  private:
   void close(LogContents& contents);
   void end_server(LogContents& contents);
+  /// The most frequent time between two engine lines, in seconds.
   [[nodiscard]] double interval() const;
 
   struct LastLine {
@@ -64,6 +65,7 @@ class VllmWindows {
   std::vector<std::int64_t> pauses_ = {};           ///< numbers of the lines after a pause
   std::int64_t last_without_interval_ = -1;         ///< number of the last line before an interval was known
   std::map<std::int64_t, std::int64_t> intervals_;  ///< count of engine lines, by seconds since the one before
+  std::int64_t usual_ = 0;                          ///< the shortest of those with the highest count
 };
 
 /// Nullopt if a field is missing because the line was truncated.

@@ -438,6 +438,15 @@ TEST_CASE("an answer for several kinds of prompts says what each gains, and what
              Catch::Contains("3.50") && Catch::Contains("1.50"));
 }
 
+TEST_CASE("more runs than are compared are an error") {
+  std::vector<logs::Observation> runs(1025, plain(1, 10.0));
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].span = logs::Span::run;
+    runs[i].stratum.category = std::to_string(i);
+  }
+  CHECK_THROWS_WITH(answers::advise({.logs = {log_as_is(runs)}}), Catch::StartsWith("a.log: 1025 runs"));
+}
+
 TEST_CASE("each thing that was left out is said, the first of other warnings, and how many there are more") {
   const auto lines = answers::warning_lines(std::vector<logs::LogWarning>{{"W02", 1, "a"},
                                                                           {"W18", 1, "b"},

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/logs/logs_testing.hpp"
+
+/// Logs from which a number is computed that is easily wrong, and which then have none.
+namespace foredraft::tests {
+namespace {
+
+using logs::Decoding;
+using logs::LogContents;
+using logs::Observation;
+
+std::string efficiency_scrape(const std::string& efficiency, const std::string& drafted, const std::string& emitted) {
+  return "vllm:spec_decode_efficiency{m=\"t\"} " + efficiency + "\nvllm:spec_decode_num_draft_tokens_total{m=\"t\"} " +
+         drafted + "\nvllm:spec_decode_num_emitted_tokens_total{m=\"t\"} " + emitted + "\n";
+}
+
+}  // namespace
+
+TEST_CASE("the efficiency of vLLM before V1 is since the start, also of a window") {
+  const LogContents contents =
+      read_log(efficiency_scrape("0.5", "150000", "100000") + efficiency_scrape("0.75", "300000", "300000"));
+  REQUIRE(contents.observations.size() == 1);
+  CHECK(contents.observations[0].gamma == 3);
+  CHECK(contents.observations[0].acceptance->steps == 50'000);
+  CHECK(contents.observations[0].acceptance->accepted_tokens == 150'000);
+  CHECK_FALSE(warns(contents, "W02"));
+  CHECK(warns(read_log(efficiency_scrape("0.5", "150000", "100000")), "W02"));
+}
+
+TEST_CASE("chunks of one token are no iterations where only the acceptance length was recorded") {
+  const LogContents contents = read_log(
+      R"({"num_speculative_tokens": 3, "accepted_length_tau": 2.5, "request_decode_tok_s_mean": 100.0, "itl_ms": 10.0})");
+  REQUIRE(contents.observations.size() == 1);
+  CHECK_FALSE(contents.observations[0].times.iteration_ms);
+  CHECK(warns(contents, "W07"));
+}
+
+TEST_CASE("a row with drafts but without a draft length keeps its counts") {
+  const auto rows = read_log("gamma,steps,drafted,accepted\n,1000,3000,1500\n,1000,0,0\n").observations;
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].decoding == Decoding::speculative);
+  REQUIRE(rows[0].acceptance);
+  CHECK(rows[0].acceptance->accepted_tokens == 1500);
+  CHECK(rows[1].decoding == Decoding::unknown);
+}
+
+TEST_CASE("of columns with one name the first is read") {
+  const auto rows = read_log("gamma,tpot_ms,gamma\n3,20,5\n").observations;
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].gamma == 3);
+}
+
+TEST_CASE("acceptance at tokens may be numbered from 1, if there are as many as drafts") {
+  const std::string counts = "num_drafts: 100\nnum_draft_tokens: 300\nnum_accepted_tokens: 150\n";
+  const std::string two = "acceptance at token 1: 0.70\nacceptance at token 2: 0.50\n";
+  const auto all = read_log(counts + two + "acceptance at token 3: 0.30\n").observations;
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].acceptance->accepted_at == Counts{70, 50, 30});
+  const LogContents cut = read_log(counts + two);  // whose first is missing
+  CHECK(cut.observations.at(0).acceptance->accepted_at.empty());
+  CHECK(warns(cut, "W18"));
+}
+
+TEST_CASE("columns of positions are read in their order, and none if one before another is missing") {
+  const std::string rule = "\n|---|---|---|---|---|---|---|---|\n| 3 | 100 | 300 | 150 | 90 | ";
+  const std::string front = "| K | steps | drafted | accepted | tok/s | ";
+  const auto reversed = read_log(front + "pos 3 | pos 2 | pos 1 |" + rule + "0.3 | 0.5 | 0.7 |\n").observations;
+  REQUIRE(reversed.size() == 1);
+  CHECK(reversed[0].acceptance->accepted_at == Counts{70, 50, 30});
+  const auto from_zero = read_log(front + "pos 0 | pos 1 | pos 2 |" + rule + "0.7 | 0.5 | 0.3 |\n").observations;
+  CHECK(from_zero.at(0).acceptance->accepted_at == Counts{70, 50, 30});
+  const LogContents gap = read_log(front + "pos 1 | pos 2 | pos 3 |" + rule + "0.7 | - | 0.3 |\n");
+  REQUIRE(gap.observations.size() == 1);
+  CHECK(gap.observations[0].acceptance->accepted_at.empty());
+  CHECK(warns(gap, "W18"));
+}
+
+TEST_CASE("drafts of SGLang's steps beyond any number are none") {
+  const auto windows = [](const std::string& steps, const std::string& interval) {
+    return read_log("server_args=ServerArgs(model_path='m', speculative_num_steps=" + steps +
+                    ", speculative_eagle_topk=1, decode_log_interval=" + interval +
+                    ")\n[2025-09-02 10:00:00] Decode batch. #running-req: 2, #token: 900, accept len: 2.50, "
+                    "gen throughput (token/s): 125.00, \n")
+        .observations;
+  };
+  CHECK_FALSE(windows("2000000000", "9000000000").at(0).gamma);
+  CHECK_FALSE(windows("2000000000", "9000000000").at(0).acceptance->drafted_tokens);
+  CHECK_FALSE(windows("4000", "90000000000000").at(0).acceptance->drafted_tokens);
+  CHECK(windows("4", "10").at(0).acceptance->drafted_tokens == 80);
+}
+
+TEST_CASE("an SGLang server may be adaptive by an option on a line above or below that of its steps") {
+  const auto server = [](const std::string& options) {
+    return "python3 -m sglang.launch_server --model m \\\n  " + options +
+           "\n============ Serving Benchmark Result ============\nBackend:     sglang\nSuccessful requests:     8\n"
+           "Output token throughput (tok/s):         90.0\nAccept length:     2.00\n";
+  };
+  const std::string steps = "--speculative-num-steps 3 \\\n  --speculative-eagle-topk 1";
+  const auto runs = posted_runs(
+      server("--speculative-adaptive \\\n  " + steps) + server(steps) + server(steps + " \\\n  --speculative-adaptive"),
+      "bench-serving");
+  REQUIRE(runs.size() == 3);
+  CHECK_FALSE(runs[0].gamma);
+  CHECK(runs[1].gamma == 3);
+  CHECK_FALSE(runs[2].gamma);
+}
+
+TEST_CASE("pooled counts beyond 2^53 are absent") {
+  constexpr std::int64_t largest = std::int64_t{1} << 53;
+  const auto window = [](std::int64_t steps, std::int64_t drafted) {
+    return Observation{
+        .decoding = Decoding::speculative,
+        .acceptance = logs::AcceptanceCounts{
+            .steps = steps, .drafted_tokens = drafted, .accepted_tokens = 10, .accepted_at = {drafted, 5}}};
+  };
+  const Observation many = logs::pooled(window(100, largest), window(100, 1));
+  REQUIRE(many.acceptance);
+  CHECK(many.acceptance->steps == 200);
+  CHECK(many.acceptance->accepted_tokens == 20);
+  CHECK_FALSE(many.acceptance->drafted_tokens);
+  CHECK(many.acceptance->accepted_at.empty());
+  CHECK_FALSE(logs::pooled(window(largest, 1), window(1, 1)).acceptance);
+  CHECK(logs::pooled(window(largest - 1, 1), window(1, 1)).acceptance->steps == largest);
+}
+
+TEST_CASE("the names of the series of a scrape are bounded") {
+  const auto scrape = [](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) {
+      text += "vllm:spec_decode_num_drafts_total{id=\"" + std::to_string(i) + std::string(100'000, 'a') + "\"} 1.0\n";
+    }
+    return text;
+  };
+  CHECK(problem(scrape(5)).empty());
+  CHECK(problem(scrape(20)).starts_with("some.log:11: too many series"));
+}
+
+TEST_CASE("a number that may begin before what is looked at, and a line that is too long, are no speed") {
+  const auto runs = posted_runs("MTP: " + std::string(80, '1') + " -> 50.0 tok/s\n", "prose");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].times.tpot_ms == near(20.0));
+  const std::string speeds = "baseline: 40.0 tok/s, MTP: 50.0 tok/s\n";
+  CHECK(posted_runs(std::string(10'000, '.') + " " + speeds, "prose").size() == 2);
+  CHECK_FALSE(problem(std::string(20'000, '.') + " " + speeds).empty());
+}
+
+TEST_CASE("an arrow between arms may be any arrow") {
+  for (const std::string arrow : {"->", "\xE2\x86\x92"}) {
+    CAPTURE(arrow);
+    const std::string text = "7B " + arrow + " 7B MTP " + arrow + " 7B MTP: 10.0 " + arrow + " 20.0 t/s\n";
+    CHECK(problem(text).find("10 and 20 tok/s") != std::string::npos);
+  }
+}
+
+}  // namespace foredraft::tests
