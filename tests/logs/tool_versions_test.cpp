@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "logs/observation.hpp"
+#include "tests/logs/logs_testing.hpp"
+
+/// What load generators and local servers print in their versions of autumn 2026, in samples of our own.
+namespace foredraft::tests {
+namespace {
+
+using logs::Decoding;
+using logs::LogContents;
+
+TEST_CASE("llama-sweep-bench adds its memory to each row") {
+  const std::string table =
+      "|    PP |     TG |   N_KV |   T_PP s | S_PP t/s |   T_TG s | S_TG t/s |    RSS HWM | VRAM delta |\n"
+      "|-------|--------|--------|----------|----------|----------|----------|------------|------------|\n"
+      "|  1024 |    256 |      0 |    0.512 |  2000.00 |    6.400 |    40.00 |     2048.5 |    21000.2 |\n"
+      "|  1024 |    256 |   1024 |    0.525 |  1950.48 |    6.656 |    38.46 |     2048.5 |        n/a |\n";
+  const auto runs = posted_runs(table, "llama-tables");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].times.iteration_ms == near(25.0));
+  CHECK(runs[1].times.iteration_ms == near(26.0));
+  CHECK(runs[1].stratum.context_tokens == 1152.0);
+}
+
+TEST_CASE("mlx-vlm counts rounds and drafts accepted beyond the end of an answer") {
+  const std::string answer = R"({"model": "lab/m", "timings": {"prompt_n": 40, "prompt_ms": 200.0, "predicted_n": 111,
+      "predicted_ms": 2220.0, "draft_kind": "mtp", "draft_rounds": 30, "draft_n": 90, "draft_n_accepted": 83}})";
+  const auto answers = posted_runs(answer, "llamacpp-timings");
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].acceptance->steps == 30);
+  CHECK_FALSE(answers[0].acceptance->steps_estimated);
+  CHECK(answers[0].gamma == 3);
+  CHECK(answers[0].times.iteration_ms == near(74.0));
+  const std::string brief = replaced(replaced(answer, "\"predicted_n\": 111", "\"predicted_n\": 2"),
+                                     "\"draft_rounds\": 30, \"draft_n\": 90, \"draft_n_accepted\": 83",
+                                     "\"draft_rounds\": 1, \"draft_n\": 7, \"draft_n_accepted\": 6");
+  CHECK(posted_runs(brief, "llamacpp-timings").at(0).gamma == 7);
+  CHECK(problem(replaced(brief, "\"draft_rounds\": 1, ", "")).find("draft_n_accepted") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace foredraft::tests
