@@ -50,6 +50,8 @@ namespace foredraft::logs {
 [[nodiscard]] JsonFormat llama_batched_bench_format();
 [[nodiscard]] CsvFormat llama_bench_csv_format();
 [[nodiscard]] JsonFormat llama_bench_format();
+[[nodiscard]] CsvFormat llama_benchy_csv_format();
+[[nodiscard]] JsonFormat llama_benchy_format();
 [[nodiscard]] JsonFormat llamacpp_timings_format();
 [[nodiscard]] JsonFormat lmstudio_format();
 [[nodiscard]] JsonFormat ollama_answers_format();

@@ -26,6 +26,31 @@ TEST_CASE("llama-sweep-bench adds its memory to each row") {
   CHECK(runs[1].stratum.context_tokens == 1152.0);
 }
 
+TEST_CASE("llama-benchy's files: throughput of all requests and of each, tests of prompts left out") {
+  const std::string report = sample("llama_benchy.json");
+  const auto runs = posted_runs(report, "llama-benchy");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::unknown);
+  CHECK(runs[0].concurrency == 1.0);
+  CHECK(runs[0].times.tpot_ms == near(1000.0 / 40.0));
+  CHECK(runs[0].times.ttft_ms == 905.0);
+  CHECK(runs[0].stratum.context_tokens == 2112.0);
+  CHECK(runs[1].concurrency == 4.0);
+  CHECK(runs[1].times.output_tokens_per_s == 140.0);
+  CHECK(runs[1].times.tpot_ms == near(1000.0 / 36.0));
+  CHECK(runs[1].stratum.context_tokens == 4096.0 + 2048.0 + 64.0);
+  CHECK(read_log(report).settings.target == "lab/m");
+
+  const auto rows = posted_runs(sample("llama_benchy.csv"), "llama-benchy-csv");
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].times.tpot_ms == near(1000.0 / 40.0));
+  CHECK(rows[1].decoding == Decoding::unknown);
+  CHECK(rows[1].concurrency == 4.0);
+  CHECK(rows[1].times.output_tokens_per_s == 140.0);
+  CHECK(rows[1].times.tpot_ms == near(1000.0 / 36.0));
+  CHECK(rows[1].stratum.output_tokens == 128.0);
+}
+
 TEST_CASE("mlx-vlm counts rounds and drafts accepted beyond the end of an answer") {
   const std::string answer = R"({"model": "lab/m", "timings": {"prompt_n": 40, "prompt_ms": 200.0, "predicted_n": 111,
       "predicted_ms": 2220.0, "draft_kind": "mtp", "draft_rounds": 30, "draft_n": 90, "draft_n_accepted": 83}})";
