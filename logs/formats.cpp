@@ -126,6 +126,8 @@ std::span<const LogFormat> formats() {
        Gives{"yes", "yes", "yes", "tokens", "(yes)"}, speculators_format()},
       {"guidellm", "GuideLLM benchmarks as JSON: load and times, without acceptance", "",
        Gives{"no", "no", "no", "tokens", "yes"}, guidellm_format()},
+      {"guidellm-csv", "GuideLLM benchmarks as CSV: the same as a table", "", Gives{"no", "no", "no", "tokens", "yes"},
+       guidellm_csv_format()},
       {"evalscope", "evalscope perf, benchmark_summary.json: load, times, tokens of an iteration", "",
        Gives{"(yes)", "yes", "no", "iteration, tokens", "yes"}, evalscope_format()},
       {"inferencex", "rows of results of InferenceX (JSON): load and times, without acceptance", "",

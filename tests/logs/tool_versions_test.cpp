@@ -51,6 +51,21 @@ TEST_CASE("llama-benchy's files: throughput of all requests and of each, tests o
   CHECK(rows[1].stratum.output_tokens == 128.0);
 }
 
+TEST_CASE("GuideLLM's CSV: three rows of headings, a row a benchmark") {
+  const auto runs = posted_runs(sample("guidellm.csv"), "guidellm-csv");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::unknown);
+  CHECK(runs[0].concurrency == 1.0);
+  CHECK(runs[0].times.tpot_ms == 19.5);
+  CHECK(runs[0].completed_requests == 30);
+  CHECK(runs[1].concurrency == 8.0);
+  CHECK(runs[1].requests == 7.8);
+  CHECK(runs[1].times.ttft_ms == 64.0);
+  CHECK(runs[1].times.output_tokens_per_s == 305.5);
+  CHECK(runs[1].times.served_requests_per_s == 2.5);
+  CHECK(runs[1].stratum.context_tokens == 262.0);
+}
+
 TEST_CASE("mlx-vlm counts rounds and drafts accepted beyond the end of an answer") {
   const std::string answer = R"({"model": "lab/m", "timings": {"prompt_n": 40, "prompt_ms": 200.0, "predicted_n": 111,
       "predicted_ms": 2220.0, "draft_kind": "mtp", "draft_rounds": 30, "draft_n": 90, "draft_n_accepted": 83}})";
