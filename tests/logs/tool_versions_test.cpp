@@ -66,6 +66,31 @@ TEST_CASE("GuideLLM's CSV: three rows of headings, a row a benchmark") {
   CHECK(runs[1].stratum.context_tokens == 262.0);
 }
 
+TEST_CASE("AIPerf's run tells its acceptance also where its histogram is left out") {
+  const std::string length =
+      R"({"request_throughput": {"unit": "requests/sec", "avg": 2.0}, "request_count": {"unit": "requests", "avg": 40},
+      "spec_decode_overall_draft_acceptance_rate": {"unit": "%", "avg": 56.25},
+      "spec_decode_token_weighted_acceptance_length": {"unit": "ratio", "avg": 3.25}})";
+  const auto runs = posted_runs(length, "aiperf-run");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].acceptance_length == 3.25);
+  CHECK(runs[0].gamma == 4);
+  const std::string totals = replaced(length, R"("spec_decode_overall)",
+                                      R"("total_spec_decode_steps": {"unit": "count", "avg": 400},
+      "total_draft_tokens": {"unit": "tokens", "avg": 1600}, "total_accepted_draft_tokens": {"unit": "tokens", "avg": 900},
+      "spec_decode_overall)");
+  const auto counted = posted_runs(totals, "aiperf-run");
+  REQUIRE(counted.at(0).acceptance);
+  CHECK(counted[0].acceptance->steps == 400);
+  CHECK(counted[0].acceptance->accepted_tokens == 900);
+  CHECK(counted[0].gamma == 4);
+  const std::string drafts = R"("total_draft_tokens": {"avg": 60.0}, "pooled_spec)";
+  const auto pooled = posted_runs(replaced(sample("aiperf_run.json"), R"("pooled_spec)", drafts), "aiperf-run");
+  CHECK(pooled.at(0).gamma == 3);
+  CHECK_FALSE(posted_runs(sample("aiperf_run.json"), "aiperf-run").at(0).gamma);
+}
+
 TEST_CASE("mlx-vlm counts rounds and drafts accepted beyond the end of an answer") {
   const std::string answer = R"({"model": "lab/m", "timings": {"prompt_n": 40, "prompt_ms": 200.0, "predicted_n": 111,
       "predicted_ms": 2220.0, "draft_kind": "mtp", "draft_rounds": 30, "draft_n": 90, "draft_n_accepted": 83}})";
@@ -80,6 +105,16 @@ TEST_CASE("mlx-vlm counts rounds and drafts accepted beyond the end of an answer
                                      "\"draft_rounds\": 1, \"draft_n\": 7, \"draft_n_accepted\": 6");
   CHECK(posted_runs(brief, "llamacpp-timings").at(0).gamma == 7);
   CHECK(problem(replaced(brief, "\"draft_rounds\": 1, ", "")).find("draft_n_accepted") != std::string::npos);
+}
+
+TEST_CASE("the shares of AIPerf's console are positions if all of them are printed") {
+  const std::string console = sample("aiperf_drafts.txt");
+  const auto folded = posted_runs(replaced(console, "3: 25%", ">=3: 25%"), "genai-perf");
+  REQUIRE(folded.size() == 1);
+  CHECK_FALSE(folded[0].acceptance);
+  CHECK(folded[0].acceptance_length == 2.5);
+  const auto uncounted = posted_runs(replaced(console, "Spec Decode Steps", "Spec Decode Pauses"), "genai-perf");
+  CHECK(uncounted.at(0).acceptance_length == 2.5);
 }
 
 }  // namespace
