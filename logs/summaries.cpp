@@ -181,6 +181,7 @@ bool is_inferencex_row(const JsonValue& value) {
   constexpr std::array<const char*, 6> others{"conc", "spec_decoding", "spec_method", "infmax_model_prefix", "isl",
                                               "osl"};
   if (!value.is_object()) return false;
+  if (has_keys(value, {"request_metrics", "conc"})) return true;
   const bool nested = has_keys(value, {"metrics"}) && value.at("metrics").is_object();
   const auto result = keys_of(nested ? value.at("metrics") : value, results);
   return result > 0 && result + keys_of(value, others) >= 2;
@@ -192,18 +193,34 @@ std::optional<double> gpus_of(const JsonFields& row) {
   return set("disagg") || set("is_multinode") ? std::nullopt : row.real("tp");
 }
 
+/// The metrics of a replay of agents; times in seconds, throughput of all GPUs.
+void read_replay(const JsonFields& metrics, StatedRun& run) {
+  const auto mean = [&](const char* group, const char* name, const char* key, double unit) {
+    const auto part = metrics.object(group);
+    const auto value = part ? part->real_in(name, key) : std::nullopt;
+    return value ? std::optional(*value * unit) : std::nullopt;
+  };
+  run.tpot_ms = mean("latency", "tpot", "mean", ms_of_s);
+  run.ttft_ms = mean("latency", "ttft", "mean", ms_of_s);
+  run.prompt_tokens = mean("tokens", "input", "mean", 1.0);
+  run.output_tokens = mean("tokens", "output_actual", "mean", 1.0);
+  run.output_tokens_per_s = mean("throughput", "output", "tokens_per_second", 1.0);
+}
+
 void read_inferencex(const JsonFields& row, LogContents& contents) {
   const JsonFields results = row.has("metrics") ? row.required_object("metrics") : row;
   StatedRun run{.line = row.line()};
   read_stated(row, inferencex_keys, run);
   read_stated(results, inferencex_keys, run);
   if (run.tpot_ms && !results.has("mean_tpot")) warn_of_median("tpot", row.line(), contents);
+  if (const auto replay = row.object("request_metrics")) read_replay(*replay, run);
   const auto gpus = gpus_of(row);
   const auto throughput = results.real("output_tput_per_gpu");
   if (gpus && throughput) run.output_tokens_per_s = *throughput * *gpus;
   const auto method = row.has("spec_decoding") ? row.text("spec_decoding") : row.text("spec_method");
-  Decoding decoding = Decoding::unknown;
-  if (method) decoding = *method == "none" ? Decoding::plain : Decoding::speculative;
+  constexpr std::array<std::string_view, 4> no_methods{"none", "false", "off", ""};
+  const bool plain = method && std::ranges::find(no_methods, *method) != no_methods.end();
+  const Decoding decoding = plain ? Decoding::plain : method ? Decoding::speculative : Decoding::unknown;
   note(contents.settings.target, row.text("model"));
   Observation observation = observation_of(run, decoding, contents);
   if (decoding == Decoding::speculative) observation.drafter = method;
@@ -377,7 +394,8 @@ LineFormat evalscope_console_format() {
 }
 
 JsonFormat inferencex_format() {
-  return {"(?:mean|median)_tpot|tput_per_gpu|mean_intvty", of_first<is_inferencex_row>, of_each<read_inferencex>, true};
+  return {"(?:mean|median)_tpot|tput_per_gpu|mean_intvty|request_metrics", of_first<is_inferencex_row>,
+          of_each<read_inferencex>, true};
 }
 
 LineFormat lmstudio_chat_format() { return lines_of<LmStudioChatReader>(R"(\d tok/sec\W+[\d,]+ tokens)"); }

@@ -66,6 +66,23 @@ TEST_CASE("GuideLLM's CSV: three rows of headings, a row a benchmark") {
   CHECK(runs[1].stratum.context_tokens == 262.0);
 }
 
+TEST_CASE("InferenceX: replays of agents, and a method that says there is none") {
+  const std::string replay =
+      R"({"conc": 8, "model": "lab/m", "spec_decoding": "mtp", "tp": 8, "request_metrics": {
+      "latency": {"ttft": {"mean": 1.5}, "tpot": {"mean": 0.012}},
+      "tokens": {"input": {"mean": 4000.0}, "output_actual": {"mean": 500.0}},
+      "throughput": {"output": {"tokens_per_second": 600.0}}}})";
+  const auto runs = posted_runs(replay, "inferencex");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].concurrency == 8.0);
+  CHECK(runs[0].times.tpot_ms == near(12.0));
+  CHECK(runs[0].times.ttft_ms == near(1500.0));
+  CHECK(runs[0].times.output_tokens_per_s == 600.0);
+  CHECK(runs[0].stratum.context_tokens == 4250.0);
+  CHECK(posted_runs(replaced(replay, "mtp", "false"), "inferencex").at(0).decoding == Decoding::plain);
+}
+
 TEST_CASE("AIPerf's run tells its acceptance also where its histogram is left out") {
   const std::string length =
       R"({"request_throughput": {"unit": "requests/sec", "avg": 2.0}, "request_count": {"unit": "requests", "avg": 40},
