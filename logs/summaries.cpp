@@ -228,9 +228,10 @@ void read_inferencex(const JsonFields& row, LogContents& contents) {
 }
 
 // ---- LM Studio's REST API: answers with their `stats`, of llama.cpp or MLX; the drafts are counted there or in
-// `usage`. An answer without them is one without speculation, unless it is of v1 of the API.
+// `usage`. An answer without them is one without speculation, unless it is of v1 of the API. Its SDK and its log spell
+// the keys otherwise.
 
-constexpr std::array<StatedKey, 13> lmstudio_keys{{
+constexpr std::array<StatedKey, 20> lmstudio_keys{{
     {"tokens_per_second", &StatedRun::request_tokens_per_s},
     {"time_to_first_token", &StatedRun::ttft_ms, ms_of_s},
     {"time_to_first_token_seconds", &StatedRun::ttft_ms, ms_of_s},
@@ -244,11 +245,18 @@ constexpr std::array<StatedKey, 13> lmstudio_keys{{
     {"accepted_draft_tokens_count", &StatedRun::accepted},
     {"generation_time", &StatedRun::duration_s},
     {"total_time_seconds", &StatedRun::duration_s},
+    {"tokensPerSecond", &StatedRun::request_tokens_per_s},
+    {"timeToFirstTokenSec", &StatedRun::ttft_ms, ms_of_s},
+    {"promptTokensCount", &StatedRun::prompt_tokens},
+    {"predictedTokensCount", &StatedRun::output_tokens},
+    {"totalDraftTokensCount", &StatedRun::drafted},
+    {"acceptedDraftTokensCount", &StatedRun::accepted},
+    {"totalTimeSec", &StatedRun::duration_s},
 }};
 
 bool claims_lmstudio(const JsonValue& value) {
-  constexpr std::array<const char*, 3> own{"tokens_per_second", "total_draft_tokens_count",
-                                           "accepted_draft_tokens_count"};
+  constexpr std::array<const char*, 5> own{"tokens_per_second", "total_draft_tokens_count",
+                                           "accepted_draft_tokens_count", "tokensPerSecond", "totalDraftTokensCount"};
   const auto holds = [&](const char* part) { return has_keys(value, {part}) ? keys_of(value.at(part), own) : 0; };
   return holds("stats") + holds("usage") > 0 && has_keys(value, {"stats"});
 }
@@ -278,7 +286,7 @@ void read_lmstudio(const JsonFields& answer, LogContents& contents) {
     if (const auto fields = answer.object(part)) read_stated(*fields, lmstudio_keys, run);
   }
   const auto stats = answer.object("stats");
-  note(contents.settings.target, answer.text("model"));
+  note(contents.settings.target, answer.text(answer.has("modelIdentifier") ? "modelIdentifier" : "model"));
   if (stats) note(contents.settings.draft, stats->text("draft_model"));
   Observation request = answer_with_drafts(run, "accepted_draft_tokens_count", contents);
   request.stratum.request = answer.text("id");
@@ -403,7 +411,8 @@ LineFormat lmstudio_chat_format() { return lines_of<LmStudioChatReader>(R"(\d to
 JsonFormat tabby_format() { return {"completion_tokens_per_sec", claims_tabby, of_object<read_tabby>, true}; }
 
 JsonFormat lmstudio_format() {
-  return {"tokens_per_second|draft_tokens_count", claims_lmstudio, of_object<read_lmstudio>, true};
+  return {"tokens_per_second|draft_tokens_count|tokensPerSecond|DraftTokensCount", claims_lmstudio,
+          of_object<read_lmstudio>, true};
 }
 
 }  // namespace foredraft::logs

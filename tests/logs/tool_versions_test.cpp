@@ -108,6 +108,33 @@ TEST_CASE("AIPerf's run tells its acceptance also where its histogram is left ou
   CHECK_FALSE(posted_runs(sample("aiperf_run.json"), "aiperf-run").at(0).gamma);
 }
 
+TEST_CASE("LM Studio's SDK and its log spell the keys of an answer otherwise") {
+  const std::string event = R"({"timestamp": 1790000000000, "data": {"type": "llm.prediction.output",
+      "modelIdentifier": "lab-model", "output": "4.", "stats": {"stopReason": "eosFound", "tokensPerSecond": 50.0,
+      "timeToFirstTokenSec": 0.25, "promptTokensCount": 40, "predictedTokensCount": 250,
+      "totalDraftTokensCount": 300, "acceptedDraftTokensCount": 150}}})";
+  const auto answers = posted_runs(event, "lmstudio");
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].decoding == Decoding::speculative);
+  CHECK(answers[0].acceptance->steps == 100);
+  CHECK(answers[0].acceptance->drafted_tokens == 300);
+  CHECK(answers[0].times.tpot_ms == near(20.0));
+  CHECK(answers[0].times.ttft_ms == near(250.0));
+  CHECK(read_log(event).settings.target == "lab-model");
+
+  const std::string text =
+      "type: llm.prediction.output\nmodelIdentifier: lab-model\noutput:\n4.\nstopReason: eosFound\n"
+      "tokensPerSecond: 50.0\ntimeToFirstTokenSec: 0.25\npromptTokensCount: 40\npredictedTokensCount: 250\n"
+      "totalDraftTokensCount: 300\nacceptedDraftTokensCount: 150\n";
+  const auto printed = posted_runs(text + text, "local-prompts");
+  REQUIRE(printed.size() == 2);
+  CHECK(printed[0].decoding == Decoding::speculative);
+  CHECK(printed[0].acceptance->steps == 100);
+  CHECK(printed[0].times.tpot_ms == near(20.0));
+  CHECK(printed[0].times.ttft_ms == near(250.0));
+  CHECK(printed[0].stratum.context_tokens == 165.0);
+}
+
 TEST_CASE("mlx-vlm counts rounds and drafts accepted beyond the end of an answer") {
   const std::string answer = R"({"model": "lab/m", "timings": {"prompt_n": 40, "prompt_ms": 200.0, "predicted_n": 111,
       "predicted_ms": 2220.0, "draft_kind": "mtp", "draft_rounds": 30, "draft_n": 90, "draft_n_accepted": 83}})";
