@@ -151,6 +151,48 @@ TEST_CASE("mlx-vlm counts rounds and drafts accepted beyond the end of an answer
   CHECK(problem(replaced(brief, "\"draft_rounds\": 1, ", "")).find("draft_n_accepted") != std::string::npos);
 }
 
+TEST_CASE("LMDeploy's engine line and its counters of drafts") {
+  const auto line = [](const std::string& seconds, const std::string& end) {
+    return "[2026-10-02 10:00:" + seconds + " Engine 000] Avg thr (in/out): 64.0 / 280.0 tokens/s, Server " +
+           "(succeeded/failed/routed/waiting): 8 / 0 / 4 / 0, Engine (running/waiting): 4 / 0, KV cache: 12.3%, " +
+           end + "\n";
+  };
+  const std::string drafts =
+      "SpecDecoding metrics: Draft acceptance rate: 60.00%, Mean acceptance length: 2.80, Accepted: 1800 tokens, "
+      "Drafted: 3000 tokens, Per-position acceptance rate: 0.800, 0.600, 0.400";
+  const auto windows = posted_runs(line("00", drafts) + line("10", drafts), "vllm");
+  REQUIRE(windows.size() == 2);
+  CHECK(windows[0].gamma == 3);
+  CHECK(windows[0].requests == 4.0);
+  CHECK(windows[0].times.output_tokens_per_s == 280.0);
+  CHECK(windows[0].times.prompt_tokens_per_s == 64.0);
+  CHECK(windows[0].times.iteration_ms == near(40.0));
+  const auto plain = posted_runs(line("00", "") + line("10", ""), "vllm");
+  REQUIRE(plain.size() == 2);
+  CHECK(plain[0].decoding == Decoding::plain);
+  CHECK(plain[0].times.iteration_ms == near(4000.0 / 280.0));
+
+  const LogContents counters = read_log(
+      "lmdeploy:spec_decode_num_drafts_total{engine=\"0\"} 1000.0\n"
+      "lmdeploy:spec_decode_num_draft_tokens_total{engine=\"0\"} 3000.0\n"
+      "lmdeploy:spec_decode_num_accepted_tokens_total{engine=\"0\"} 1800.0\n");
+  CHECK(counters.engine == "lmdeploy");
+  CHECK(counters.observations.at(0).acceptance->steps == 1000);
+  CHECK(counters.observations[0].gamma == 3);
+}
+
+TEST_CASE("windows of a diffusion model are no decode steps") {
+  const std::string engine =
+      "INFO 10-02 10:00:00 [loggers.py:259] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation "
+      "throughput: 320.0 tokens/s, Running: 4 reqs, Waiting: 0 reqs, GPU KV cache usage: 1.0%\n";
+  const std::string metrics =
+      "INFO 10-02 10:00:00 [metrics.py:101] DiffusionDecoding metrics: Committed token throughput: 320.00 tokens/s, "
+      "Mean denoising steps per canvas: 10.00, Mean tokens committed per denoising step: 3.20, Committed: 3200 "
+      "tokens, Denoising steps: 1000, Canvas positions evaluated: 32000\n";
+  CHECK(posted_runs(engine + metrics, "vllm").at(0).decoding == Decoding::unknown);
+  CHECK(posted_runs(engine, "vllm").at(0).decoding == Decoding::plain);
+}
+
 TEST_CASE("the shares of AIPerf's console are positions if all of them are printed") {
   const std::string console = sample("aiperf_drafts.txt");
   const auto folded = posted_runs(replaced(console, "3: 25%", ">=3: 25%"), "genai-perf");
