@@ -203,5 +203,15 @@ TEST_CASE("the shares of AIPerf's console are positions if all of them are print
   CHECK(uncounted.at(0).acceptance_length == 2.5);
 }
 
+TEST_CASE("the histogram of DFlash's benchmark tells its draft length") {
+  const std::string console =
+      "Decoding speedup: 2.40\nAverage Acceptance length: 2.80\n"
+      "Acceptance length histogram: ['0.0%', '20.0%', '20.0%', '20.0%', '40.0%']\n";
+  const auto runs = posted_runs(console, "key-values");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].acceptance_length == 2.8);
+  CHECK(runs[0].gamma == 3);
+}
+
 }  // namespace
 }  // namespace foredraft::tests
