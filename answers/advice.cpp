@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "analytic/cost/iteration_cost.hpp"
 #include "answers/advice_steps.hpp"
@@ -14,7 +15,8 @@
 namespace foredraft::answers {
 namespace {
 
-/// Takes format, engine, version and settings from the first log that states them, in the order of the file names.
+/// Takes format, engine, version and settings from the first log that states them, in the order of the file names, and
+/// the warnings of all logs.
 void add_sources(const AdviceQuestion& question, Advice& advice) {
   for (const auto* logs : {&question.logs, &question.plain}) {
     std::vector<const logs::ObservedLog*> files;
@@ -39,7 +41,7 @@ void add_sources(const AdviceQuestion& question, Advice& advice) {
   }
 }
 
-/// Adds W11 and W17, which depend on all logs together.
+/// Adds W11 for few steps per window, and W17 for acceptance that no single text explains.
 void add_acceptance_warnings(Advice& advice) {
   std::size_t windows = 0;
   std::size_t tiny_windows = 0;
@@ -57,12 +59,15 @@ void add_acceptance_warnings(Advice& advice) {
   }
 }
 
-/// Adds W17 if runs of one draft length contradict each other.
+/// Adds W17 if runs of one setting at one load contradict each other.
 void add_contradictions(Advice& advice) {
-  std::set<std::optional<std::int64_t>> gammas;
+  std::set<std::pair<RunLoad, RunSetting>> seen;
   bool contradict = false;
   for (const RunEstimates& one : advice.runs) {
-    if (!one.run.setting.file.empty() && !gammas.insert(one.run.setting.gamma).second) contradict = true;
+    RunSetting setting = one.run.setting;
+    if (setting.file.empty()) continue;
+    setting.file.clear();
+    contradict = !seen.emplace(one.run.load, setting).second || contradict;
   }
   if (!contradict || advice.warns("W17")) return;
   advice.warnings.push_back({"W17", 0, "runs of one setting contradict each other: each has its own row"});

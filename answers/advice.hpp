@@ -24,7 +24,7 @@
 /// identified.
 namespace foredraft::answers {
 
-/// Predicted times of one iteration, in ms.
+/// Predicted times of one iteration and of a decode step (`plain`), in ms.
 struct PredictedTime {
   double batch = 1.0;
   std::int64_t gamma = 1;
@@ -34,7 +34,7 @@ struct PredictedTime {
 /// Predicted iteration times. Advice takes from them how times grow with gamma; logged times give their level.
 struct PredictedTimes {
   std::string evidence = {};  ///< "operators", "data sheet", "a profile of our kernels", ...
-  double error = 0.0;  ///< relative standard deviation of the ratio of two times with a factor of two or more in tokens
+  double error = 0.0;  ///< relative standard deviation of the ratio of two times if tokens differ by a factor >= 2
   std::vector<PredictedTime> times = {};
 };
 
@@ -43,7 +43,7 @@ struct PredictedTimes {
 
 struct AdviceQuestion {
   std::vector<logs::ObservedLog> logs;
-  std::vector<logs::ObservedLog> plain = {};
+  std::vector<logs::ObservedLog> plain = {};  ///< without speculation
   std::optional<PredictedTimes> predicted = {};
   std::optional<GpuPrice> gpu_price = {};  ///< to state the cost of tokens
 };
@@ -54,12 +54,12 @@ struct SpeedupRow {
   /// bounded: at least a decode step.
   enum class Time { logged, interpolated, predicted, extrapolated, bounded };
   std::size_t curve;   ///< index in Advice::curves
-  std::int64_t gamma;  ///< 0 for an engine that varies it itself
+  std::int64_t gamma;  ///< the maximum if the engine varies it; 0: not logged
   Time time;
-  double value;                ///< NaN if bounded: only `high` is known
+  double value;                ///< as measured, else the median; NaN if bounded: only `high` is known
   double low, high;            ///< 95 %; NaN: unknown error
   double p_best = 0.0;         ///< probability of being the best candidate at this load, K = 0 included
-  double expected_loss = 0.0;  ///< expected fraction of the best speedup lost; this and p_best are NaN if no candidate
+  double expected_loss = 0.0;  ///< expected fraction of the best speedup lost; NaN, as p_best, if not a candidate
   bool chosen = false;         ///< the choice at this load, regardless of that for all loads
 };
 
@@ -67,8 +67,8 @@ struct SpeedupRow {
 struct LoggedRun {
   std::size_t run;    ///< index in Advice::runs
   std::size_t curve;  ///< index in Advice::curves
-  /// Over the run without speculation: ratio of times per token, or of output tokens/s if the server does not keep up
-  /// with a stated request rate. Empty: unknown.
+  /// Over the run without speculation: ratio of TPOT, or of output tokens/s if one server does not keep up with a
+  /// stated request rate or neither run has a TPOT. Empty: unknown.
   std::optional<analytic::ClusteredEstimate> speedup = {};
   std::optional<analytic::ClusteredEstimate> relative = {};  ///< the same over the first logged run of the load
 };
@@ -78,19 +78,19 @@ struct LoadAdvice {
   RunLoad load = {};
   std::string name = {};  ///< from load_text
   std::optional<double> requests = {}, context_tokens = {};
-  std::vector<LoggedRun> logged = {};     ///< by setting
-  std::optional<std::size_t> plain = {};  ///< index in Advice::runs
-  std::string arms_differ = {};           ///< why the run without speculation is not comparable
+  std::vector<LoggedRun> logged = {};     ///< in the order of Advice::runs
+  std::optional<std::size_t> plain = {};  ///< index in Advice::runs; empty: none is comparable
+  std::string arms_differ = {};           ///< why no run without speculation is comparable; else empty
   bool by_capacity = false;  ///< the server does not keep up with a stated rate: speedups are those of output tokens/s
   std::vector<SpeedupRow> by_gamma = {};  ///< by curve and gamma
-  double share = 0.0;                     ///< fraction of all generated tokens
+  double share = 0.0;                     ///< fraction of the tokens that all loads generated
   std::size_t main = 0;  ///< index in `logged`: the recommended setting if logged here, else the fastest
-  std::optional<std::int64_t> gamma = {};  ///< of `main`
+  std::optional<std::int64_t> gamma = {};  ///< of `main`; empty: adaptive or not logged
   std::optional<Estimate> tokens = {};     ///< per iteration of `main`
   std::optional<Estimate> iteration_ms = {},
                           plain_ms = {};             ///< of `main`, and TPOT without speculation; errors may be assumed
-  std::optional<analytic::SpeedupChain> chain = {};  ///< of `main`; empty: times of an arm are missing
-  std::optional<double> prompt_share = {};
+  std::optional<analytic::SpeedupChain> chain = {};  ///< of `main`; empty: a time is missing or not comparable
+  std::optional<double> prompt_share = {};           ///< prompt tokens divided by all tokens, of `main`
   std::optional<analytic::PrefillTime> prefill = {};  ///< if windows determine the cost of prompt tokens
   double at_most = 0.0;                               ///< upper bound of the speedup at any draft length; NaN: unknown
 
@@ -117,17 +117,17 @@ struct RequestSpread {
 // ---- The answer
 
 struct Recommendation {
-  std::int64_t gamma;  ///< 0: no speculation, or an engine that varies the draft length (adaptive)
+  std::int64_t gamma;  ///< 0: no speculation; the maximum if adaptive
   bool adaptive = false;
   std::string drafter = {};               ///< if several were logged
-  std::vector<GammaRange> schedule = {};  ///< empty unless it beats one gamma by more than its cost
+  std::vector<GammaRange> schedule = {};  ///< empty unless it beats one gamma by more than its cost at some load
   double value, low, high;                ///< speedup over all loads; NaN: unknown
   double p_best, expected_loss;
-  std::vector<std::int64_t> ties;  ///< draft lengths of nearly the same expected loss, including gamma
-  bool over_plain = true;          ///< false: the best logged one, without a run without speculation
+  std::vector<std::int64_t> ties;  ///< draft lengths whose expected loss is within equal_loss of the least
+  bool over_plain = true;          ///< false: the best logged setting; no run without speculation is comparable
 };
 
-/// Why no acceptance could be estimated.
+/// No acceptance was logged, or that of no block size could be fitted.
 struct NoAcceptance {};
 
 /// Acceptance of one drafter as a function of the draft length, from all of its runs.
@@ -135,7 +135,7 @@ struct AcceptanceCurve {
   std::string name = {};    ///< drafter, and what distinguishes it from others; empty: not logged
   RunSetting setting = {};  ///< of its runs; gamma empty
   std::variant<NoAcceptance, analytic::FitProblem, analytic::AcceptanceFit> acceptance = NoAcceptance{};
-  std::vector<analytic::TokensAtGamma> by_gamma = {};  ///< gamma = 1, ..., 12 or more, if identified
+  std::vector<analytic::TokensAtGamma> by_gamma = {};  ///< gamma = 1 to 12 or the longest logged; empty or NaN: unknown
 
   [[nodiscard]] const analytic::AcceptanceFit* fit() const { return std::get_if<analytic::AcceptanceFit>(&acceptance); }
   /// nullptr if not in by_gamma.
@@ -148,7 +148,7 @@ struct Advice {
   std::vector<RunEstimates> runs;
   std::vector<AcceptanceCurve> curves;
   std::size_t main_curve = 0;                       ///< of the recommendation, else of the most steps or tokens
-  std::optional<std::int64_t> gamma_observed = {};  ///< gamma of the most verification steps, then the smallest
+  std::optional<std::int64_t> gamma_observed = {};  ///< of main_curve, with the most steps; empty if adaptive
   std::optional<double> verification_steps = {};    ///< counted; empty: only acceptance lengths were logged
   std::optional<Estimate> tokens_observed = {};     ///< at gamma_observed
   std::optional<RequestSpread> spread = {};         ///< at gamma_observed, as the strata
@@ -159,8 +159,9 @@ struct Advice {
   std::string action;    ///< the first sentence: what to do
   std::string cause;     ///< one sentence; empty: none was found
   std::string why_not;   ///< without a recommendation: why, and the cheapest measurement that would give one
-  std::string next;      ///< next step; why_not if there is no recommendation; empty: none
+  std::string next;      ///< next step; empty: none
   std::string evidence;  ///< the class of evidence and its known error
+  /// Every measured speedup differs from 1 (99.9 %), and the choice was logged or its interval lies above 1.
   bool sign_certain = false;
   std::optional<GpuPrice> gpu_price = {};  ///< of the question
   std::vector<logs::LogWarning> warnings = {};
@@ -172,7 +173,7 @@ struct Advice {
   [[nodiscard]] const analytic::FitProblem* problem() const;
   /// Whether the data permit any conclusion: an acceptance, or the speeds of two settings.
   [[nodiscard]] bool concludes() const;
-  /// The loads with a measured speedup.
+  /// The loads whose main run has a measured speedup.
   [[nodiscard]] std::vector<const LoadAdvice*> compared() const;
   [[nodiscard]] bool warns(std::string_view code) const;
 };
@@ -186,7 +187,7 @@ inline constexpr std::int64_t longest_advised = 12;
 
 [[nodiscard]] Advice advise(const AdviceQuestion& question);
 
-/// Schema foredraft.advise/1: docs/schemas/advise.schema.json.
+/// Schema foredraft.advise/1: docs/schemas/advise.schema.json. `engine_version`: as in settings_question().
 [[nodiscard]] nlohmann::ordered_json to_json(const Advice& advice, std::string_view engine_version);
 
 /// "1.23x +- 0.04": 95 %, half width rounded up. Without "+-" if the error is unknown.

@@ -21,7 +21,7 @@ const Run& main_run(const LoadAdvice& load, const Advice& advice) {
 /// Time of an iteration in decode steps.
 double iteration_cost(const LoadAdvice& load) { return load.iteration_ms->mean / load.plain_ms->mean; }
 
-/// Fraction of steps that accept the first draft, if that is very low; nullopt otherwise.
+/// Fraction of steps that accept the first draft, if that is below 5 %; nullopt otherwise.
 std::optional<double> dead_first_position(const Advice& advice) {
   constexpr double hardly = 0.05;
   if (advice.fit() == nullptr) return std::nullopt;
@@ -36,9 +36,8 @@ std::optional<double> dead_first_position(const Advice& advice) {
 
 std::string setting_name(const LoggedRun& logged, const Advice& advice) {
   const RunSetting& setting = advice.runs[logged.run].run.setting;
-  const std::string length = setting.adaptive ? fmt::format("adaptive drafts up to K = {}", setting.gamma.value_or(0))
-                             : setting.gamma  ? fmt::format("K = {}", *setting.gamma)
-                                              : std::string("the logged setting");
+  std::string length = setting.adaptive ? "adaptive K" : setting.gamma ? "K = " : "the logged setting";
+  if (setting.gamma) length += fmt::format("{}{}", setting.adaptive ? " up to " : "", *setting.gamma);
   const std::string& drafter = advice.curves[logged.curve].name;
   return advice.curves.size() > 1 && !drafter.empty() ? fmt::format("{} at {}", drafter, length) : length;
 }
@@ -91,7 +90,7 @@ namespace {
 
 constexpr std::size_t enough_windows = 5;
 
-/// The most windows or requests of a run with speculation.
+/// Maximum number of windows or requests of a run with speculation.
 std::size_t most_windows(const Advice& advice) {
   std::size_t most = 0;
   for (const RunEstimates& one : advice.runs) {
@@ -137,8 +136,8 @@ std::optional<double> iteration_cost(const LoggedRun& logged, const LoadAdvice& 
   return iteration->value / load.plain_ms->mean;
 }
 
-/// For the best setting at the largest load, else for another setting that was logged at both loads, since draft
-/// lengths must not be mixed. nullopt: none was.
+/// Of the main setting of the largest load, else of another one that was logged at both loads: costs of different draft
+/// lengths are not comparable. nullopt: no setting was.
 std::optional<CostByLoad> cost_by_load(const std::vector<const LoadAdvice*>& loads, const Advice& advice) {
   if (loads.size() < 2) return std::nullopt;
   const LoadAdvice& smallest = *loads.front();
@@ -270,7 +269,7 @@ std::string drafter_fault_text(const Advice& advice) {
       position, conditionals(*advice.fit()), position - 1);
 }
 
-/// States that times per token are not comparable if the server does not keep up with the request rate.
+/// TPOT and TTFT of both arms at an overloaded server, where TPOT is not comparable.
 std::string overload_text(const LoadAdvice& load, const Advice& advice) {
   constexpr double ms_per_s = 1e3;
   const RunEstimates& plain = advice.runs[*load.plain];
@@ -326,6 +325,7 @@ std::string cause_of(const Advice& advice) {
   }
   return factor_text(advice, last);
 }
+
 void add_word_warnings(Advice& advice) {
   const auto warn = [&](std::string_view code, std::string message) {
     if (!advice.warns(code)) advice.warnings.push_back({std::string(code), 0, std::move(message)});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -18,7 +19,7 @@ using Time = SpeedupRow::Time;
 
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
-/// Whether an error of the speedup of this run is assumed.
+/// Whether the error of the speedup of an option is known: its own if it was logged, else those of all logged runs.
 bool error_is_known(const LoadAdvice& load, const Option& option, const Advice& advice) {
   for (const LoggedRun& logged : load.logged) {
     if (option_of(logged, advice) == option && logged.speedup) return !is_assumed(*logged.speedup);
@@ -111,11 +112,10 @@ void add_bounded(LoadAdvice& load, const Advice& advice) {
   std::ranges::stable_sort(load.by_gamma, {}, [](const SpeedupRow& row) { return std::tuple(row.curve, row.gamma); });
 }
 
-/// Upper bound of the speedup of any draft length at a load: an iteration takes at least a decode step, and with longer
-/// drafts than the longest logged one at least as long as that. NaN: unknown.
+/// Upper bound of the speedup of any draft length at a load: an iteration takes at least a decode step, and one with
+/// longer drafts than a logged one at least as long as that one. NaN: unknown.
 double at_most(const LoadAdvice& load, const Advice& advice) {
-  double maximum = not_known;
-  const auto raise = [&](double to) { maximum = std::isnan(maximum) ? to : std::max(maximum, to); };
+  std::map<Option, double> bounds;  // the least that follows from any logged run
   for (const LoggedRun& logged : load.logged) {
     const Option option = option_of(logged, advice);
     const auto& by_gamma = advice.curves[option.curve].by_gamma;
@@ -128,14 +128,18 @@ double at_most(const LoadAdvice& load, const Advice& advice) {
       });
     };
     for (const analytic::TokensAtGamma& at : by_gamma) {
+      double most = std::isfinite(at.value) ? at.value : at.high;
       if (const auto row = row_at(at.gamma); row != load.by_gamma.end()) {
-        raise(row->value);
-        continue;
+        most = row->value;
+      } else if (at.gamma > option.gamma) {
+        most = std::min(most, most / own->value * logged.speedup->value);
       }
-      const double most = std::isfinite(at.value) ? at.value : at.high;
-      raise(at.gamma > option.gamma ? std::min(most, most / own->value * logged.speedup->value) : most);
+      const auto [known_bound, added] = bounds.emplace(Option{option.curve, at.gamma, false}, most);
+      if (!added) known_bound->second = std::min(known_bound->second, most);
     }
   }
+  double maximum = not_known;
+  for (const auto& [at, bound] : bounds) maximum = std::fmax(maximum, bound);
   return maximum;
 }
 
@@ -186,7 +190,7 @@ LoggedTraffic traffic_of(const Advice& advice, const std::vector<LoadOptions>& b
     traffic.options.push_back(&options);
     traffic.shares.push_back(advice.loads[i].share);
   }
-  // Shares of tokens become shares of time if the time without speculation is known: tokens take longer at slow loads.
+  // Shares of tokens become shares of time if the TPOT without speculation is known at all of these loads.
   const auto plain_ms = [&](std::size_t load) {
     const auto& plain = advice.loads[load].plain;
     return plain ? advice.runs[*plain].estimate("tpot_ms") : nullptr;
@@ -197,7 +201,7 @@ LoggedTraffic traffic_of(const Advice& advice, const std::vector<LoadOptions>& b
   return traffic;
 }
 
-/// With a single load, the values of its row.
+/// With a single load, takes the values of its row. With several, removes the interval if an error is assumed.
 void take_row(const LoggedTraffic& traffic, const Advice& advice, Recommendation& use) {
   for (const std::size_t i : traffic.loads) {
     if (traffic.loads.size() > 1) {
@@ -229,7 +233,7 @@ void choose(const LoggedTraffic& traffic, Advice& advice) {
                      .high = loss.ci95.high,
                      .p_best = loss.p_best,
                      .expected_loss = loss.expected_loss,
-                     .ties = {},
+                     .ties = {chosen.gamma},
                      .over_plain = traffic.over_plain};
   if (!is_off(chosen)) advice.main_curve = chosen.curve;
   for (const std::size_t tie : least.ties) {

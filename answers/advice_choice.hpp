@@ -21,7 +21,7 @@ using Draws = std::vector<double>;
 /// A setting to choose from.
 struct Option {
   std::size_t curve;
-  std::int64_t gamma;  ///< 0: no speculation, or a draft length that varies or was not logged
+  std::int64_t gamma;  ///< the maximum if adaptive; 0: no speculation, or not logged
   bool adaptive;
   auto operator<=>(const Option&) const = default;
 };
@@ -65,14 +65,14 @@ struct Losses {
 
 /// The loads that one choice is made for.
 struct LoggedTraffic {
-  std::vector<std::size_t> loads;  ///< those with a speedup over no speculation, else all
+  std::vector<std::size_t> loads;  ///< with a speedup over no speculation; if none has one, with several options
   std::vector<const Options*> options;
   std::vector<double> shares;  ///< of the time without speculation, else of the generated tokens
   bool over_plain;
 };
 
-/// The best draft lengths of the main curve by load, if the gain exceeds the cost of a schedule at every load; else
-/// empty. `fixed`: the setting for all loads.
+/// The best draft lengths of the main curve by load, if the gain over `fixed`, the setting for all loads, exceeds the
+/// cost of a schedule at some load; else empty.
 [[nodiscard]] std::vector<GammaRange> paying_schedule(const LoggedTraffic& traffic, const Option& fixed,
                                                       const Advice& advice);
 

@@ -21,7 +21,7 @@
 namespace foredraft::answers {
 namespace {
 
-/// Counts that stand for printed acceptance lengths of one draft length, which come without counts: as many steps as
+/// Counts in place of printed acceptance lengths of one draft length, which come without counts: with as many steps as
 /// give the assumed error.
 analytic::AcceptanceCluster counts_of_printed(std::int64_t gamma, const std::vector<double>& lengths) {
   double length = 0.0;
@@ -40,7 +40,7 @@ bool drafts_blocks(std::string_view drafter) {
   return named("dflash") || named("block") || named("diffusion");
 }
 
-/// Tokens per iteration at a block size that was not logged, which may be any number.
+/// Tokens per iteration at a block size that was not logged: anything from 1 to gamma + 1.
 analytic::TokensAtGamma unknown_tokens(std::int64_t gamma) {
   return {.gamma = gamma,
           .value = std::numeric_limits<double>::quiet_NaN(),
@@ -68,7 +68,7 @@ CurveCounts counts_of(const std::vector<const Run*>& runs) {
     const auto& gamma = run->setting.gamma;
     if (gamma.value_or(0) < 1 || *gamma > analytic::max_observed_gamma) continue;
     counts.gammas.insert(*gamma);
-    // A part with a weight has counted steps, even if none of them drafted: its length was not printed.
+    // A part with a weight above 1 has counted steps, even if none of them drafted: its length was not printed.
     const bool weighted = std::ranges::any_of(run->parts, [](const RunPart& part) { return part.weight > 1.0; });
     const bool counted = !run->clusters.empty() || run->steps > 0.0 || weighted;
     if (!counted && run->tokens) printed[*gamma].push_back(run->tokens->mean);

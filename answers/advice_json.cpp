@@ -22,7 +22,7 @@ ordered_json mean_json(const std::optional<Estimate>& estimate) {
   return estimate ? finite_json(estimate->mean) : ordered_json(nullptr);
 }
 
-/// Null if the error is unknown.
+/// Null if the value or its error is unknown.
 ordered_json ci95_json(const std::optional<Estimate>& estimate) {
   const bool known = estimate && std::isfinite(estimate->standard_error);
   return known ? interval_json(normal_interval(*estimate)) : ordered_json(nullptr);
@@ -164,7 +164,7 @@ ordered_json runs_json(const LoadAdvice& load, const Advice& advice) {
   return rows;
 }
 
-/// The row of the choice at this load, or the row with the minimum expected loss if the choice is no speculation.
+/// The row of the choice at this load, else (no speculation) the row with the minimum expected loss.
 ordered_json best_json(const LoadAdvice& load) {
   const SpeedupRow* best = nullptr;
   double least = std::numeric_limits<double>::infinity();

@@ -43,7 +43,7 @@ PlainRun plain_run_for(const Run& run, const std::vector<RunEstimates>& runs) {
   return found;
 }
 
-/// For the chain of factors: with assumed errors.
+/// For the chain of factors: with the assumed error where none is known.
 Estimate estimate_of(const analytic::ClusteredEstimate& estimate) {
   return {estimate.value, analytic::uncertainty_of(estimate).standard_error};
 }
@@ -76,7 +76,7 @@ void split_by(const PredictedTimes& predicted, double batch, std::int64_t gamma,
   }
 }
 
-/// Indices of the speculative runs by load. If any run has times, those without are left out.
+/// Indices of the speculative runs by load. If any has times, those without are left out.
 std::map<RunLoad, std::vector<std::size_t>> runs_by_load(const std::vector<RunEstimates>& runs) {
   const auto speculates = [](const RunEstimates& one) { return !one.run.is_plain(); };
   const bool timed =
@@ -133,13 +133,14 @@ LoadAdvice load_of(const RunLoad& of, const std::vector<std::size_t>& runs, cons
   return load;
 }
 
-/// W16: an iteration with a longer draft takes less time, beyond noise, because of steps in kernel or graph sizes.
+/// Adds W16 if an iteration with a longer draft takes less time, beyond noise: kernel and graph sizes grow in steps.
 void warn_of_stairs(const LoadAdvice& load, Advice& advice) {
   for (const LoggedRun& shorter : load.logged) {
     for (const LoggedRun& longer : load.logged) {
       const RunEstimates& one = advice.runs[shorter.run];
       const RunEstimates& other = advice.runs[longer.run];
-      if (shorter.curve != longer.curve || one.run.setting.gamma >= other.run.setting.gamma) continue;
+      if (shorter.curve != longer.curve || !one.run.setting.gamma) continue;
+      if (*one.run.setting.gamma >= other.run.setting.gamma) continue;
       const auto* fast = one.estimate("iteration_ms");
       const auto* slow = other.estimate("iteration_ms");
       if (fast == nullptr || slow == nullptr) continue;
@@ -148,7 +149,7 @@ void warn_of_stairs(const LoadAdvice& load, Advice& advice) {
       advice.warnings.push_back(
           {"W16", 0,
            fmt::format("{}: an iteration takes longer at K = {} than at K = {}: steps in kernel or graph sizes",
-                       load.name, one.run.setting.gamma.value_or(0), other.run.setting.gamma.value_or(0))});
+                       load.name, *one.run.setting.gamma, *other.run.setting.gamma)});
       return;
     }
   }

@@ -17,7 +17,7 @@ using Time = SpeedupRow::Time;
 // ---- Draws from the joint uncertainty. All results use the same draws of each time and of the acceptance of each
 // curve.
 
-/// Estimates and normal variates to draw, in the order of their requests.
+/// Estimates and normal variates to draw, in the order in which they were added.
 class DrawList {
  public:
   /// Index of an estimate in draws().
@@ -25,9 +25,9 @@ class DrawList {
     estimates_.push_back(estimate);
     return estimates_.size() - 1;
   }
-  /// Index of a new standard normal variate, which is the logarithm of a draw.
+  /// Index of a new draw whose logarithm is standard normal.
   std::size_t add_normal() {
-    constexpr std::size_t apart = std::size_t{1} << 30U;  // distinct from the numbers of runs
+    constexpr std::size_t apart = std::size_t{1} << 30U;  // above the ids of runs
     analytic::ErrorSource source{.id = apart + estimates_.size(),
                                  .origin = analytic::ErrorOrigin::stated,
                                  .in_time = false,
@@ -138,7 +138,7 @@ double doublings(std::int64_t gamma, std::int64_t other) {
   return std::log2(static_cast<double>(gamma + 1) / static_cast<double>(other + 1));
 }
 
-/// Standard deviation of the logarithm of the exponent in between(): curves from flat at first to flat at the end.
+/// Standard deviation of the log exponent in between(): its curves range from flat at first to flat at the end.
 constexpr double bend = 0.7;
 
 /// Time between two logged times: the first plus a fraction of their difference that rises with gamma. The draws cover
@@ -166,8 +166,9 @@ const PredictedTime* predicted_at(const LoadView& view, std::int64_t gamma) {
   return found == times.end() ? nullptr : &*found;
 }
 
-/// A predicted time scaled to the logged ones. Two logged times also correct its slope. Beyond them the error grows
-/// with each doubling of the verified tokens. gamma 0: a decode step.
+/// A predicted time scaled to the logged ones; between two of them, their slope corrects it too. The error is in
+/// proportion to the distance from the nearest one, and full at a doubling of the verified tokens or more. gamma 0: a
+/// decode step.
 std::optional<Draws> predicted_ms(const LoadView& view, const LoggedTimes& times, std::int64_t gamma) {
   std::vector<std::pair<std::int64_t, const Draws*>> known;
   for (const auto& [logged, ms] : times) {
@@ -204,7 +205,7 @@ std::optional<TimeDraws> time_draws(const LoadView& view, const LoggedTimes& tim
 
 // ---- options of a load
 
-/// Time without speculation by draw: logged, else predicted; nullopt: unknown.
+/// Time per token without speculation by draw: logged, else predicted; nullopt: unknown, or not comparable.
 std::optional<Draws> plain_draws(const LoadView& view) {
   if (view.places.plain) return view.at(*view.places.plain);
   if (!view.load.arms_differ.empty()) return std::nullopt;
@@ -214,7 +215,7 @@ std::optional<Draws> plain_draws(const LoadView& view) {
   return std::nullopt;
 }
 
-/// Speedups of logged settings over `plain`, or over the first logged run if that is null.
+/// Speedups of logged settings over the run without speculation, else over `plain`, else over the first logged run.
 void add_logged(const LoadView& view, const std::optional<Draws>& plain, Options& options) {
   const Draws* first = nullptr;
   for (std::size_t i = 0; i < view.load.logged.size(); ++i) {
@@ -304,7 +305,7 @@ double apart(const Option& option, const std::optional<Option>& reference) {
   return std::max(1.0, std::abs(doublings(option.gamma, reference ? reference->gamma : 0)));
 }
 
-/// The other setting nearest in draft length that was logged at both loads; nullopt: no speculation.
+/// The other setting nearest in draft length that was logged at both loads; nullopt: no speculation is as near.
 std::optional<Option> reference_of(const Option& option, double one, double other, const LoggedLoads& logged) {
   std::optional<Option> nearest;
   for (const auto& [reference, loads] : logged) {

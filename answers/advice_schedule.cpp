@@ -17,7 +17,7 @@ double schedule_cost(std::string_view engine) {
   return engine == "vllm" ? of_vllm : of_others;
 }
 
-/// Draft lengths by batch size, which change halfway between loads. Empty if a load is not a number of requests.
+/// Draft lengths by batch size. They change at the geometric mean of two neighboring loads. `requests`: ascending.
 std::vector<GammaRange> schedule_of(const std::vector<std::int64_t>& gammas, const std::vector<double>& requests) {
   std::vector<GammaRange> ranges;
   std::int64_t first = 1;
@@ -39,7 +39,8 @@ struct Scheduled {
   std::vector<Draws> by_load = {};  ///< speedups of the draft lengths
 };
 
-/// The best setting of one drafter at each load, no speculation included.
+/// The best setting of one drafter at each load, no speculation included. Empty if a load has no known requests in
+/// flight or is of one category, sampling or context, or if the drafter has no draft length there.
 Scheduled best_schedule(const LoggedTraffic& traffic, std::size_t curve, const Advice& advice) {
   std::vector<std::int64_t> gammas;
   std::vector<double> requests;
@@ -47,7 +48,8 @@ Scheduled best_schedule(const LoggedTraffic& traffic, std::size_t curve, const A
   for (std::size_t i = 0; i < traffic.options.size(); ++i) {
     const LoadAdvice& load = advice.loads[traffic.loads[i]];
     const auto& in_flight = advice.runs[load.logged.front().run].run.requests;
-    if (!load.load.requests || load.load.context || load.load.category || !in_flight) return {};
+    const RunLoad& at = load.load;
+    if (!at.requests || at.context || at.category || at.sampling || !in_flight) return {};
     Options of_curve;
     for (const auto& [option, known] : *traffic.options[i]) {
       if (option.curve == curve && option.gamma > 0 && !option.adaptive) of_curve.emplace(option, known);
@@ -63,7 +65,7 @@ Scheduled best_schedule(const LoggedTraffic& traffic, std::size_t curve, const A
   return scheduled;
 }
 
-/// The median, since means depend on the tails of few windows.
+/// Median relative gain over the draws; a mean would depend on the tails of few windows.
 double gain_over(const Draws& one, const Draws& other) {
   Draws ratios = ratio_of(one, other);
   const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);

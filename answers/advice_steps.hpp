@@ -24,11 +24,12 @@ void name_drafters(std::vector<Run>& runs);
 /// Names the file in the settings of runs that cannot share a curve.
 void divide_curves(std::vector<Run>& runs);
 
-/// Fits an acceptance curve for each setting. The main curve is that of the most steps.
+/// Fits an acceptance curve for each setting. The main curve is that of the most steps, then of the most tokens per
+/// iteration.
 void add_curves(const std::vector<Run>& runs, Advice& advice);
 
-/// Sets gamma_observed and what was observed there: the draft length of the main curve with the most steps, then the
-/// smallest one.
+/// Sets gamma_observed, tokens_observed and verification_steps. gamma_observed is the draft length of the main curve
+/// with the most steps, then the smallest one.
 void add_observed(Advice& advice);
 
 // ---- Loads
@@ -37,7 +38,7 @@ void add_observed(Advice& advice);
 /// W16).
 void add_loads(const AdviceQuestion& question, Advice& advice);
 
-/// Adds the speedups at other draft lengths and the setting of the smallest expected loss.
+/// Adds the speedups at other draft lengths and, if the data permit one, the recommendation.
 void add_choice(const AdviceQuestion& question, Advice& advice);
 
 /// Takes the measurements of each load from the recommended setting if it was logged there, else from the fastest one.
@@ -51,14 +52,14 @@ void add_main_runs(const AdviceQuestion& question, Advice& advice);
 [[nodiscard]] std::vector<StratumTokens> tokens_by_stratum(std::span<const logs::ObservedLog> logs,
                                                            const std::optional<std::int64_t>& gamma);
 
-/// Over requests of at least 20 steps; nullopt for fewer than 10.
+/// Quantiles over requests of at least 20 steps at this draft length (nullopt: any); nullopt for fewer than 10.
 [[nodiscard]] std::optional<RequestSpread> spread_of_requests(std::span<const logs::ObservedLog> logs,
                                                               const std::optional<std::int64_t>& gamma);
 
 /// Adds causes, action, cause, why_not, next and evidence.
 void add_words(const AdviceQuestion& question, Advice& advice);
 
-/// True if the interval of the acceptance length is so much wider than 5 % that nothing is recommended.
+/// True if the half width of the 95 % interval of tokens_observed is above 5 % of it.
 [[nodiscard]] bool too_uncertain(const Advice& advice);
 
 }  // namespace foredraft::answers

@@ -34,12 +34,13 @@ Verdict verdict_of(const analytic::ClusteredEstimate& speedup, double level) {
 }
 
 bool is_sign_certain(const Advice& advice) {
-  constexpr double level = 0.999;  // one in a thousand such verdicts is wrong
+  constexpr double level = 0.999;  // at most one in a thousand such verdicts is wrong
   const auto loads = advice.compared();
   return !loads.empty() && !advice.warns("W18") && std::ranges::none_of(loads, [](const LoadAdvice* load) {
     return verdict_of(*load->speedup(), level) == Verdict::open;
   });
 }
+
 // ---- what to do
 
 std::string problem_action(const analytic::FitProblem& problem) {
@@ -109,7 +110,7 @@ std::pair<std::vector<const LoadAdvice*>, std::vector<const LoadAdvice*>> by_sig
   return {gaining, losing};
 }
 
-/// A sentence with the upper bound of the speedup of any draft length, if it is of use.
+/// A clause with the upper bound of the speedup of any draft length; empty if it is 1.2 or above, or unknown.
 std::string limit_text(const std::vector<const LoadAdvice*>& loads) {
   constexpr double little = 1.2;
   double maximum = 0.0;
@@ -192,7 +193,7 @@ std::string losing_text(const Advice& advice) {
   return texts.empty() ? "" : fmt::format(" It loses: {}.", fmt::join(texts, ", "));
 }
 
-/// The speedups of the recommended setting by the kinds of its loads, if there are a few.
+/// The speedup of the recommended setting at each load, if the loads are at most three and differ in category.
 std::string by_kind_text(const Advice& advice) {
   constexpr std::size_t few = 3;
   const auto& kind = advice.loads.front().load.category;
@@ -216,7 +217,7 @@ bool is_logged(const Advice& advice) {
 std::string recommended_text(const Advice& advice) {
   const Recommendation& use = *advice.recommendation;
   const std::string length =
-      use.adaptive ? fmt::format("adaptive drafts up to K = {}", use.gamma) : fmt::format("K = {}", use.gamma);
+      use.adaptive ? fmt::format("adaptive K up to {}", use.gamma) : fmt::format("K = {}", use.gamma);
   const std::string named = use.drafter.empty() ? length : fmt::format("{} at {}", use.drafter, length);
   if (!use.schedule.empty()) {
     const std::string fixed = use.gamma == 0 ? std::string("always on or always off gains nothing.")
@@ -233,7 +234,7 @@ std::string recommended_text(const Advice& advice) {
                      losing_text(advice));
 }
 
-/// Without a plain run: the fastest logged setting, and its speedup over the others.
+/// Without a plain run: the recommended setting, and its speedup over the other logged ones.
 std::string relative_text(const Advice& advice) {
   constexpr std::size_t shown = 3;
   const LoadAdvice& load =
@@ -252,12 +253,12 @@ std::string relative_text(const Advice& advice) {
   return fmt::format("Use {}: {} at {}; {}.", name, fmt::join(others, ", "), load.name, open);
 }
 
-/// The action for a setting without a known draft length, or for contradicting measurements.
+/// The action if speedups were measured but there is no draft length to set.
 std::string measured_text(const Advice& advice) {
   const auto loads = advice.compared();
   const LoadAdvice& first = *loads.front();
   std::string name = main_name(first, advice);
-  name[0] = name[0] == 't' ? 'T' : name[0];
+  if (name.starts_with("the ") || name.starts_with("adaptive ")) name[0] = name[0] == 't' ? 'T' : 'A';
   const auto [gaining, losing] = by_sign(loads);
   if (losing.empty()) return fmt::format("{} pays: {}.", name, speedups_text(gaining));
   if (gaining.empty()) return fmt::format("{} loses: {}.", name, speedups_text(losing));

@@ -19,11 +19,11 @@
 
 namespace foredraft::logs {
 
-/// Circumstances of a run.
+/// Run::circumstances.
 template <>
 inline constexpr std::pair<const char*, const char*> row_keys<std::map<std::string, std::set<std::string>>>{"name",
                                                                                                             "values"};
-/// Unknown metrics, with reasons.
+/// RunEstimates::unknown.
 template <>
 inline constexpr std::pair<const char*, const char*> row_keys<std::map<std::string, std::string>>{"metric", "why"};
 

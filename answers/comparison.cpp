@@ -254,7 +254,7 @@ void rank_group(std::vector<std::size_t> group, std::size_t number, Comparison& 
   }
 }
 
-/// Groups of runs, each comparable with the first of its group.
+/// Ranks groups of runs, each comparable with the first of its group.
 void rank(const std::vector<Side>& sides, Comparison& comparison) {
   const bool one_target =
       sides.size() < 2 || targets_differ(std::span(sides[0].log, 1), std::span(sides[1].log, 1)).empty();
@@ -274,7 +274,7 @@ void rank(const std::vector<Side>& sides, Comparison& comparison) {
 
 // ---- requirements
 
-/// Windows in which no request was running at the end.
+/// Whether hardly any request was running when the windows of a run ended.
 bool is_idle(const Run& run) { return run.requests && *run.requests < 0.5; }
 
 void add_verdicts(const Requirement& requirement, const std::vector<std::size_t>& runs, Comparison& comparison) {

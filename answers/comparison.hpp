@@ -23,8 +23,8 @@ namespace foredraft::answers {
 
 // ---- Numbers with as many digits as their intervals justify.
 
-/// Number of decimals, 0 to 6, with which `half_width` shows two digits if they are at most 35, else one digit. 3 if it
-/// is 0 or unknown.
+/// Number of decimals, 0 to 6, that show `half_width` with two digits if they are at most 35, else with one. 3 if it is
+/// 0 or unknown.
 [[nodiscard]] int digits_for(double half_width);
 
 /// With this many decimals; never "-0".
@@ -35,11 +35,11 @@ namespace foredraft::answers {
 /// With this many decimals, rounded away from zero.
 [[nodiscard]] std::string rounded_up(double value, int digits);
 
-/// "2.418 (2.406 to 2.431)", 95 %.
+/// "2.418 (2.406 to 2.431)", 95 %; only the value if the interval is unknown.
 [[nodiscard]] std::string with_interval(const analytic::ClusteredEstimate& estimate);
 [[nodiscard]] std::string with_interval(double value, const Interval& interval);
 
-/// "2.418 +- 0.013", 95 %.
+/// "2.418 +- 0.013", 95 %; likewise.
 [[nodiscard]] std::string with_half_interval(const analytic::ClusteredEstimate& estimate);
 
 // ---- Requirements on a run, for CI: `acceptance_length>=2.3`, or relative to A: `tpot<=1.02x`.
@@ -86,7 +86,7 @@ struct Baseline {
 
 struct ComparisonQuestion {
   std::variant<logs::ObservedLog, Baseline> reference;  ///< A; a baseline needs B
-  std::optional<logs::ObservedLog> candidate = {};      ///< B; if empty, the runs of A are compared with its first one
+  std::optional<logs::ObservedLog> candidate = {};      ///< B; if empty, each run of A is compared with an earlier one
   std::vector<logs::ObservedLog> plain = {};
   std::vector<Requirement> requirements = {};  ///< on B if given, else on A; relative ones need B
   std::optional<GpuPrice> gpu_price = {};      ///< to state the cost of tokens
@@ -140,7 +140,7 @@ struct ComparedLog {
 
 struct Comparison {
   std::vector<ComparedLog> logs;
-  /// Speculative runs, those of A first. If one of two logs has no speculative run, its plain runs.
+  /// Speculative runs, those of A first. Of two logs, one without speculative runs has its plain runs here.
   std::vector<RunEstimates> runs;
   std::vector<RunComparison> compared;
   std::vector<NotCompared> not_compared;
@@ -156,12 +156,13 @@ struct Comparison {
   [[nodiscard]] bool concludes() const;
 };
 
-/// The verdict on one of Comparison::runs that was compared.
+/// The verdict on a run, an index in Comparison::runs.
 [[nodiscard]] RequirementVerdict verdict_of(const Requirement& requirement, std::size_t run,
                                             const Comparison& comparison);
 
-/// A run without known requests in flight gets no verdict if another run of its log has one. Throws InputError if a
-/// single log has no run of speculative decoding, or one of two logs has no run.
+/// An idle run (less than 0.5 requests in flight) without the metric of a requirement gets no verdict if another run of
+/// its log has the metric. Throws InputError if a single log has no run of speculative decoding, or one of two logs has
+/// no run.
 [[nodiscard]] Comparison compare(const ComparisonQuestion& question);
 
 /// The result of the comparison in one or two sentences.

@@ -14,7 +14,7 @@ const MetricDifference* metric_of(const RunComparison& compared, std::string_vie
   return found == compared.metrics.end() ? nullptr : &*found;
 }
 
-/// "more" with the absolute value of the difference.
+/// The absolute value of a difference and its interval, for sentences with "more" or "fewer".
 struct Sizes {
   double size, low, high;
 };
@@ -88,7 +88,7 @@ std::string comparison_sentences(const RunComparison& compared, const Comparison
                        fmt::format(" between {} and {}", candidate, reference));
 }
 
-/// How many of several comparisons show each sign.
+/// How many of several comparisons show a larger, and how many a smaller acceptance length.
 std::string count_sentence(const Comparison& comparison) {
   std::size_t more = 0;
   std::size_t fewer = 0;
@@ -103,7 +103,7 @@ std::string count_sentence(const Comparison& comparison) {
 
 double steps_of_run(const RunEstimates& run) { return run.run.steps; }
 
-/// The comparison with the most verification steps.
+/// The comparison of the candidate with the most verification steps.
 const RunComparison& main_comparison(const Comparison& comparison) {
   return *std::ranges::max_element(comparison.compared, {},
                                    [&](const RunComparison& one) { return comparison.runs[one.candidate].run.steps; });

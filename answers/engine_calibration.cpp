@@ -55,7 +55,7 @@ class PredictedPasses {
     times_ = latency::surface_times(profile, question.device, models, drafter);
   }
 
-  /// Adds the passes to the measured time. `requests` need not be an integer.
+  /// The measured time of an iteration, and the predicted time of its passes, interpolated if `requests` is no integer.
   [[nodiscard]] TimedIterations iterations(const Run& run, const RunPart& part, double iteration_us,
                                            double requests) const {
     const std::int64_t gamma = run.is_plain() ? 0 : run.setting.gamma.value_or(0);
@@ -102,7 +102,7 @@ class PredictedPasses {
   std::shared_ptr<const ForwardPassTimes> times_;
 };
 
-/// The engine of the logs if they name only one; null if they do not, or if it is unknown.
+/// The engine that all logs name; null if they name several or none, or if it is unknown.
 const latency::Engine* logged_engine(const CalibrationQuestion& question) {
   std::set<const latency::Engine*> engines;
   for (const auto* logs : {&question.logs, &question.plain}) {
@@ -177,7 +177,8 @@ EngineCalibration calibrate_engine(const CalibrationQuestion& question, const la
   constexpr double ms_per_us = 1e-3;
   for (const TermOfEngine& entry : terms_of_engine) {
     const auto found = std::ranges::find(calibration.fit.terms, entry.term, &FittedTerm::term);
-    // Host time that overlaps with the device is not in the logs.
+    // The fitted terms hold all time outside of passes, so the others are 0. Without drafts in the logs, those of
+    // drafts stay as in the base engine.
     if (found == calibration.fit.terms.end()) {
       if (!is_of_drafts(entry.term) || !calibration.fit.drafting_loads.empty()) engine.*entry.range = {};
       continue;

@@ -21,7 +21,7 @@ namespace foredraft::answers {
 struct CalibrationQuestion {
   std::vector<logs::ObservedLog> logs = {}, plain = {};  ///< plain: without speculation
   ProfileQuestion pair = {};                             ///< models on the device
-  bool drafts = true;                                    ///< whether `pair` has the drafter of the logs
+  bool drafts = true;                                    ///< whether `pair` names the drafter of the logs
   std::string device = {};                               ///< named as a source in the answer
   std::string name = "calibrated";                       ///< of the new engine
   std::optional<latency::Engine> engine =
@@ -47,8 +47,8 @@ struct EngineCalibration {
 
 /// Compares the iterations of the logs with the forward passes of the profile. Prompt tokens in shared passes count
 /// like those of a prompt of 1,024 tokens. The remaining time is added to the passes, also for an engine that overlaps
-/// host time: it is the part that does not overlap. Throws DomainError as fit_engine, for times that the profile lacks,
-/// and for drafts without a draft model.
+/// host time: it is the part that does not overlap. Throws DomainError as fit_engine, for logs of several target
+/// models, for times that the profile lacks, and for drafts without a draft model.
 [[nodiscard]] EngineCalibration calibrate_engine(const CalibrationQuestion& question, const latency::Profile& profile);
 
 }  // namespace foredraft::answers

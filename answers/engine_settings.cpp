@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace foredraft::answers {
@@ -33,7 +34,7 @@ std::string vllm(const SettingsQuestion& question) {
   if (!question.gamma) return "";
   if (is_off(question)) return "remove --speculative-config";
   nlohmann::ordered_json config = nlohmann::ordered_json::object();
-  if (is_plain_word(question.method)) config["method"] = question.method;  // not a name of a row
+  if (is_plain_word(question.method)) config["method"] = question.method;  // the label of a table row is no method
   if (!question.draft.empty()) config["model"] = question.draft;
   config["num_speculative_tokens"] = longest_of(question);
   for (const GammaRange& range : question.schedule) {
@@ -160,7 +161,7 @@ struct EngineMetrics {
   std::string_view engine, length, running;
 };
 
-/// SGLang exports its gauges once per rank.
+/// SGLang exports its gauges once per rank, hence avg and max.
 constexpr std::array engine_metrics{
     EngineMetrics{"vllm",
                   "1 + sum(rate(vllm:spec_decode_num_accepted_tokens_total[10m]))\n"
@@ -247,10 +248,14 @@ SettingsQuestion settings_question(const Advice& advice, std::string_view versio
     if (tokens != nullptr && std::isfinite(tokens->value)) question.tokens = tokens->value;
     question.marginal = marginal_at(*advice.fit(), *question.replayed_gamma);
   }
+  std::map<double, double> tokens;  // by requests in flight; of several loads the least
   for (const LoadAdvice& load : advice.loads) {
     if (!load.chain || !load.requests || load.load.request_rate_per_s) continue;
-    question.break_even.push_back({*load.requests, load.iteration_ms->mean / load.plain_ms->mean});
+    const double here = load.iteration_ms->mean / load.plain_ms->mean;
+    const auto [known, added] = tokens.emplace(*load.requests, here);
+    if (!added) known->second = std::min(known->second, here);
   }
+  for (const auto& [requests, needed] : tokens) question.break_even.push_back({requests, needed});
   return question;
 }
 

@@ -28,8 +28,8 @@ double tokens_of(const Scenario& scenario) {
                                 scenario::name_of(std::get<ProcessFidelity>(scenario.fidelity).acceptance)));
 }
 
-/// `value` of the measured number and of both ends of its rounding interval. Empty for numbers outside low to high,
-/// which nothing explains.
+/// `value` of the measured number, and of both ends of its rounding interval within low to high. Empty outside of them:
+/// nothing explains such numbers.
 InverseAnswer within(const PrintedNumber& measured, double low, double high, const auto& value) {
   InverseAnswer answer{.low = low, .high = high};
   if (measured.value >= low && measured.value <= high) answer.value = value(measured.value);
@@ -50,7 +50,7 @@ InverseAnswer invert_alpha(const InverseQuestion& question) {
   });
 }
 
-/// A further cost in decode steps that occurs `times` times in an iteration.
+/// The cost in decode steps that, paid `times` times in an iteration, explains the measured speedup.
 InverseAnswer invert_cost(const InverseQuestion& question, double times) {
   const double tokens = tokens_of(question.scenario);
   const double steps = iteration_steps(question.scenario);

@@ -15,7 +15,7 @@ namespace foredraft::answers {
 
 enum class Sought { alpha, c, overhead };
 
-/// For a constant draft length `scenario.gamma` >= 1. The sought value is 0 in the scenario.
+/// For a constant draft length `scenario.gamma` >= 1. If a cost is sought, it is 0 in the scenario.
 struct InverseQuestion {
   Scenario scenario = {};
   Sought sought = Sought::alpha;
@@ -24,15 +24,15 @@ struct InverseQuestion {
       false;  ///< true: `measured` is an acceptance length, which does not depend on costs; false: a speedup
 };
 
-/// In decode steps of the target for c and for an overhead.
+/// c and an overhead are in decode steps of the target.
 struct InverseAnswer {
   std::optional<double> value = {};       ///< empty: no value explains the measured number
-  std::optional<Interval> interval = {};  ///< values for all numbers that round to the measured one; empty: none
-  double low = 0.0, high = 0.0;           ///< range of results over all alpha in [0, 1] or all costs >= 0
+  std::optional<Interval> interval = {};  ///< of the values for all numbers that round to the measured one; empty: none
+  double low = 0.0, high = 0.0;           ///< range of the measured number over all alpha in [0, 1] or costs >= 0
 };
 
-/// Acceptance is i.i.d. for Sought::alpha. Throws DomainError for an acceptance without a closed form, and for the c of
-/// a drafter without forward passes.
+/// The answer. Acceptance is i.i.d. for Sought::alpha. Throws DomainError for an acceptance without a closed form, and
+/// for the c of a drafter without forward passes.
 [[nodiscard]] InverseAnswer invert(const InverseQuestion& question);
 
 [[nodiscard]] std::string_view name_of(Sought sought);

@@ -12,7 +12,8 @@ namespace foredraft::answers {
 /// size of that length. Assumes that the drafter knows the acceptance rate of each request, as with calibrated
 /// confidences. Under BetaMixture the rates of requests follow its distribution, at quantiles of equal weight.
 /// Otherwise all requests are alike, and only a budget that does not fill a whole position of all requests can gain.
-/// nullopt if acceptance depends on more than that, or if there is no answer at this load.
+/// nullopt if acceptance depends on more than that, under a convention without a bonus token, for engines that verify
+/// request by request, for more than 512 requests, and if there is no answer at this load.
 [[nodiscard]] std::optional<double> adaptive_gain(const LoadPrediction& prediction, const LoadServers& servers);
 
 }  // namespace foredraft::answers

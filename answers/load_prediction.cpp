@@ -40,7 +40,7 @@ constexpr double warmup_turnovers = 4.0;
 
 /// The maximum load is found with a resolution of 2^-halvings of what a full batch sustains.
 constexpr int halvings = 7;
-/// The last halvings, which simulate as many requests as the answer.
+/// Number of the last halvings, which simulate as many requests as the answer.
 constexpr int exact_halvings = 3;
 
 /// Measured under load in engines, divided by the prediction from data sheets or operators: verification of 100 to 400
@@ -48,7 +48,7 @@ constexpr int exact_halvings = 3;
 constexpr Interval loaded_verification{0.77, 1.42};
 constexpr Interval prompt_passes{0.80, 1.25};
 
-/// Ties within this go to the smaller gamma.
+/// Relative difference of ties, which go to the smaller gamma.
 constexpr double near_fastest = 0.005;
 
 /// Arrivals for the closed form. Recorded arrivals count as Poisson arrivals at their mean rate.
@@ -141,26 +141,27 @@ class LoadAtProfile {
     return plain_.emplace(key, analytic::load_answer(servers.scenario(plain, arrivals_, own), stop_)).first->second;
   }
 
-  /// The speedup with other servers or times; nullopt if the speculative server, or both, are overloaded.
+  /// The speedup with other servers or times; nullopt if the server is overloaded without speculation, 0 if it is with
+  /// it.
   [[nodiscard]] std::optional<LoadSpeedup> speedup_with(const LoadServers& servers, const AtLoad& plain,
                                                         const AtLoad& at, const TimesError& error) const {
-    const analytic::LoadEquilibrium& decoding = plain_with(servers, plain, error);
     const auto drafting = analytic::load_answer(servers.scenario(at, arrivals_, error), stop_);
-    if (decoding.overloaded || drafting.overloaded) return std::nullopt;
+    if (drafting.overloaded) return LoadSpeedup{.request = 0.0, .decode = 0.0};
+    const analytic::LoadEquilibrium& decoding = plain_with(servers, plain, error);
+    if (decoding.overloaded) return std::nullopt;
     return speedup_of(decoding, drafting);
   }
 
-  /// Interval over the engine, or over all common engines if none is named: from the minimum to the maximum.
+  /// Intervals with the named engine; if none is named, from the minimum to the maximum over all common engines.
   void add_intervals(const AtLoad& plain, AtLoad& at) const {
     const std::vector<std::array<TimesError, 2>> errors = errors_of(at);
     if (errors.empty()) return;
     std::optional<LoadIntervals> all = intervals_of(servers_, plain, at, errors);
     for (const LoadServers& other : others_) {
-      if (!all) return;
-      // Overloaded with this engine: the server may not sustain this load at all.
-      const LoadIntervals one = intervals_of(other, plain, at, errors).value_or(LoadIntervals{{0.0, 0.0}, {0.0, 0.0}});
-      all->request = {std::min(all->request.low, one.request.low), std::max(all->request.high, one.request.high)};
-      all->decode = {std::min(all->decode.low, one.decode.low), std::max(all->decode.high, one.decode.high)};
+      const std::optional<LoadIntervals> one = intervals_of(other, plain, at, errors);
+      if (!all || !one) continue;
+      all->request = {std::min(all->request.low, one->request.low), std::max(all->request.high, one->request.high)};
+      all->decode = {std::min(all->decode.low, one->decode.low), std::max(all->decode.high, one->decode.high)};
     }
     if (!all) return;
     at.request_interval = all->request;
@@ -186,25 +187,23 @@ class LoadAtProfile {
   };
 
   /// Moves each error to both ends of its range, one at a time. The errors are independent, so their effects on the
-  /// logarithm of a speedup add up as squares. nullopt if these servers are overloaded.
+  /// logarithm of a speedup add up as squares. An end that overloads the server without speculation does not count: it
+  /// only raises the speedup. nullopt if the central times overload it so.
   [[nodiscard]] std::optional<LoadIntervals> intervals_of(const LoadServers& servers, const AtLoad& plain,
                                                           const AtLoad& at,
                                                           const std::vector<std::array<TimesError, 2>>& errors) const {
     const std::optional<LoadSpeedup> central = speedup_with(servers, plain, at, {});
     if (!central) return std::nullopt;
+    if (central->request == 0.0) return LoadIntervals{{0.0, 0.0}, {0.0, 0.0}};
     Squares request;
     Squares decode;
-    bool overloads = false;
     for (const auto& ends : errors) {
-      const auto fast = speedup_with(servers, plain, at, ends[0]);
-      const auto slow = speedup_with(servers, plain, at, ends[1]);
-      overloads = overloads || !fast || !slow;
-      request.add(central->request, fast.value_or(*central).request, slow.value_or(*central).request);
-      decode.add(central->decode, fast.value_or(*central).decode, slow.value_or(*central).decode);
+      const LoadSpeedup fast = speedup_with(servers, plain, at, ends[0]).value_or(*central);
+      const LoadSpeedup slow = speedup_with(servers, plain, at, ends[1]).value_or(*central);
+      request.add(central->request, fast.request, slow.request);
+      decode.add(central->decode, fast.decode, slow.decode);
     }
-    LoadIntervals intervals{request.around(central->request), decode.around(central->decode)};
-    if (overloads) intervals.request.low = intervals.decode.low = 0.0;
-    return intervals;
+    return LoadIntervals{request.around(central->request), decode.around(central->decode)};
   }
 
   /// Both ends of each error of the times; empty: unknown. An error common to all passes cancels in a speedup.
@@ -299,7 +298,7 @@ std::int64_t gpus_of(const ProfileQuestion& pair, const latency::Profile& profil
   return gpus;
 }
 
-/// The errors in words that errors_of() adds to those of times without a load.
+/// In words, the errors under load that errors_of() adds to those of times without a load.
 std::string loaded_error() {
   const auto percent = [](const Interval& factor) {
     return fmt::format("{:+.0f} to {:+.0f} %", 100.0 * (factor.low - 1.0), 100.0 * (factor.high - 1.0));
@@ -307,7 +306,7 @@ std::string loaded_error() {
   return fmt::format("; under load verification {}, prompts {}", percent(loaded_verification), percent(prompt_passes));
 }
 
-/// The question, limited to the maximum draft length that has times.
+/// A prediction without answers. Its question is limited to the maximum draft length that has times.
 LoadPrediction prepared(const LoadQuestion& question, const latency::Profile& profile) {
   check_at_least("prompt_tokens", static_cast<std::int64_t>(question.prompt.tokens), 1);
   check_at_least("output_tokens", static_cast<std::int64_t>(question.output.tokens), 2);

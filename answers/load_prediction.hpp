@@ -70,17 +70,19 @@ struct AtLoad {
   std::int64_t max_batch = 0;             ///< 0: it does not fit into memory; nothing below is known
   BatchLimit limit = BatchLimit::setting;
   analytic::LoadEquilibrium equilibrium = {};  ///< closed form
-  bool beyond_graphs = false;                  ///< its passes are larger than the largest captured CUDA graph
+  bool beyond_graphs = false;                  ///< as LoadServers::beyond_graphs()
   std::optional<double> memory_bytes = {};     ///< on the fullest device, at the mean batch size
-  std::optional<Estimates> served = {};        ///< simulated; empty if the server is overloaded
-  std::optional<bool> meets_objective = {};    ///< empty without an objective
+  std::optional<Estimates> served = {};        ///< simulated; empty if overloaded or not asked for (percentiles)
+  std::optional<bool> meets_objective = {};    ///< empty without an objective or a simulation
   std::optional<LoadSpeedup> speedup = {};     ///< closed form; empty if overloaded, with or without speculation
   /// Intervals of `speedup` from the errors of the times and the engine. Empty at gamma 0 and for times of unknown
-  /// error. A bound of 0: the server may be overloaded.
+  /// error. A bound of 0: the server may be overloaded with speculation. That it may be overloaded without it would
+  /// only raise the high bound, and is left out.
   std::optional<Interval> request_interval = {}, decode_interval = {};
-  /// Maximum requests/s per GPU that meet the objective; without an objective, those that a full batch sustains.
+  /// Maximum requests/s per GPU that meet the objective; without an objective or a simulation, those that a full batch
+  /// sustains.
   double requests_per_s_per_gpu = 0.0;
-  std::optional<double> cost_per_million = {};  ///< price of a million output tokens at the load of the question
+  std::optional<double> cost_per_million = {};  ///< of output tokens at this load; empty: no price, or overloaded
   [[nodiscard]] bool answers() const { return max_batch > 0 && !equilibrium.overloaded; }
 };
 
@@ -90,13 +92,12 @@ struct LoadPrediction {
   ProfilePrediction decoding;  ///< one sequence at the context length of the prompt
   Evidence evidence;
   std::int64_t gpus = 1;
-  std::vector<AtLoad> lengths = {};                  ///< gamma = 0, 1, ...
-  std::optional<AtLoad> scheduled = {};              ///< the schedule of the question
-  std::optional<std::int64_t> best_latency = {};     ///< gamma of the minimum request time; empty: always overloaded
-  std::optional<std::int64_t> best_throughput = {};  ///< gamma of the most requests/s per GPU, and of the lowest cost
+  std::vector<AtLoad> lengths = {};               ///< gamma = 0, 1, ...
+  std::optional<AtLoad> scheduled = {};           ///< the schedule of the question
+  std::optional<std::int64_t> best_latency = {};  ///< smallest gamma near the minimum request time; empty: overloaded
+  std::optional<std::int64_t> best_throughput = {};  ///< likewise near the maximum requests/s per GPU
   /// Tokens/s with one budget of drafted tokens for the whole batch (analytic/draft_length/token_budget), divided by
-  /// those of the best draft length at the same batch size. 1: all requests have the same acceptance. Empty: unknown
-  /// for this acceptance.
+  /// those of the best draft length at the same batch size; at least 1. Empty: unknown (answers/load_budget.hpp).
   std::optional<double> adaptive_gain = {};
 
   [[nodiscard]] const AtLoad& plain() const { return lengths.front(); }
@@ -106,15 +107,15 @@ struct LoadPrediction {
 };
 
 /// The draft length that the verdict is about: the one of the question if above 0, else the best for latency, else the
-/// one with the minimum request time among gamma = 1, 2, ...; null if the server is overloaded there.
+/// one with the minimum request time among gamma = 1, 2, ...; null if the server is overloaded with it.
 [[nodiscard]] const AtLoad* judged(const LoadPrediction& prediction);
 
 /// Whether judged() pays: whether the interval of its speedup of whole requests lies above 1, contains 1, or lies
-/// below.
+/// below. If only autoregressive decoding is overloaded, it pays; if judged() is null, it does not.
 [[nodiscard]] Payoff payoff_of(const LoadPrediction& prediction);
 
-/// `progress` gets the completed fraction. Throws DomainError if the times cannot answer the question, and Interrupted
-/// when stopped.
+/// The answer at one load. `progress` gets the completed fraction. Throws DomainError if the times cannot answer the
+/// question, and Interrupted when stopped.
 [[nodiscard]] LoadPrediction predict_load(const LoadQuestion& question, const latency::Profile& profile,
                                           StopToken stop = {}, const std::function<void(double share)>& progress = {});
 

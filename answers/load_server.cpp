@@ -46,7 +46,7 @@ class TimesWithError final : public ForwardPassTimes {
   }
 
  private:
-  /// Time for the decoding requests, before the error of all passes.
+  /// Time of the decoding requests, whose pass takes `us` without errors. The error of all passes is not included.
   [[nodiscard]] double rows(StepShape shape, double us, Convention convention) const {
     if (shape.tokens <= max_tokens(0, convention)) return us;
     const double verify_us = us - iteration_us_;
@@ -68,7 +68,7 @@ std::optional<latency::MemoryLimit> limit_of(const LoadQuestion& question, const
     return latency::memory_limit(device, timed_pair_of(pair, device), pair.drafting, pair.memory_utilization);
   };
   if (auto limit = limit_on(profile)) return limit;
-  // A table of steps has neither shapes nor memory, but the device for its prompts has.
+  // A table of steps states neither shapes nor memory, but the device for its prompts does.
   return question.prompts ? limit_on(question.prompts->profile) : std::nullopt;
 }
 

@@ -18,10 +18,10 @@ namespace foredraft::answers {
 
 /// An error of the predicted times: factors on them, and ends of the ranges of an engine.
 struct TimesError {
-  double step = 1.0;          ///< on every forward pass
-  double verification = 1.0;  ///< on verification; it still takes at least a decode step
-  double drafting = 1.0;      ///< on drafting passes
-  double prompts = 1.0;
+  double step = 1.0;                        ///< on every forward pass
+  double verification = 1.0;                ///< on verification; it still takes at least a decode step
+  double drafting = 1.0;                    ///< on drafting passes
+  double prompts = 1.0;                     ///< on prefill, separate or in shared passes
   std::optional<double> iteration_us = {};  ///< instead of Attainable::iteration_us
   latency::EngineEnd host = latency::EngineEnd::central, draft_host = latency::EngineEnd::central;
 };
@@ -43,13 +43,14 @@ class LoadServers {
   /// The draft length of `at`, or its schedule, under the load of the question.
   [[nodiscard]] Scenario scenario(const AtLoad& at, const Arrivals& arrivals, const TimesError& error = {}) const;
 
-  /// Sets the maximum batch size of a draft length and what limits it.
+  /// Sets the maximum batch size of a draft length and what limits it. Throws DomainError if a batch of one has no
+  /// times.
   void limit_batch(AtLoad& at) const;
 
-  /// Memory in use on the fullest device at the mean batch size of `at`.
+  /// Memory in use on the fullest device at the mean batch size of `at`; nullopt: unknown, or overloaded.
   [[nodiscard]] std::optional<double> memory_bytes(const AtLoad& at) const;
 
-  /// Whether the largest pass of `at` is larger than the largest captured CUDA graph.
+  /// Whether verification of the mean batch size of `at` is larger than the largest captured CUDA graph.
   [[nodiscard]] bool beyond_graphs(const AtLoad& at) const;
 
   /// Time of an iteration that drafts gamma tokens and verifies `tokens` tokens for each of `batch` requests with
@@ -60,12 +61,13 @@ class LoadServers {
   /// Throws DomainError if the times include no prefill.
   void check_prompts() const;
 
-  [[nodiscard]] std::int64_t longest() const;  ///< maximum tokens of a request
+  [[nodiscard]] std::int64_t longest() const;  ///< tokens of a long request: 95th percentiles, else means
 
  private:
   [[nodiscard]] Drafter drafter() const;
   [[nodiscard]] Convention convention_at(std::int64_t gamma) const;
   [[nodiscard]] EngineTerms terms(const TimesError& error) const;
+  /// Throws DomainError if the times lack a pass of this batch.
   void ask(std::int64_t gamma, std::int64_t batch) const;
   [[nodiscard]] bool is_timed(std::int64_t gamma, std::int64_t batch) const;
 

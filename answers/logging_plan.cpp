@@ -86,7 +86,7 @@ constexpr std::array engines{
                    .drafter = "keep your own --speculative-algorithm; --speculative-num-draft-tokens is K + 1",
                    .advised = ".log",
                    .kept = "$RUN-c*.jsonl: the load generator's, for TTFT and failed requests"},
-    // The iteration statistics cover the time since the last request for them.
+    // /metrics returns the iteration statistics since it was last read, so the plan reads it every second.
     EngineCommands{.name = "trtllm",
                    .written_for = "TensorRT-LLM 1.3; older ones take --extra_llm_api_options for --config",
                    .default_loads = {1, 16, 64},
@@ -156,7 +156,7 @@ std::vector<std::int64_t> planned_gammas(std::optional<std::int64_t> current) {
   return gammas;
 }
 
-/// Adds the load of one request: a single load does not show whether a schedule pays.
+/// Ascending. Adds the load of one request to a single load, which does not show whether a schedule pays.
 std::vector<std::int64_t> planned_loads(std::vector<std::int64_t> loads, const EngineCommands& engine) {
   if (loads.empty()) loads.assign(engine.default_loads.begin(), engine.default_loads.end());
   if (loads.size() == 1) loads.push_back(1);
@@ -191,7 +191,7 @@ std::vector<std::string> planned_order(const std::vector<std::int64_t>& gammas) 
   return order;
 }
 
-/// The name of a run followed by `files`; plain logs are joined by commas.
+/// The command for files named after a run and `files`. Plain logs are joined by commas.
 std::string advise_command(const EngineCommands& engine, const std::string& files, const std::string& options) {
   return fmt::format("foredraft advise k*{0} --plain $(echo plain-*{0} | tr ' ' ,) --for {1}{2}", files, engine.name,
                      options);

@@ -26,7 +26,8 @@ struct PlanQuestion {
 inline constexpr std::int64_t max_planned_gamma = 256;
 inline constexpr std::int64_t max_planned_concurrency = 65'536;
 
-/// Adds a problem for each value that is unknown or out of range, under the option of the command `advise`.
+/// Adds a problem for each unknown engine, value out of range and name with control characters, under its option of
+/// `foredraft advise`.
 void check(const PlanQuestion& question, ProblemList& problems);
 
 /// A server without speculation or with one draft length.
@@ -54,8 +55,8 @@ struct LoggingPlan {
   bool server_per_load;             ///< the server restarts for each load
   double minutes;                   ///< of all runs, starts of servers included
   std::string prompts;              ///< a line of prompts.jsonl
-  std::string drafter;              ///< what to replace in the command of the server
-  std::vector<std::string> keep;    ///< files to keep, and the use of each
+  std::string drafter;              ///< what to change in the command of the server, in words
+  std::vector<std::string> keep;    ///< texts: a file to keep, and its use
   std::vector<std::string> advise;  ///< commands that answer from the files
 };
 

@@ -24,7 +24,7 @@ double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// s of the distribution Beta(alpha s, (1 - alpha) s) with the mean and variance of these acceptance rates.
+/// As PairContexts::concentration(), of these acceptance rates.
 double concentration_of(const std::vector<double>& acceptances) {
   const double mean = mean_of(acceptances);
   double squares = 0.0;

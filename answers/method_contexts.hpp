@@ -16,13 +16,14 @@
 /// The contexts on which methods are compared for a pair of models; internal to the folder.
 namespace foredraft::answers {
 
+/// The contexts of one pair of models.
 class PairContexts {
  public:
   PairContexts(const MethodsPair& pair, std::uint64_t seed, StopToken stop);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   /// s of the distribution Beta(alpha s, (1 - alpha) s) with the mean and variance of the acceptance rates of the
-  /// contexts at temperature 1.
+  /// contexts at temperature 1, limited to 1e-3 to 1e6.
   [[nodiscard]] double concentration() const { return concentration_; }
   /// nullptr: synthetic models.
   [[nodiscard]] const NgramModels* text() const { return text_ ? &*text_ : nullptr; }

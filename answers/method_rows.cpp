@@ -67,7 +67,7 @@ class MethodsAtTemperature {
 
   [[nodiscard]] double alpha() const { return alpha_; }
 
-  /// Whether n-gram models can draw text: only at temperature 0 or 1.
+  /// Text is drawn only by n-gram models, and only at temperature 0 or 1.
   [[nodiscard]] bool has_row(const AskedMethod& asked) const {
     return !needs_text(*asked.method) || (pair_.text() != nullptr && (temperature_ == 0.0 || temperature_ == 1.0));
   }
@@ -101,7 +101,7 @@ class MethodsAtTemperature {
 
  private:
   [[nodiscard]] std::int64_t max_positions() const { return std::ssize(cost_.verification); }
-  /// Of one path.
+  /// Maximum drafts of one path.
   [[nodiscard]] std::int64_t max_gamma() const {
     return std::min(question_.gamma.value_or(max_methods_gamma), max_positions() - 1);
   }
@@ -153,7 +153,7 @@ class MethodsAtTemperature {
     return 1;
   }
 
-  /// The last known token and a full tree, in which every candidate has the same number of children.
+  /// Positions of the last known token and a full tree, in which every node has this number of children.
   static std::int64_t full_tree(std::int64_t candidates, std::int64_t depth) {
     return analytic::dense_nodes(std::vector<std::int64_t>(static_cast<std::size_t>(depth), candidates));
   }
@@ -190,7 +190,8 @@ class MethodsAtTemperature {
     if (!row.exact) return iid_tokens(std::min(1.0, alpha_ + row.loss), row.gamma);
     constexpr std::uint64_t paths = 20'000;
     const Estimate joint = sim::joint_overlap(*contexts_, row.gamma, paths, question_.seed, stop_);
-    return std::max(1.0 + joint.mean, iid_tokens(alpha_, row.gamma));  // it cannot be less
+    // Rejection sampling reaches the second value, which the noise of the first must not fall below.
+    return std::max(1.0 + joint.mean, iid_tokens(alpha_, row.gamma));
   }
 
   // ---- Draft-length policies. Those that learn start again with each text. Each verified token adds the same part of
@@ -314,7 +315,6 @@ class MethodsAtTemperature {
     row.bound = std::min(1.0 / (1.0 - alpha_), static_cast<double>(max_positions())) / (1.0 + cost_.c);
   }
 
-  /// Every forward pass of the target verifies gamma positions, even if fewer tokens were copied.
   [[nodiscard]] sim::Tally text_tally(const Drafter& drafter, std::int64_t gamma, std::uint64_t iterations,
                                       std::uint64_t point) const {
     const Scenario scenario{.fidelity = TokenFidelity{.temperature = temperature_, .models = *pair_.text()},
@@ -325,6 +325,7 @@ class MethodsAtTemperature {
   }
 
   void fill_from_text(MethodRow& row, const Drafter& drafter) const {
+    // Every forward pass of the target costs gamma + 1 positions, even if fewer tokens were copied.
     const auto speedup_of = [&](const sim::Tally& tally, std::int64_t gamma) {
       return sim::speedup(tally, {.iteration = verification(gamma + 1), .draft_pass = cost_.c});
     };

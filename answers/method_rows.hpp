@@ -15,7 +15,7 @@
 /// folder.
 namespace foredraft::answers {
 
-/// A method with one value for each requested parameter.
+/// A method with one value for each requested parameter. `compared` has these values set.
 struct AskedMethod {
   const scenario::Method* method;
   scenario::ComparedMethod compared;
@@ -28,8 +28,8 @@ struct MethodRows {
   std::vector<MethodRow> rows;  ///< fastest first
 };
 
-/// Methods that copy or draft text have rows only for n-gram models at temperatures 0 and 1. Throws Interrupted when
-/// `stop` is set.
+/// The rows of the methods. Those that copy or draft text have rows only for n-gram models at temperatures 0 and 1.
+/// Throws Interrupted when `stop` is set.
 [[nodiscard]] MethodRows method_rows(const MethodsQuestion& question, std::span<const AskedMethod> methods,
                                      const PairContexts& pair, double temperature, unsigned threads,
                                      const std::atomic<bool>* stop);

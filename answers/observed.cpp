@@ -16,7 +16,7 @@ using logs::Observation;
 namespace {
 
 /// Accepted drafts by position, filled up to gamma: some logs omit the positions after the last accepted one. Empty if
-/// the counts contradict each other.
+/// they were not logged, or contradict the total.
 std::vector<double> accepted_at(const logs::AcceptanceCounts& counts, std::int64_t gamma) {
   std::vector<double> result(counts.accepted_at.begin(), counts.accepted_at.end());
   if (result.empty() || result.size() == static_cast<std::size_t>(gamma)) return result;

@@ -28,7 +28,7 @@ struct Question {
   Scenario scenario;
   std::optional<std::int64_t> gamma = {};                 ///< empty: the best one
   std::optional<double> acceptance_length = {};           ///< if alpha was inferred from it
-  std::optional<double> accepted_over_drafted = {};       ///< the same
+  std::optional<double> accepted_over_drafted = {};       ///< likewise
   std::shared_ptr<const FittedAcceptance> observed = {};  ///< the log, if the acceptance comes from one
 
   [[nodiscard]] const AcceptanceProcess& acceptance() const {
@@ -62,27 +62,28 @@ void add_stated_acceptance(const AcceptanceProcess& acceptance, std::span<const 
 /// Rows [from batch, to batch, gamma].
 [[nodiscard]] nlohmann::ordered_json schedule_json(std::span<const GammaRange> schedule);
 
-/// Null for other processes, and if the drafter has an acceptance of its own.
+/// The i.i.d. acceptance of a scenario; null for other processes, and if the drafter has an acceptance of its own.
 [[nodiscard]] const Iid* iid_of(const Scenario& scenario);
 
-/// For a scenario whose draft length varies, because of a policy or a drafter that copies, in fidelity "process" with a
-/// known cost. Schema foredraft.predict/1, with `policy` and `mean_gamma`. `gamma` is the maximum draft length,
-/// `best_gamma` the best constant one.
+/// The answer for a scenario whose draft length varies, because of a policy or a drafter that copies, in fidelity
+/// "process" with a known cost. Schema foredraft.predict/1, with `policy` and `mean_gamma`. `gamma` is the maximum
+/// draft length, `best_gamma` the best constant one.
 [[nodiscard]] nlohmann::ordered_json varying_prediction_json(const Scenario& scenario);
 
 // ---- Predictions from the acceptance of a log, at every draft length.
 
-/// Tokens per iteration with their intervals, at gamma = 1 to 12 and at `asked`.
+/// Tokens per iteration with their intervals, at gamma = 1 to 12, and at `asked` if that is longer.
 [[nodiscard]] std::vector<analytic::TokensAtGamma> tokens_by_gamma(const analytic::AcceptanceFit& fit,
                                                                    std::optional<std::int64_t> asked);
 
-/// The data of a fit.
+/// The logged draft lengths of a fit, and all of its verification steps.
 struct LoggedSteps {
   std::vector<std::int64_t> gammas = {};
   double steps = 0.0;
 };
 [[nodiscard]] LoggedSteps logged_steps(const analytic::AcceptanceFit& fit);
 
+/// Precondition: the fit has a model.
 [[nodiscard]] nlohmann::ordered_json observed_json(const FittedAcceptance& observed, std::optional<std::int64_t> asked);
 
 }  // namespace foredraft::answers

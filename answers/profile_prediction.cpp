@@ -19,12 +19,12 @@ namespace {
 
 using latency::Latency;
 
-/// Ties within this go to the smaller gamma.
+/// Relative difference of ties, which go to the smaller gamma.
 constexpr double near_best = 0.01;
 /// Maximum draft length to evaluate if no acceptance vector states one.
 constexpr std::int64_t default_longest_draft = 8;
 
-/// By position; empty: acceptance does not depend on it alone.
+/// Acceptance by position; empty: it does not depend only on the position.
 std::span<const double> marginal_of(const ProfileQuestion& question) {
   const auto* positional = std::get_if<Positional>(&question.acceptance);
   return positional == nullptr ? std::span<const double>{} : positional->marginal;
@@ -33,7 +33,7 @@ std::span<const double> marginal_of(const ProfileQuestion& question) {
 analytic::KnownTime known(const Latency& latency) { return {latency.time_us, latency.spread.value_or(0.0)}; }
 analytic::KnownTime charged_time(const std::optional<Latency>& latency) { return known(latency.value_or(Latency{})); }
 
-/// All forward passes of the drafter, whose errors are the same.
+/// All forward passes of the drafter. Their errors are common to all, so they add up.
 analytic::KnownTime drafter_time(const latency::IterationTimes& times) {
   if (!times.catch_up) return known(times.drafting);
   const double us = times.drafting.time_us + times.catch_up->time_us;
@@ -94,7 +94,7 @@ Interval speedup_range(const AtDraftLength& length, const latency::Attainable& a
   return {speedup_at(growth.high, attainable.iteration_us.high), speedup_at(growth.low, attainable.iteration_us.low)};
 }
 
-/// The tested errors and those from the ranges of this model are independent.
+/// Combines the tested errors with those from the ranges of this model, which are independent.
 Interval verification_range(const latency::Range& judged, const Interval& own) {
   if (own.low == 1.0 && own.high == 1.0) return {judged.low / judged.value, judged.high / judged.value};
   return {1.0 - std::hypot(1.0 - judged.low / judged.value, 1.0 - own.low),
@@ -319,7 +319,7 @@ std::string percent_text(const latency::Range& range) {
   return fmt::format("{:+.0f} to {:+.0f} %", 100.0 * (range.low - 1.0), 100.0 * (range.high - 1.0));
 }
 
-/// Without the error.
+/// The kind of times, without their error.
 Evidence kind_of(latency::Source source) {
   switch (source) {
     case latency::Source::measured:
@@ -343,7 +343,7 @@ std::string step_words(const ProfilePrediction& prediction) {
                      stated.origin.empty() ? "" : fmt::format(" ({})", stated.origin));
 }
 
-/// Half width of the widest range of a verification over a decode step.
+/// Half width of the widest verification_range.
 double widest_growth(const ProfilePrediction& prediction) {
   double half = 0.0;
   for (const AtBatch& at : prediction.cells) {

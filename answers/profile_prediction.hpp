@@ -31,11 +31,11 @@ struct ProfileQuestion {
   AcceptanceProcess acceptance = Iid{};  ///< with a closed form; a Positional has `marginal`
   std::optional<double> acceptance_length = {}, accepted_over_drafted = {};
   Convention convention = Convention::bonus;
-  std::optional<std::int64_t> gamma = {};   ///< the longest draft to evaluate; empty: as max_drafts()
+  std::optional<std::int64_t> gamma = {};   ///< to show, and the longest to evaluate; empty: the best one
   std::vector<std::int64_t> batches = {1};  ///< ascending
   std::vector<std::int64_t> contexts = {512};
   double overhead_us = 0.0;                    ///< of an iteration, besides its forward passes
-  std::optional<std::int64_t> max_gamma = {};  ///< the same for callers without a gamma of their own
+  std::optional<std::int64_t> max_gamma = {};  ///< overrides the longest draft to evaluate
   /// Models that target and draft may name, besides those with steps in the profile.
   std::vector<latency::ModelShape> models = latency::model_registry();
   latency::Deployment target_deployment = latency::SheetPair{}.target, draft_deployment = latency::SheetPair{}.draft;
@@ -119,11 +119,11 @@ struct ProfilePrediction {
   [[nodiscard]] bool advises(const AtBatch& at) const { return at.fits() || question.ignore_memory; }
 };
 
-/// Whether the interval of the best speedup lies above 1, contains 1, or lies below.
+/// Whether the interval of the best speedup lies above 1, contains 1, or lies below; without intervals, the speedup.
 enum class Payoff { pays, within_error, does_not_pay };
 [[nodiscard]] Payoff payoff_of(const AtBatch& at);
 
-/// The maximum draft length to evaluate: as stated, else the number of entries of the acceptance vector, else 8.
+/// The maximum draft length to evaluate, at least 1: as stated, else the entries of the acceptance vector, else 8.
 [[nodiscard]] std::int64_t max_drafts(const ProfileQuestion& question);
 
 /// Fractions of a device's limits that engines attain, with the overrides of the question. nullopt for lower bounds and
@@ -138,8 +138,9 @@ enum class Payoff { pays, within_error, does_not_pay };
 /// The models of a question and, for a data sheet, how they run.
 [[nodiscard]] latency::TimedPair timed_pair_of(const ProfileQuestion& question, const latency::Profile& profile);
 
-/// For a table of steps the search ends where the table ends, which the returned question states (max_gamma). Throws
-/// DomainError if the profile cannot answer, for an unknown model, and for impossible times.
+/// The prediction at all batch sizes and context lengths. For a table of steps the search ends where the table ends,
+/// which the returned question states (max_gamma). Throws DomainError if the profile cannot answer, for an unknown
+/// model, and for impossible times.
 [[nodiscard]] ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& profile);
 
 /// The draft length of the question, else the one to use; null for autoregressive decoding.
@@ -163,7 +164,7 @@ void add_acceptance(const ProfileQuestion& question, nlohmann::ordered_json& jso
 
 struct Evidence {
   std::string_view name;   ///< "measured here", "engine", "operators" or "data sheet"
-  std::string_view what;   ///< the same in sentences: "operators measured in engines"
+  std::string_view what;   ///< in sentences: "operators measured in engines"
   std::string error = {};  ///< known error of such times, in words; docs/step-times.md
   /// Coverage of the intervals of predicted times and speedups: 0.90 for estimates, 0.95 for measured times. Empty: no
   /// intervals.

@@ -25,10 +25,11 @@ constexpr std::array<MetricEntry, 5> all_metrics{{{"acceptance_length", "accepta
                                                   {"output_tokens_per_s", "output tokens/s", true}}};
 constexpr std::string_view marginal_prefix = "marginal[";
 
-/// What a part adds to both totals of a ratio; nullopt if it lacks the metric.
+/// What a part adds to both totals of a ratio.
 struct Totals {
   double top = 0.0, bottom = 0.0;
 };
+/// nullopt: the part lacks the metric.
 using TotalsOf = std::function<std::optional<Totals>(const RunPart&)>;
 
 std::optional<double> usable(const std::optional<double>& value) {
@@ -50,7 +51,7 @@ std::optional<Totals> throughput_totals(const RunPart& part) {
   return rate && *rate > 0.0 ? std::optional(Totals{*rate * part.seconds, part.seconds}) : std::nullopt;
 }
 
-/// Parts grouped by the name of their request; if any has no name, each part alone.
+/// Totals of the parts of each request, by its name; if any part has no name, of each part.
 struct Clusters {
   std::vector<std::string> names = {};
   std::vector<double> tops = {}, bottoms = {};
@@ -60,7 +61,7 @@ Clusters clusters_of_parts(const std::vector<const RunPart*>& parts, const Total
   const bool named = std::ranges::all_of(parts, [](const RunPart* part) {
     return part->span == Span::request && part->request && !part->request->empty();
   });
-  // In numerical order, in which requests are sent.
+  // By length first: names are numbers, in the order in which requests were sent.
   const auto earlier = [](const std::string& one, const std::string& other) {
     return std::pair(one.size(), std::string_view(one)) < std::pair(other.size(), std::string_view(other));
   };
@@ -141,7 +142,7 @@ analytic::ClusteredEstimate product_of(const analytic::ClusteredEstimate& one,
   return analytic::combined(one.value * other.value, terms);
 }
 
-/// 1 / throughput.
+/// Seconds per token of a throughput.
 analytic::ClusteredEstimate inverse_of(const analytic::ClusteredEstimate& estimate) {
   const analytic::Term terms[] = {{estimate, -1.0 / (estimate.value * estimate.value)}};
   return analytic::combined(1.0 / estimate.value, terms);
@@ -153,7 +154,7 @@ std::size_t position_count(const Run& run) {
   return positions;
 }
 
-/// Over parts whose drafts all have the same length. Positions after the last accepted one count as 0.
+/// From parts whose drafts all have the same length. Positions that a part omits, after its last accepted one, are 0.
 TotalsOf marginal_totals(std::size_t index) {
   return [index](const RunPart& part) -> std::optional<Totals> {
     if (part.accepted_at.empty()) return std::nullopt;
@@ -211,7 +212,7 @@ RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry&
   };
   const std::string all = "every draft was accepted: a counter of full drafts only (W13)";
   add("acceptance_length", full ? all : "no accepted drafts were logged", !full, acceptance_totals);
-  // Counts of a single run give their own error.
+  // The counts of a single observation give its error.
   if (!estimates.measured.empty() && run.tokens && run.steps > 0.0 && std::isfinite(run.tokens->standard_error)) {
     analytic::ClusteredEstimate& length = estimates.measured.front().estimate;
     if (is_assumed(length)) length = analytic::stated_estimate(length.value, run.tokens->standard_error, number);

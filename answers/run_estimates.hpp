@@ -43,12 +43,12 @@ struct MeasuredMetric {
 };
 
 struct RunEstimates {
-  std::string log;   ///< "A" or "B"
+  std::string log;   ///< "A", "B" or "plain"; empty: none
   std::string name;  ///< "A, K = 3, 64 requests"
   Run run;
   std::vector<MeasuredMetric> measured;        ///< in the order of metric_entries(), then marginals
   std::map<std::string, std::string> unknown;  ///< metric and why it is not known
-  /// Output tokens/s also at a stated request rate, where they are the arrival rate unless that is not kept up with.
+  /// Output tokens/s, even if they are only the arrival rate: at a stated request rate that the server keeps up with.
   std::optional<analytic::ClusteredEstimate> throughput = {};
 
   /// The estimate of a metric; nullptr: not known.
@@ -56,7 +56,7 @@ struct RunEstimates {
   [[nodiscard]] const MeasuredMetric* find(std::string_view metric) const;
 };
 
-/// The 95 % interval of a value that is reported; NaN where an error is assumed: it is not known.
+/// The 95 % interval of a reported value; NaN if its error is assumed, and so unknown.
 [[nodiscard]] Interval known_interval(const analytic::ClusteredEstimate& estimate);
 
 /// Identifies sets of clusters: runs with the same requests, by name, get the same number.
@@ -72,7 +72,7 @@ class ClusterRegistry {
 
 /// All metrics except the speedup. The clusters are the finest of requests, windows and whole runs with a metric. A
 /// counter by which every draft was accepted gives no acceptance. TPOT and iteration time are those of decoding one
-/// request: total time over total tokens. `log`: "A"; empty: none.
+/// request: total time over total tokens. `log`: RunEstimates::log.
 [[nodiscard]] RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry& registry);
 
 /// Time per token of two runs, as one may be compared with the other.
@@ -80,7 +80,7 @@ struct Paces {
   analytic::ClusteredEstimate reference, run;  ///< TPOT in ms, or s per output token of the whole server
   bool by_capacity;  ///< one of them does not keep up with the stated request rate: output tokens/s are compared
 };
-/// nullopt: one of them has no times.
+/// nullopt: one has no times, or they have only throughputs at a request rate that both keep up with.
 [[nodiscard]] std::optional<Paces> paces_of(const RunEstimates& reference, const RunEstimates& run);
 
 /// Time per token of `reference` divided by that of `run`.

@@ -37,7 +37,7 @@ using logs::Span;
 
 // ---- what distinguishes runs
 
-/// Whether a limit binds: the requests in flight reach it.
+/// Whether a limit binds: the requests in flight reach 80 % of it, or are unknown.
 bool binds(double limit, const std::optional<double>& requests) {
   constexpr double nearly = 0.8;
   return !requests || *requests >= nearly * limit;
@@ -65,7 +65,7 @@ RunLoad run_load(const Observation& observation) {
   return load;
 }
 
-/// nullopt: not logged.
+/// "temperature 0.7, top_p 0.9, greedy drafts"; nullopt: not logged.
 std::optional<std::string> sampling_text(const logs::Stratum& stratum) {
   std::string text;
   const auto add = [&](std::string_view name, const auto& value) {
@@ -181,7 +181,7 @@ std::optional<double> context_of_iterations(const Member& member) {
   return context;
 }
 
-/// Whether the iteration times of a run differ by context length.
+/// Whether iteration times or acceptance lengths of a run differ between its shortest and its longest contexts.
 bool depends_on_context(const Members& members, std::span<const double> levels) {
   std::map<double, Members> by_level;
   for (const Member& member : members) {
@@ -196,7 +196,7 @@ bool depends_on_context(const Members& members, std::span<const double> levels) 
   return differs(shortest.iteration_ms(), longest.iteration_ms()) || differs(shortest.length(), longest.length());
 }
 
-/// Divides a load by context length, in both arms alike, if iteration times differ by it.
+/// Divides a load by context length, in both arms alike, if a run at it depends on the context.
 void divide_by_context(Groups& groups) {
   std::map<RunLoad, std::vector<double>> contexts;
   for (const auto& [key, members] : groups) {
@@ -222,7 +222,7 @@ void divide_by_context(Groups& groups) {
   groups = std::move(all);
 }
 
-/// Removes the sampling from loads if only one was logged.
+/// Removes the sampling from loads if all runs with speculation have the same.
 void drop_only_sampling(Groups& groups) {
   std::set<std::optional<std::string>> samplings;
   for (const auto& [key, members] : groups) {
@@ -251,7 +251,7 @@ struct Sorted {
 
   void add(const logs::ObservedLog& log, bool plain_log) {
     const std::optional<std::int64_t> gamma = drafted_per_step(log.contents.observations);
-    // Requests of a file take the load of its run.
+    // Requests that state no load take that of the run in their file.
     std::optional<RunLoad> of_run;
     for (const Observation& one : log.contents.observations) {
       if (one.span == Span::run && !of_run) of_run = run_load(one);

@@ -46,8 +46,8 @@ struct GroupedLogs {
 /// `plain`: as in runs_of(). The result does not depend on the order of the logs.
 [[nodiscard]] GroupedLogs grouped(std::span<const logs::ObservedLog> logs, std::span<const logs::ObservedLog> plain);
 
-/// Loads at which some run has no window without prefill. There, all runs keep their windows with prefill, so that logs
-/// with and without speculation are treated the same way.
+/// Loads at which some run has windows of mostly prompts, but none that only decodes. There, all runs keep their
+/// windows of mostly prompts, so that logs with and without speculation are treated the same way.
 [[nodiscard]] std::set<RunLoad> loads_of_prompts(const Groups& groups);
 
 }  // namespace foredraft::answers

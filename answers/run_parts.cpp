@@ -43,7 +43,7 @@ bool all_accepted(const logs::AcceptanceCounts& counts, const std::optional<std:
 
 bool is_usable(const std::optional<double>& value) { return value && std::isfinite(*value) && *value > 0.0; }
 
-/// Tokens that a client timed: those of one request after its first, else those of the counted steps, else equal.
+/// Tokens that a client timed: those of one request after its first, else those of the counted steps, else 1.
 double tokens_of(const Observation& observation, const RunPart& part) {
   if (observation.span == Span::request && observation.stratum.output_tokens.value_or(0.0) > 1.5) {
     return *observation.stratum.output_tokens - 1.0;
@@ -124,7 +124,7 @@ double prompt_share(const RunPart& part) {
   return all > 0.0 ? *part.prompt_tokens_per_s / all : 0.0;
 }
 
-/// Of the tokens of a window.
+/// Fractions of the tokens of a window.
 constexpr double mostly_prompts = 0.5;
 constexpr double hardly_prompts = 0.02;
 
@@ -144,8 +144,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Marks windows with far fewer iterations per second and request than the median: they were partly idle, since engines
-/// print the number of running requests at the end of a window.
+/// Leaves out windows with far fewer iterations per second and request than the median. They were partly idle, although
+/// requests were running at their end, where engines count them.
 void leave_out_partial(std::vector<RunPart>& parts, std::size_t& count) {
   constexpr std::size_t enough = 4;
   constexpr double clearly = 0.85;           // of the median rate
@@ -163,7 +163,7 @@ void leave_out_partial(std::vector<RunPart>& parts, std::size_t& count) {
   }
 }
 
-/// Marks windows that began idle according to the log and ran fewer iterations than the others.
+/// Leaves out windows that were partly idle according to the log and ran fewer iterations than the others.
 void leave_out_begun_idle(std::span<const Placed> observations, RunParts& all) {
   constexpr double fewer = 0.97;
   const auto is_timed = [](const RunPart& part) { return part.request_ms && part.timed_tokens > 0.0; };
@@ -191,7 +191,7 @@ std::optional<double> length_of(const Observation& observation) {
 
 namespace {
 
-/// Whether the first window of a log ran far fewer iterations than the second, with the same number of requests.
+/// Whether the first window of a log generated far fewer tokens/s than the second, with the same number of requests.
 bool begins_idle(std::span<const Observation> observations) {
   constexpr double clearly = 0.85;
   if (observations.size() < 2 || observations[1].span != Span::window) return false;
@@ -218,8 +218,7 @@ std::vector<Placed> placed(std::span<const Observation> observations) {
     // Engines print the number of running requests at the end of a window. If it was the same at the start, they ran
     // all the time.
     const bool window = observations[i].span == Span::window;
-    // After their end nothing is generated any more: a next one that is idle at its end but generated was begun by
-    // them.
+    // If the next window is idle at its end but generated tokens, these requests ran on into it.
     const bool idle_after = i + 1 < observations.size() && is_idle(observations[i + 1]) &&
                             !is_usable(observations[i + 1].times.output_tokens_per_s);
     const bool unsteady = window && (idle_after || (i > 0 ? changes(i, i - 1) : begins_idle(observations)));

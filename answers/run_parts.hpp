@@ -18,10 +18,10 @@ namespace foredraft::answers {
 /// An observation from which a part is made, in the order of its log.
 struct Placed {
   logs::Observation observation;
-  bool unsteady = false;  ///< a window in which the number of requests in flight changed
+  bool unsteady = false;  ///< a window whose times are left out: RunTimesLeftOut::unsteady
 };
 
-/// Marks unsteady windows, unless all of them are. `observations`: of one file, in order.
+/// Marks unsteady windows, unless all that are not idle are. `observations`: of one file, in order.
 [[nodiscard]] std::vector<Placed> placed(std::span<const logs::Observation> observations);
 
 /// Parts with their times, and the number of windows whose times are left out.
@@ -29,13 +29,13 @@ struct RunParts {
   std::vector<RunPart> parts = {};
   RunTimesLeftOut left_out = {};
 };
-/// `decode_only`: leave out the times of windows with prefill.
+/// `decode_only`: leave out the times of windows of mostly prompts.
 [[nodiscard]] RunParts parts_of(std::span<const Placed> observations, bool decode_only);
 
-/// Whether windows without prefill remain if those with prefill are left out; nullopt if no window has prefill.
+/// Whether some window only decodes (under 2 % prompts), although others have mostly prompts; nullopt if none has.
 [[nodiscard]] std::optional<bool> separates_prefill(std::span<const Placed> observations);
 
-/// The cost of prompt tokens, from windows that decode and prefill.
+/// The cost of prompt tokens, from windows that decode and prefill; nullopt as analytic::prefill_time().
 [[nodiscard]] std::optional<analytic::PrefillTime> prefill_of(std::span<const RunPart> parts);
 
 }  // namespace foredraft::answers

@@ -40,7 +40,7 @@ std::string loads_differ(const Run& one, const Run& other) {
   return fmt::format("{} against {}", load_text(one), load_text(other));
 }
 
-/// Names that both runs state and that differ.
+/// The first name, of the engine or the target, that both runs state and that differs.
 std::string names_differ(const RunSetting& one, const RunSetting& other) {
   const auto differ = [](std::string_view what, const std::string& first, const std::string& second) {
     if (first.empty() || second.empty() || first == second) return std::string();
@@ -58,7 +58,7 @@ std::set<std::string> targets_of(std::span<const logs::ObservedLog> logs) {
   return names;
 }
 
-/// "adaptive, 3.1 of 7": an engine that drafts or verifies fewer tokens than it could.
+/// "adaptive, 3.1 of 7": mean and maximum draft length; "adaptive" if one of them is unknown.
 std::string adaptive_text(const Run& run) {
   if (!run.drafted || !run.setting.gamma) return "adaptive";
   return fmt::format("adaptive, {:.2g} of {}", *run.drafted, *run.setting.gamma);
@@ -134,7 +134,9 @@ std::string targets_differ(std::span<const logs::ObservedLog> one, std::span<con
   const auto against = [](const std::string& left, const std::string& right) {
     return fmt::format("target {} against {}", readable(left), readable(right));
   };
-  if (first.size() > 1) return against(*first.begin(), *first.rbegin());
+  for (const auto& all : {first, second}) {
+    if (all.size() > 1) return against(*all.begin(), *all.rbegin());
+  }
   if (first.empty() || second.empty() || first == second) return "";
   return against(*first.begin(), *second.begin());
 }

@@ -32,7 +32,7 @@ bool counts_steps(const Observation& observation) {
 
 // ---- acceptance
 
-/// Merges a window of few steps into the one before it: alone it does not show how windows vary.
+/// Adds a window. One of few steps is merged with its neighbor: alone it does not show how windows vary.
 void add_cluster(analytic::AcceptanceCluster cluster, std::vector<analytic::AcceptanceCluster>& clusters) {
   const bool joins = !clusters.empty() && std::min(cluster.steps, clusters.back().steps) < few_steps &&
                      cluster.accepted_at.size() == clusters.back().accepted_at.size();
@@ -57,7 +57,7 @@ analytic::AcceptanceCluster replayed(std::span<const std::int32_t> by_position, 
   return cluster;
 }
 
-/// From counts whose steps may be correlated.
+/// Tokens per iteration from counts. The error includes the dependence of steps, if clusters show it.
 Estimate counted_tokens(std::span<const analytic::AcceptanceCluster> clusters) {
   const analytic::PooledCounts pooled = analytic::pooled_by_gamma(clusters).front();
   const auto dependent = analytic::cluster_variance(clusters);
@@ -66,7 +66,7 @@ Estimate counted_tokens(std::span<const analytic::AcceptanceCluster> clusters) {
   return {1.0 + pooled.accepted, std::sqrt(variance / pooled.steps)};
 }
 
-/// The mean of printed lengths. The error between runs is unknown.
+/// The mean of printed lengths, with an unknown error (NaN).
 std::optional<Estimate> printed_tokens(const Run& run) {
   double sum = 0.0;
   double number = 0.0;
@@ -79,8 +79,7 @@ std::optional<Estimate> printed_tokens(const Run& run) {
   return Estimate{sum / number, std::numeric_limits<double>::quiet_NaN()};
 }
 
-/// 1 + accepted / steps, for drafts of several lengths or without logged positions. The error is that of a geometric
-/// distribution with this mean.
+/// 1 + accepted / steps, for drafts of several or unknown lengths. The error is that of a geometric distribution.
 std::optional<Estimate> totaled_tokens(const Run& run) {
   double steps = 0.0;
   double tokens = 0.0;
@@ -108,7 +107,7 @@ std::optional<Estimate> run_tokens(const Run& run, std::span<const Observation> 
 
 // ---- runs
 
-/// The mean over members with a value, weighted by steps.
+/// The mean over observations with a value >= 0, weighted by steps.
 std::optional<double> mean_value(std::span<const Observation> observations, const auto& value) {
   double weights = 0.0;
   double sum = 0.0;
@@ -163,7 +162,7 @@ void add_counts(std::span<const Observation> observations, Run& run) {
   if (run.drafts_differ) run.clusters.clear();
 }
 
-/// Time of a part of an iteration, if all observations have it.
+/// Mean time of a part of an iteration, if all observations have it.
 std::optional<double> part_of(std::span<const Observation> observations,
                               std::optional<double> logs::ObservedTimes::*part) {
   const auto lacks = [&](const Observation& one) { return !(one.times.*part); };
@@ -171,7 +170,7 @@ std::optional<double> part_of(std::span<const Observation> observations,
   return mean_value(observations, [&](const Observation& one) { return one.times.*part; });
 }
 
-/// Whether clearly fewer requests/s were completed than sent.
+/// Whether fewer than 90 % of the stated requests/s were completed.
 bool is_overloaded(const Observation& observation) {
   constexpr double keeps_up = 0.9;
   const logs::ObservedTimes& times = observation.times;

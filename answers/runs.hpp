@@ -30,19 +30,20 @@ struct RunLoad {
   std::optional<double> offered_requests = {};    ///< sent at once, without limit or rate; `requests` is then empty
   std::optional<std::string> category = {};       ///< of prompts, if logs of whole runs name it
   std::optional<std::string> sampling = {};       ///< "temperature 0.7", if several were logged
-  /// Shortest context length of its level, in tokens. Set only if iteration times differ by context within a load.
+  /// Shortest context length of its level, in tokens. Set only if iteration times or acceptance lengths differ by
+  /// context within a load.
   std::optional<double> context = {};
   auto operator<=>(const RunLoad&) const = default;
 };
 
-/// What distinguishes runs, besides the load. Empty: not logged.
+/// What distinguishes runs, besides the load. Empty: not logged, or no speculation.
 struct RunSetting {
   logs::Decoding decoding = logs::Decoding::plain;  ///< without or with speculation
-  std::optional<std::int64_t> gamma = {};           ///< >= 1; empty: no speculation, a tree, or unknown
-  bool adaptive = false;                            ///< the engine varies what it drafts or verifies
-  std::string drafter = {}, draft_model = {};       ///< as the engine calls the method, and the model it loads
+  std::optional<std::int64_t> gamma = {};      ///< the maximum if adaptive; 0: a speculative run that drafted nothing
+  bool adaptive = false;                       ///< the engine varies what it drafts or verifies
+  std::string drafter = {}, draft_model = {};  ///< as the engine calls the method, and the model it loads
   std::string engine = {}, version = {}, target = {};
-  std::string file = {};  ///< set only if runs of equal settings contradict each other
+  std::string file = {};  ///< set only for runs that contradict others of their setting or curve
   auto operator<=>(const RunSetting&) const = default;
 };
 
@@ -54,19 +55,19 @@ struct RunPart {
   std::optional<double> tokens = {};           ///< per iteration; 1 without speculation
   std::vector<std::int64_t> accepted_at = {};  ///< as logs::AcceptanceCounts, if all drafts have the same length
   bool all_accepted = false;                   ///< every drafted token was accepted
-  /// Milliseconds of decoding summed over the requests in flight, and the tokens generated in that time. Empty: not
-  /// logged, or left out (RunTimesLeftOut).
+  /// Milliseconds of decoding summed over the requests in flight, and the tokens generated in that time, both up to a
+  /// common factor. Empty: not logged, or left out (RunTimesLeftOut).
   std::optional<double> request_ms = {}, timed_tokens = {};
   bool timed_by_counts = false;  ///< timed_tokens are those of the counted steps
   std::optional<double> output_tokens_per_s = {};
   std::optional<double> prompt_tokens_per_s = {};
-  double seconds = 1.0;  ///< duration; 1 for all parts of a run if it was not logged
+  double seconds = 1.0;                                      ///< duration; 1 if it was not logged
   std::optional<double> requests = {}, context_tokens = {};  ///< in flight; in the KV cache of one request
 };
 
 /// Numbers of windows whose times are not those of iterations.
 struct RunTimesLeftOut {
-  std::size_t unsteady = 0;  ///< the requests in flight changed, or the window before or after had none
+  std::size_t unsteady = 0;  ///< the requests in flight changed, or the window began or ended idle
   std::size_t partial = 0;   ///< partly idle: far fewer iterations than other windows of the run
   std::size_t prefill = 0;   ///< mostly prompts, while other windows of the run only decode
   [[nodiscard]] std::size_t sum() const { return unsteady + partial + prefill; }
@@ -101,40 +102,40 @@ struct Run {
   [[nodiscard]] bool is_plain() const { return setting.decoding == logs::Decoding::plain; }
 };
 
-/// Assumed relative standard deviation between two runs of one observation each. Choices use it; reported intervals do
-/// not include it.
+/// Assumed relative standard error of a value from a single observation. Choices use it; reported intervals do not
+/// include it.
 inline constexpr double single_run_error = 0.05;
 
 struct RunList {
-  std::vector<Run> all;  ///< runs without speculation first, then by setting and load
+  std::vector<Run> all;  ///< runs without speculation first, then by setting and load; replayed traces last
   std::vector<logs::LogWarning> warnings;
 };
 
-/// `plain`: logs whose observations are without speculation, unless they state that they are speculative (W09).
-/// Observations of a speculative server that drafted nothing (gamma 0) are separate runs, not autoregressive decoding.
-/// The result does not depend on the order of the logs.
+/// The runs of logs. `plain`: logs whose observations are without speculation, unless they state that they are
+/// speculative (W09). Observations of a speculative server that drafted nothing (gamma 0) are separate runs, not
+/// autoregressive decoding. The result does not depend on the order of the logs.
 [[nodiscard]] RunList runs_of(std::span<const logs::ObservedLog> logs, std::span<const logs::ObservedLog> plain);
 
-/// Why two runs are not comparable, as text; empty: no logged difference. Compares circumstances, the load, and context
-/// and output lengths (ignoring differences of up to a quarter or below 256 tokens).
+/// Why two runs are not comparable, as text; empty: no logged difference. Compares engine, target, circumstances, the
+/// load, and context and output lengths (ignoring differences of up to a quarter or below 256 tokens).
 [[nodiscard]] std::string difference_of(const Run& one, const Run& other);
 
 /// "64 requests", "0.3 requests/s", "500 requests at once", "8 requests of gsm8k", "1 request at 32k tokens", "unknown
 /// load".
 [[nodiscard]] std::string load_text(const Run& run);
 
-/// "eagle3, K = 3": only what distinguishes the run from the others of `runs`.
+/// "eagle3, K = 3": the draft length, and what else distinguishes the run from the others of `runs`; "plain".
 [[nodiscard]] std::string setting_text(const Run& run, std::span<const Run> runs);
-/// The same without the draft length; empty if there is only one drafter.
+/// The same without the draft length; empty if nothing distinguishes it.
 [[nodiscard]] std::string drafter_text(const RunSetting& setting, std::span<const Run> runs);
 
 /// The shortest context length of each group, ascending. A new group begins where the next length is more than 1.5
 /// times as long and more than 256 tokens longer.
 [[nodiscard]] std::vector<double> context_levels(std::vector<double> contexts);
-/// The largest level that is at most `context`. Precondition: there is one.
+/// The largest level that is at most `context`. Precondition: `levels` ascend, and there is one.
 [[nodiscard]] double level_of(double context, std::span<const double> levels);
 
-/// "512 tokens", "40k tokens".
+/// "512 tokens", "40k tokens" (thousands).
 [[nodiscard]] std::string token_count_text(double tokens);
 
 /// "target a against b" if the target models of the two sides differ, so that no runs are comparable, or if one side
@@ -147,8 +148,8 @@ struct RunList {
 /// Rows {"code", "line", "message"}; line is null for warnings about a whole log.
 [[nodiscard]] nlohmann::ordered_json warnings_json(std::span<const logs::LogWarning> warnings);
 
-/// Lines such as "W09 no plain run", the first warning of each code; of what was left out (W18) and of how tables were
-/// read (W22) up to three, and the number of the others.
+/// Lines such as "W09 no plain run", the first warning of each code; of W18 (contradictions, parts left out) and W22
+/// (how tables were read) up to three, and the number of the others.
 [[nodiscard]] std::vector<std::string> warning_lines(std::span<const logs::LogWarning> warnings);
 
 }  // namespace foredraft::answers

@@ -19,8 +19,8 @@ constexpr double shortest_context = 512.0;
 
 using ObservationList = std::vector<logs::Observation>;
 
-/// Observations of single requests and of runs. `windows`: also windows, which mix requests but state a mean context
-/// length.
+/// Speculative observations of single requests and of runs with counted acceptance. `windows`: also windows, which mix
+/// requests but state a mean context length.
 ObservationList counted_observations(std::span<const logs::ObservedLog> logs, const std::optional<std::int64_t>& gamma,
                                      bool windows) {
   ObservationList counted;
@@ -53,7 +53,7 @@ std::string tokens_text(double tokens) {
 
 bool is_context(const std::optional<double>& tokens) { return tokens && *tokens >= 0.0 && std::isfinite(*tokens); }
 
-/// By powers of two.
+/// Ranges between powers of two.
 std::optional<StratumKey> context_of(const logs::Observation& one) {
   const double tokens = one.stratum.context_tokens.value_or(-1.0);
   if (!(tokens >= 0.0) || !std::isfinite(tokens)) return std::nullopt;

@@ -44,7 +44,7 @@ TokenTree find_tree(const TreeQuestion& question, const HeadAccuracies& accuraci
   return analytic::best_priced_tree(accuracies, budget, tree_cost_of(*question.price)).tree;
 }
 
-/// Only the first candidates, whose trees are chains.
+/// The accuracies of only the first candidates, whose trees are chains.
 HeadAccuracies first_candidates(const HeadAccuracies& accuracies) {
   std::vector<std::vector<double>> rows;
   for (std::int64_t depth = 1; depth <= accuracies.heads(); ++depth) rows.push_back({accuracies.head(depth).front()});

@@ -29,7 +29,7 @@ struct CellPrediction {
 /// Throws DomainError for unknown models, outside the domain of the profile, and if the profile cannot answer.
 [[nodiscard]] CellPrediction predict_cell(const gpu_bench::LoopCell& cell, const latency::Profile& profile);
 
-/// Throws InputError that names all cells that cannot be predicted.
+/// Throws InputError with each reason why a cell cannot be predicted. `name`: of the profile, in messages.
 [[nodiscard]] std::vector<CellPrediction> predict_cells(const std::vector<gpu_bench::LoopCell>& cells,
                                                         const latency::Profile& profile, const std::string& name);
 
@@ -67,15 +67,15 @@ struct GridRequest {
 
 struct ValidationGrid {
   std::vector<gpu_bench::LoopCell> cells;
-  /// What the profile cannot predict, and why; empty if anything was requested.
+  /// Why pairs have no cells here and, without a request, why the profile cannot predict others.
   std::vector<std::string> left_out = {};
 };
 
 /// Without a request: at least 24 cells, at least 8 per pair, over gamma 2 to 7, alpha 0.5 to 0.9, and batch sizes and
 /// contexts between the measured ones, but for those that the profile cannot predict. Otherwise all combinations of the
-/// requested values; defaults are gamma 3, alpha 0.7, the first batch size and context between. Throws InputError for
-/// cells that are calibrated, and if the profile has neither two batch sizes nor two contexts to choose between
-/// (without a request: for none of the pairs).
+/// requested values; defaults are gamma 3, alpha 0.7, and the first batch size and context between measured ones.
+/// Throws InputError for cells that are calibrated, if there is nothing between measured batch sizes or contexts to
+/// choose (without a request: for none of the pairs), and if no cell is left.
 [[nodiscard]] ValidationGrid validation_cells(const latency::Profile& profile, const GridRequest& request);
 
 }  // namespace foredraft::answers

@@ -45,7 +45,7 @@ bool has_pair(const Profile& profile, const PlannedPair& pair) {
           (one_by_one && has_model(profile, pair.drafter.name, Role::decoder_pass)));
 }
 
-/// Values at one third and two thirds of the way from each measured one to the next; none between successive integers.
+/// Integers at one third and two thirds of the way from each measured one to the next; none between successive ones.
 Counts between(const std::set<std::int64_t>& measured) {
   std::set<std::int64_t> found;
   for (auto low = measured.begin(), high = low == measured.end() ? low : std::next(low); high != measured.end();
@@ -58,12 +58,12 @@ Counts between(const std::set<std::int64_t>& measured) {
   return {found.begin(), found.end()};
 }
 
-/// Batch sizes and context lengths of a target for a grid.
+/// Batch sizes and context lengths for a grid: between the measured ones, else the measured ones.
 struct FreeCounts {
   Counts batches, contexts;
 };
 
-/// nullopt if there is no value between measured batch sizes or context lengths.
+/// nullopt if there is a value neither between measured batch sizes nor between measured context lengths.
 std::optional<FreeCounts> free_counts(const Profile& profile, const std::string& target,
                                       const latency::Setting& setting) {
   std::set<std::int64_t> batches;
@@ -90,8 +90,8 @@ std::string no_free_counts(const std::string& target) {
       target);
 }
 
-/// Why a loop cannot verify drafts of this pair: models with different vocabularies are calibrated only for their
-/// times.
+/// Why a loop cannot verify drafts of this pair: its vocabularies differ, so it was calibrated only for its times.
+/// nullopt: it can.
 std::optional<std::string> why_no_loop(const PlannedPair& pair) {
   const std::vector<latency::ModelShape>& models = latency::model_registry();
   const std::int64_t target = latency::find_model(models, pair.target.name).vocabulary;
@@ -101,7 +101,7 @@ std::optional<std::string> why_no_loop(const PlannedPair& pair) {
                      pair.target.name, pair.drafter.name, target, drafter);
 }
 
-/// The message if the profile cannot predict a cell.
+/// Why the profile cannot predict a cell; nullopt: it can.
 std::optional<std::string> why_not_predicted(const LoopCell& cell, const Profile& profile) {
   try {
     static_cast<void>(predict_cell(cell, profile));

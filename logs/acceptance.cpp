@@ -27,7 +27,7 @@ bool counted(const Observation& observation) {
   return observation.acceptance && observation.acceptance->steps > 0 && observation.acceptance->accepted_tokens;
 }
 
-/// Ratio of accepted tokens to steps, from `clusters` independent observations.
+/// Standard error of `ratio`, accepted / steps, from `clusters` independent observations.
 double error_between(std::span<const Observation> observations, double ratio, double steps, double clusters) {
   double squares = 0.0;
   for (const Observation& observation : observations) {
@@ -39,7 +39,8 @@ double error_between(std::span<const Observation> observations, double ratio, do
   return std::sqrt(squares * clusters / (clusters - 1.0)) / steps;
 }
 
-/// Moments from independent steps: E[X^2] is the sum of (2 i - 1) P(X >= i) over positions i = 1, 2, ...
+/// Standard error of `ratio` from independent steps: E[X^2] is the sum of (2 i - 1) P(X >= i) over positions i = 1, 2,
+/// ... NaN if drafts were accepted and their positions were not logged.
 double error_within(std::span<const Observation> observations, double ratio, double steps) {
   double squares = 0.0;
   for (const Observation& observation : observations) {
@@ -143,9 +144,9 @@ namespace {
 
 /// Maximum error of a count computed from a fraction that is printed in full, up to 10^11 steps.
 constexpr double whole_count = 1e-4;
-/// Tolerance in steps: a running log may contain the parts of one step on both sides of a line.
+/// Tolerance in steps: a line may be logged in the middle of a step.
 constexpr double steps_under_way = 1.0;
-/// Minimum relative difference between a mean of requests and that of all steps that is reported.
+/// Maximum relative difference between a mean of requests and that of all steps that is not reported.
 constexpr double same_mean = 0.005;
 
 void require_positions(std::int64_t positions, std::int64_t line) {
@@ -158,7 +159,7 @@ void require_positions(std::int64_t positions, std::int64_t line) {
 }
 
 /// Half of the last digit of the most precisely printed of `shares`; 0 if each is that of an integer count, as
-/// fractions printed in full are.
+/// fractions printed in full are, or if one has an exponent.
 double rounding_of(std::span<const double> shares, double steps) {
   const bool whole_counts = std::all_of(shares.begin(), shares.end(), [steps](double share) {
     return std::abs(share * steps - std::round(share * steps)) < whole_count;
@@ -295,7 +296,7 @@ void fit_to_total(AcceptanceCounts& counts) {
   std::vector<std::int64_t> fitted = counts.accepted_at;
   const std::int64_t sign = rest < 0 ? -1 : 1;
   for (std::int64_t i = 0; i < positions; ++i) {
-    // The first ones get the remainder; it is taken from the last ones.
+    // What does not divide evenly is given to the first ones, or taken from the last ones.
     const std::int64_t at = sign > 0 ? i : positions - 1 - i;
     fitted[static_cast<std::size_t>(at)] +=
         sign * (std::abs(rest) / positions + (i < std::abs(rest) % positions ? 1 : 0));
@@ -320,7 +321,7 @@ void set_positions(AcceptanceCounts& counts, std::span<const double> rates, std:
     }
     counts.accepted_at.push_back(std::llround(rates[i] * steps));
   }
-  // Both are integers.
+  // The count and its estimate are integers, and so is their difference.
   counts.accepted_at_rounding = std::floor((rounding ? *rounding : rounding_of(rates, steps)) * steps + 0.5);
   if (counts.steps_estimated) counts.accepted_at_rounding = std::max(counts.accepted_at_rounding, 1.0);
   fit_to_total(counts);

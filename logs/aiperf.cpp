@@ -17,14 +17,15 @@
 #include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
 
-/// NVIDIA's load generators.
+/// AIPerf and GenAI-Perf, NVIDIA's load generators.
 namespace foredraft::logs {
 
 // ---- aiperf: `profile_export.jsonl` with a record per request, and the JSON of a run.
 
 namespace {
 
-/// A metric in milliseconds: {"value": .., "unit": ..} for a request, {"avg": .., "unit": ..} for a run.
+/// A metric in ms, its default unit: {"value": .., "unit": ..} of a request, {"avg": .., "unit": ..} of a run. Throws
+/// RejectedRecord for a unit that is not of time.
 std::optional<double> metric_ms(const JsonFields& metrics, std::string_view name, std::string_view key) {
   if (!metrics.has(name)) return std::nullopt;
   const JsonFields metric = *metrics.object(name);
@@ -37,7 +38,7 @@ std::optional<double> metric_ms(const JsonFields& metrics, std::string_view name
   metric.reject("unit", unit, "must be one of time");
 }
 
-/// The mean of a metric of a run; its median, with a warning (W20), if there is no mean.
+/// The key of the mean of a metric of a run; that of its median, with a warning (W20), if there is no mean.
 std::string_view mean_key(const JsonFields& run, std::string_view name, LogContents& contents) {
   if (!run.has(name) || run.required_object(name).has("avg") || !run.required_object(name).has("p50")) return "avg";
   warn_of_median(name, run.line(), contents);
@@ -85,7 +86,7 @@ void read_aiperf_record(const JsonFields& record, LogContents& contents) {
   contents.observations.push_back(std::move(observation));
 }
 
-/// Any two metrics of a run identify it: objects with a unit.
+/// A run is identified by its pooled histogram or by any two metrics, which are objects with a unit.
 bool claims_aiperf_run(const JsonValue& value) {
   if (!value.is_object()) return false;
   if (value.contains("pooled_spec_decode_acceptance_histogram")) return true;
@@ -168,7 +169,7 @@ struct MetricRow {
   std::string key, value;
 };
 
-/// The first two cells of a row; separators may be thin or thick box-drawing characters or plain text.
+/// The first two cells of a row: between bars, plain or drawn, if the row begins with one, else between commas.
 std::optional<MetricRow> row_of(std::string_view text) {
   text = trimmed(text);
   const bool drawn = text.starts_with('|') || text.starts_with("\xE2\x94");
@@ -177,7 +178,7 @@ std::optional<MetricRow> row_of(std::string_view text) {
   return MetricRow{.key = std::move(cells[0]), .value = std::move(cells[1])};
 }
 
-/// The name of a metric without its unit, in lower case: versions differ in both. A time keeps its unit.
+/// The name of a metric in lower case without its unit, unless that is ms: versions differ in both.
 std::string metric_name(std::string_view key) {
   std::string name = in_lower_case(key);
   const std::size_t unit = name.find(" (");
@@ -303,8 +304,7 @@ void GenaiPerfReader::read(const KeyValueBlock& block, LogContents& contents) {
   const auto count = block.real("request count");
   const auto latency_ms = block.real("request latency (ms)");
   if (answered && count && *answered > 0.0) run.times.duration_s = *count / *answered;
-  // Requests that decode. The latency of a request includes its time in the queue, up to TTFT; without both, that time
-  // is unknown.
+  // Requests that decode, by Little's law. The latency of a request includes its TTFT, which is subtracted if known.
   constexpr double ms_per_s = 1000.0;
   if (throughput && tpot_ms) {
     run.requests = *throughput * *tpot_ms / ms_per_s;

@@ -13,7 +13,7 @@
 namespace foredraft::logs {
 namespace {
 
-/// Rows of both tables, which a bar may begin.
+/// Rows of both tables; they begin with a bar.
 constexpr std::string_view aisbench_row =
     R"(^[ \t]*(?:\||\xE2\x94\x82)[ \t]*(?:E2EL|TTFT|TPOT|InputTokens|OutputTokens|Benchmark Duration)"
     R"(|(?:Failed|Success) Requests|(?:Max )?Concurrency|Request Throughput|Output Token Throughput)[ \t]*)"
@@ -21,7 +21,7 @@ constexpr std::string_view aisbench_row =
 
 class AisBenchReader final : public BlockReader {
  public:
-  /// Name, stage and mean, or the value.
+  /// A row has a name, a stage, and the mean of a time or the value of a total.
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
     const std::vector<std::string> cells = table_cells(text, TableLayout::bars);
     if (cells.size() < 3) return false;
@@ -30,7 +30,7 @@ class AisBenchReader final : public BlockReader {
   }
 
  private:
-  /// Whether it speculates is not printed.
+  /// AISBench does not print whether the server speculates.
   void read(const KeyValueBlock& block, LogContents& contents) override {
     StatedRun run{.line = block.line(),
                   .concurrency = block.real("Max Concurrency"),

@@ -21,7 +21,7 @@ namespace foredraft::logs {
 
 namespace {
 
-/// Any two keys identify an answer, if one is of a choice.
+/// Any two of these keys identify an answer, if one is in its first choice.
 bool claims_answers(const JsonValue& value) {
   constexpr std::array<const char*, 5> keys{"new_tokens", "wall_time", "idxs", "decoding_steps", "accept_lengths"};
   const JsonValue* choice = first_entry(value, "choices");
@@ -30,7 +30,7 @@ bool claims_answers(const JsonValue& value) {
   return known > 0 && known + (value.contains("question_id") ? 1 : 0) >= 2;
 }
 
-/// Accepted drafts of each step: the tokens that it emitted minus one.
+/// Counts of `accept_lengths`, the tokens that each step emitted: its accepted drafts and one more.
 AcceptanceCounts counts_of_lengths(const JsonFields& choice, AcceptanceTrace& trace) {
   std::vector<std::int64_t> accepted = choice.counts("accept_lengths");
   for (std::int64_t& length : accepted) {
@@ -103,8 +103,8 @@ void read_answer(const JsonFields& answer, LogContents& contents) {
 }
 
 // ---- Answers of a server with the steps of their request: vLLM (`metrics.speculative_decoding`, summary or detailed),
-// TensorRT-LLM (the same in each choice), and SGLang (`meta_info`, `sglext.spec_tokens_details`); each of it alone,
-// too.
+// TensorRT-LLM (the same in each choice), and SGLang (`meta_info`, `sglext.spec_tokens_details`). Each of these objects
+// may also stand alone.
 
 const JsonValue* member(const JsonValue& value, const char* key) {
   const JsonValue* found = value.find(key);
@@ -121,7 +121,7 @@ const JsonValue* counted_steps(const JsonValue& value) {
   return steps != nullptr ? steps : member(*choice, "speculative_decoding_stats");
 }
 
-/// Names of the counts changed between versions; the first version had only the steps.
+/// The count with the first of `names` that is present: versions differ, and the first one had only the steps.
 std::optional<std::int64_t> count_of_any(const JsonFields& info, std::initializer_list<const char*> names) {
   std::optional<std::int64_t> count;
   for (const char* name : names) note(count, info.count(name));

@@ -21,7 +21,7 @@ struct ArmHeading {
   std::string arm = {}, measure = {};
 };
 
-/// True if at least two headings contain a word of an arm: a cheap test for lines that begin no table.
+/// True if two headings contain a word of an arm, or one begins with "+": a cheap test that rules out most lines.
 bool may_name_arms(std::span<const std::string> headings) {
   static const RE2 word(
       R"((?i)(?:^|[^a-z])(?:plain|base|off|on|none|no|false|yes|true|with|w/o|vanilla|ar|autoregressive|target|non|disabled)"
@@ -31,7 +31,7 @@ bool may_name_arms(std::span<const std::string> headings) {
          std::ranges::count_if(headings, [](const std::string& one) { return RE2::PartialMatch(one, word); }) >= 2;
 }
 
-/// True for the heading of an arm: without speculation, with a draft length, with a known drafter, or "with flag".
+/// True for the heading of an arm: without speculation, with a draft length, with a known drafter, "on" or "with flag".
 bool is_arm(std::string_view heading) {
   static const RE2 drafter(R"((?i).*(?:^|[^a-z])(?:mtp|eagle|dflash|dspark|medusa|n-?gram|suffix|spec|draft|nextn).*)");
   static const RE2 other(R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|accept|position).*)",
@@ -101,7 +101,7 @@ void complete_arms(std::vector<std::optional<ArmHeading>>& split) {
   }
 }
 
-/// The metric of a row: its name, with the unit of its cells if they have one and the name alone is not enough.
+/// The metric of a row: its name, with the unit of its first number if it has one and the name is not enough.
 std::string with_unit_of_cells(const TableRow& row) {
   const std::string& name = row.cells.front();
   if (row.cells.size() < 2 || column_of(name).meaning != Meaning::ignored) return name;
@@ -112,7 +112,7 @@ std::string with_unit_of_cells(const TableRow& row) {
              : name;
 }
 
-/// True if the first column names the metrics.
+/// True if the first column names metrics, and at least two others are arms.
 bool names_measures(std::span<const std::string> headings, std::span<const TableRow> rows) {
   static const RE2 measure(
       "(?i)(?:metrics?|measure\\w*|quantity|statistic|parameter|what|result|\xE6\x8C\x87\xE6\xA0\x87)?");
@@ -122,8 +122,8 @@ bool names_measures(std::span<const std::string> headings, std::span<const Table
           std::ranges::any_of(rows, [](const auto& row) { return is_measure(with_unit_of_cells(row)); }));
 }
 
-/// The metric of the cells of arms: by their unit ("130.9 t/s @ 73 %"), or a speed if a gain follows it: "96.1 (+52 %)"
-/// after 63.3, "(1.52x)". Empty if unknown.
+/// The metric of the cells of arms, by their unit ("130.9 t/s @ 73 %") or by a gain: "96.1 (+52 %)" or "96.1 (1.52x)"
+/// right of 63.3 is a speed, "41.6 (1.52x)" a time. Empty if unknown.
 std::string measure_of_cells(std::span<const std::size_t> arms, std::span<const TableRow> rows) {
   static const RE2 with_unit(R"([^\w.]*([\d.,]+) ?([a-zA-Z]+/[a-zA-Z]+|ms/\w+|tps)\b.*)");
   static const RE2 with_gain(R"([^\w.]*([\d.]+)\W*\(\+?([\d.]+) ?([%xX]|\xC3\x97)\W*\).*)", RE2::Latin1);
@@ -147,7 +147,7 @@ std::string measure_of_cells(std::span<const std::size_t> arms, std::span<const 
   return {};
 }
 
-/// The metric of the cells of two arms, the plain one first, as a column of speedups tells it; empty if it does not.
+/// The metric of the cells of two arms, the plain one first, that agrees with a column of speedups; empty if none does.
 std::string measure_of_speedups(std::span<const std::string> headings, std::span<const std::size_t> arms,
                                 std::span<const TableRow> rows) {
   static const RE2 speedup("(?i)\\W*(?:speed-?up|gain|ratio|\xE5\x8A\xA0\xE9\x80\x9F\xE6\xAF\x94)\\W*(?:x\\W*)?");
@@ -166,7 +166,7 @@ std::string measure_of_speedups(std::span<const std::string> headings, std::span
   return {};
 }
 
-/// The column that "+ MTP" adds to: the one left of the first such column, if the gains of an arm are over it.
+/// The column that "+ MTP" adds to: the one left of the first such column, if the gain in a cell is relative to it.
 std::optional<std::size_t> column_added_to(std::span<const std::string> headings, std::span<const std::size_t> arms,
                                            std::span<const TableRow> rows) {
   static const RE2 with_gain(R"([^\w.]*([\d.]+)\W*\(\+([\d.]+) ?%\W*\).*)", RE2::Latin1);
@@ -187,8 +187,8 @@ std::optional<std::size_t> column_added_to(std::span<const std::string> headings
   return std::nullopt;
 }
 
-/// The column of a model beside those of drafters, the only one without: "medusa | vicuna", "Qwen-8B + EAGLE3 |
-/// Qwen-8B".
+/// The column headed by a model without a drafter, if all such columns name the same model: "medusa | vicuna",
+/// "Qwen-8B + EAGLE3 | Qwen-8B".
 std::optional<std::size_t> column_of_model(std::span<const std::string> headings) {
   static const RE2 model(R"((?i)(?:vicuna|llama|qwen|mistral|gemma)[\w.-]*(?: \d+b)?)");
   const auto is_model = [](const std::string& one) { return RE2::FullMatch(one, model) && !is_arm(one); };
@@ -198,8 +198,9 @@ std::optional<std::size_t> column_of_model(std::span<const std::string> headings
   return static_cast<std::size_t>(first - headings.begin());
 }
 
-/// If headings name only arms, the cells give the metric; the arm without speculation comes first. Throws
-/// RejectedRecord if the cells do not show it; nothing is split if the table has other speeds, or only one arm.
+/// Headings that name only arms: their metric is that of their cells, else of the caption, else the one that speedups
+/// show. The arm without speculation comes first. Splits nothing if the table has other speeds, or only one arm. Throws
+/// RejectedRecord if nothing shows the metric.
 void split_bare_arms(std::span<const std::string> headings, std::span<const TableRow> rows,
                      std::string_view measure_of_caption, std::vector<std::optional<ArmHeading>>& split) {
   std::vector<std::size_t> arms;
@@ -241,7 +242,7 @@ void split_bare_arms(std::span<const std::string> headings, std::span<const Tabl
   for (const std::size_t arm : arms) split[arm] = ArmHeading{.arm = names[arm], .measure = measure};
 }
 
-/// Whether rows are draft lengths of one setup: each has its own, and all the same plain run.
+/// Whether rows are draft lengths of one setup: each has its own, and all have the same plain run.
 bool are_lengths_of_one_setup(std::span<const std::string> headings, std::span<const TableRow> rows,
                               std::span<const std::optional<ArmHeading>> split) {
   std::vector<std::string> lengths, plain;
@@ -258,7 +259,7 @@ bool are_lengths_of_one_setup(std::span<const std::string> headings, std::span<c
          plain.size() == static_cast<std::size_t>(measures);
 }
 
-/// The columns of the arms in the headings of `table`, if there are at least two arms.
+/// A row for each row and arm, if the headings name at least two arms.
 std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, std::span<const TableRow> rows,
                                        std::string_view measure_of_caption) {
   std::vector<std::optional<ArmHeading>> split;
@@ -293,8 +294,8 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
                                                            : headings[i]);
   }
   table.headings.insert(table.headings.end(), measures.begin(), measures.end());
-  // For each arm, the columns of its cells; the number of columns means an empty cell. "MTP | base | MTP | base" are
-  // repeated runs.
+  // For each arm, the columns of its cells; the number of columns stands for an empty cell. "MTP | base | MTP | base"
+  // are repeated runs: two rows for each arm.
   std::vector<std::vector<std::size_t>> columns;
   std::vector<std::string> names;  // of the arms of `columns`
   for (const std::string& arm : arms) {
@@ -333,7 +334,7 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
   return table;
 }
 
-/// Whether a heading is none of a run beside others: of a gain, a quantile.
+/// Whether a heading beside those of runs is not one of them: a gain, a quantile, a note.
 bool is_no_run(std::string_view heading) {
   static const RE2 other(
       R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|note|comment|unit|stage|target|\xE5\x8F\x98\xE5\x8C\x96).*|\W*)"
@@ -342,7 +343,7 @@ bool is_no_run(std::string_view heading) {
   return RE2::FullMatch(re2::StringPiece(heading.data(), heading.size()), other);
 }
 
-/// Whether the first column names what was measured, and the others are runs of which none is an arm.
+/// Whether the first column names metrics, and the others are runs of which none is an arm.
 bool names_measures_of_runs(std::span<const std::string> headings, std::span<const TableRow> rows) {
   static const RE2 measure("(?i)(?:metrics?|measure(?:ment)?s?|quantity|statistic|\xE6\x8C\x87\xE6\xA0\x87)?");
   const std::size_t least = headings.front().empty() ? 3 : 2;
@@ -353,7 +354,7 @@ bool names_measures_of_runs(std::span<const std::string> headings, std::span<con
           std::ranges::count_if(rows, [](const auto& row) { return is_measure(with_unit_of_cells(row)); }) >= 2);
 }
 
-/// A row for each heading that is an arm; where the first column is that of a kind of prompts, for each that is a run.
+/// Rows and columns exchanged: a row for each heading that is an arm (`first`: "config") or a run ("category").
 ShapedTable turned(std::span<const std::string> headings, std::span<const TableRow> rows, std::string_view first) {
   ShapedTable table{.headings = {std::string(first)}};
   const bool of_arms = first == "config";

@@ -12,11 +12,12 @@
 /// Tables whose arms (without speculation, with K drafts) are in columns, not in rows.
 namespace foredraft::logs {
 
-/// For a table whose headings name an arm and a metric ("MTP K=3 tok/s", "tok/s (plain)"), or whose first column names
-/// metrics and whose other headings are arms ("Metric", "baseline", "MTP"), one run ("Metric", "Value") or kinds of
-/// prompts; else nullopt. The first column of the result names the arm. Other columns are copied to each arm; an
-/// acceptance or draft length without an arm belongs to the arms that draft. `measure`: what the cells of arms measure
-/// if they do not say so themselves, or empty.
+/// The table with one row per run, if its headings name arms, with their metric ("MTP K=3 tok/s", "tok/s (plain)") or
+/// without ("plain", "MTP"), or if its first column names metrics and the others are arms ("Metric", "baseline",
+/// "MTP"), one run ("Metric", "Value") or kinds of prompts; else nullopt. The first column of the result names the arm
+/// or the kind. Other columns are copied to each arm; acceptance and draft length without an arm go only to arms that
+/// draft. `measure`: what the cells of arms without metric measure if they do not say so themselves, or empty. Throws
+/// RejectedRecord if nothing says it.
 [[nodiscard]] std::optional<ShapedTable> table_by_arm(std::span<const std::string> headings,
                                                       std::span<const TableRow> rows, std::string_view measure);
 

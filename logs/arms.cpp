@@ -34,7 +34,7 @@ Arm arm_named(std::string_view name) {
     arm.plain = tokens == 0;
     break;
   }
-  // A digit is a version of these; "MTP3" drafts 3.
+  // The digit of "EAGLE-3" and "DFlash2" is a version; "MTP3" drafts 3.
   static const RE2 known(
       R"((?i)(?:^|[^a-z])(eagle[- ]?[123]?|dflash2?|mtp|dspark|medusa|n-?gram(?:[-_][a-z]+)?|suffix|lookahead|pld)(?:[^a-z]|$))");
   static const RE2 first_word("(?i)([a-z]+).*");

@@ -13,23 +13,24 @@ struct Arm {
   bool plain = false;
   std::optional<double> gamma = {};
   std::optional<std::string> drafter = {};
-  bool speculative = false;  ///< states only that it drafts: "on", "spec"
+  bool speculative = false;  ///< says that it drafts: "on", "spec"; of arm_in_text(): is not plain
 };
 
+/// The arm of a name. The first word of an unknown name is taken for the drafter.
 [[nodiscard]] Arm arm_named(std::string_view name);
 
 /// The arm that the words next to a speed name: "Without draft model:", "with MTP"; nullopt if they name none, or if
 /// the speed is that of something else, such as a prompt.
 [[nodiscard]] std::optional<Arm> arm_in_text(std::string_view text);
 
-/// Whether words say that the speed next to them is none of output: "prompt processing", "peak".
+/// Whether words say that the speed next to them is not the output speed: "prompt processing", "peak".
 [[nodiscard]] bool names_other_speed(std::string_view text);
 
-/// The name without the words that name its arm, and without what tells repeated runs apart: "code" of "MTP K=3, code
-/// (run 2)". In lower case, with blanks for all else than letters and digits.
+/// As without_repetition(), and without the words that name the arm: "code" of "MTP K=3, code (run 2)".
 [[nodiscard]] std::string without_arm(std::string_view name);
 
-/// The name without what tells repeated runs apart, nor what stands in brackets: "MTP run 2" as "mtp".
+/// The name without parentheses and what tells repeated runs apart, in lower case, with blanks for all but ASCII
+/// letters and digits: "MTP run 2" is "mtp".
 [[nodiscard]] std::string without_repetition(std::string_view name);
 
 }  // namespace foredraft::logs

@@ -18,10 +18,10 @@
 namespace foredraft::logs {
 
 std::optional<Arm> arm_in_caption(std::string_view caption) {
-  constexpr std::size_t max_words = 60;  // more are a sentence
+  constexpr std::size_t max_words = 60;  // in bytes; a longer one is a sentence
   static const RE2 several(              // or options of a command
       R"((?i).*(?:--|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*)");
-  // The name of a data set, the size of a model, which is no draft length, and a unit alone.
+  // These name no arm: a data set, the size of a model (no draft length), a unit.
   static const RE2 no_arm(R"((?i)spec[-_ ]?bench|\b\d+(?:\.\d+)?b\b|\(t(?:o?ks?|okens?)?/s(?:ec)?\))");
   std::string text(caption);
   RE2::GlobalReplace(&text, no_arm, "");
@@ -59,12 +59,12 @@ namespace {
 
 /// Tables of one setup.
 struct Setup {
-  std::string words = {};  ///< of their captions, besides those of their arms
+  std::string words = {};  ///< setup_words() of their captions
   std::string name = {};
   std::vector<const Observation*> runs = {};
 };
 
-/// Whether two runs that would be pooled were measured otherwise: `most` is the largest ratio of two values of one.
+/// Whether two runs that would be pooled have different values: some two have a ratio above `most`.
 bool differ(const Observation& one, const Observation& other, double most) {
   const auto values = [](const Observation& run) {
     return std::array{run.times.tpot_ms, run.times.iteration_ms, run.times.output_tokens_per_s, run.acceptance_length};
@@ -76,7 +76,7 @@ bool differ(const Observation& one, const Observation& other, double most) {
   return false;
 }
 
-/// True for runs without and with speculation.
+/// True if some runs are without and some with speculation.
 bool are_both_arms(std::span<const Observation* const> runs) {
   const auto is = [&](Decoding decoding) {
     return std::ranges::any_of(runs, [&](const Observation* one) { return one->decoding == decoding; });
@@ -84,8 +84,8 @@ bool are_both_arms(std::span<const Observation* const> runs) {
   return is(Decoding::plain) && is(Decoding::speculative);
 }
 
-/// Whether tables are of several setups: a run of one is also in the other, with other values; or, if their captions
-/// have other words, both have both arms, and no run is in both.
+/// Whether tables are of different setups: both have the same run with other values; or they share no run, both have
+/// both arms, and their captions have other words.
 bool are_apart(const Setup& one, const Setup& other) {
   constexpr double repeated = 1.1, rounded = 1.02;
   constexpr std::size_t enough = 64;  // runs of a table
@@ -102,7 +102,7 @@ bool are_apart(const Setup& one, const Setup& other) {
   return both && !shared && one.words != other.words;
 }
 
-/// What tells the captions of setups apart: the words besides those of arms and of loads.
+/// The words of a caption that tell setups apart: all but those of arms, repetitions and loads.
 std::string setup_words(std::string_view caption) {
   static const RE2 load(
       R"(\b(?:concurrency|conc|batch(?: size)?|bs|np|users?|clients?) \d+\b|\b\d+ (?:users?|clients?|requests?|streams?)\b)");
@@ -111,7 +111,7 @@ std::string setup_words(std::string_view caption) {
   return std::string(trimmed(words));
 }
 
-/// What a caption calls its table, without the marks of a heading.
+/// A caption without the marks of a heading.
 std::string name_in(std::string_view caption) {
   constexpr std::string_view marks = " #*_:.`";
   caption.remove_prefix(std::min(caption.find_first_not_of(marks), caption.size()));

@@ -18,13 +18,13 @@ namespace foredraft::logs {
 /// The arm that the line above a run or a table names, if it names only one.
 [[nodiscard]] std::optional<Arm> arm_in_caption(std::string_view caption);
 
-/// The arms that lines of a log name.
+/// The arms that lines above runs name.
 class RunCaptions {
  public:
   /// `caption`: the line above line `number`, where something was read; may be empty.
   void note(std::string_view caption, std::int64_t number);
-  /// Runs that do not name their arm belong to that of the line above them, in a log of one format; so do windows and
-  /// requests, if one such line says that it is above those without speculation.
+  /// Gives observations the arm of the last caption above them, if the log has one format; with windows or requests,
+  /// only if a caption names the arm without speculation. Those with acceptance keep their decoding.
   void name_runs(LogContents& contents) const;
 
  private:
@@ -38,18 +38,19 @@ class RunCaptions {
 /// Maximum number of tables of a log that are told apart.
 inline constexpr std::size_t max_told_tables = 64;
 
-/// A table of which runs were read.
+/// A table from which runs were read.
 struct ReadTable {
   std::int64_t first_line = 0, last_line = 0;  ///< of its rows
   std::string caption = {};                    ///< the line above it
 };
 
-/// Several tables of one log that measure the same run otherwise are of several setups: what is above them, or their
-/// number, becomes the kind of their prompts. Tables of one setup are those whose captions have the same words besides
-/// those of their arms, and whose runs agree, and tables of repeated runs.
+/// Keeps tables of different setups apart: the caption of a table, or its number, becomes the category of its runs.
+/// Tables are of different setups if they have the same run with other values, or captions with other words (besides
+/// those of arms and loads) and each a run with and one without speculation. A caption that names a repetition is of
+/// the same setup as the one with the same words.
 void keep_tables_apart(std::span<const ReadTable> tables, LogContents& contents);
 
-/// Warns of rows of a table that do not say whether they speculate, beside others that do: they are not compared.
+/// Warns (W18) of rows of tables that do not say whether they speculate, beside others that do: they are not compared.
 void tell_unused_rows(LogContents& contents);
 
 }  // namespace foredraft::logs

@@ -30,13 +30,13 @@ namespace foredraft::logs {
 /// The properties of one kind of document.
 struct DocumentRules {
   std::string_view schema;                            ///< "foredraft.observations/1"
-  std::string_view written_by = {};                   ///< said of another schema: ": import writes it"
-  std::string_view null_means = {};                   ///< said of a missing key: "not logged"
-  std::int64_t smallest_count = 0;                    ///< of whole numbers
+  std::string_view written_by = {};                   ///< ends the error of another schema: ": import writes it"
+  std::string_view null_means = {};                   ///< ends the error of a missing key: "not logged"
+  std::int64_t smallest_count = 0;                    ///< minimum of whole numbers
   std::span<const std::string_view> later_keys = {};  ///< added to the schema: files written before lack them
 };
 
-/// A map is a list of rows with these two keys; null for other types.
+/// The two keys of a row of a map, which is written as a list of rows; null for other types.
 template <typename Map>
 inline constexpr std::pair<const char*, const char*> row_keys{nullptr, nullptr};
 
@@ -74,7 +74,7 @@ nlohmann::ordered_json encoded(const T& value) {
   }
 }
 
-/// On one line. Replaces invalid UTF-8.
+/// The document on one line. Replaces invalid UTF-8.
 inline std::string line_text(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
@@ -131,7 +131,7 @@ class DocumentDecoder {
     for (std::size_t i = 0; i < json.size(); ++i) each(json[i], fmt::format("{}[{}]", path, i));
   }
 
-  /// The keys of one object; every one is required unless files were written without it, and no other is allowed.
+  /// The keys of one object. Every one is required, except DocumentRules::later_keys; no other is allowed.
   class Keys {
    public:
     Keys(DocumentDecoder& decoder, const nlohmann::ordered_json& json, const std::string& path)

@@ -20,7 +20,7 @@ namespace foredraft::logs {
 namespace {
 
 // ---- llama-server's progress of a request (2026): its tokens so far and their mean speed. The last line of a request
-// is read, unless the log also has the times at its end.
+// is read if the log has no other format, such as the times at the end of a request.
 
 class LlamaProgressReader final : public LineReader {
  public:
@@ -53,8 +53,8 @@ class LlamaProgressReader final : public LineReader {
   std::int64_t left_out_ = 0;                       ///< the first line of a request that is not read
 };
 
-// ---- A line of a benchmark of one's own: "generated=88 tok/s=14.8 rounds=34 acceptance_rate=0.529". Its mean of
-// accepted tokens may be with or without the token that is not drafted: tokens a round tell.
+// ---- A line of a user's own benchmark: "generated=88 tok/s=14.8 rounds=34 acceptance_rate=0.529". Its mean of
+// accepted tokens may or may not include the token that is not drafted; the tokens per round tell which.
 
 struct LineKey {
   std::string_view key;
@@ -83,7 +83,7 @@ constexpr std::array<LineKey, 19> benchmark_words{{
     {"prompt", &StatedRun::prompt_tokens},
 }};
 
-/// Sets the values of `key=value` words.
+/// Sets the values of `key=value` words; the first one of a field is used.
 void read_benchmark_words(std::string_view text, StatedRun& run) {
   for (std::size_t at = text.find('='); at != std::string_view::npos; at = text.find('=', at + 1)) {
     const std::size_t begin = text.find_last_of(" \t(`,;", at) + 1;
@@ -112,7 +112,7 @@ class KeyLineReader final : public LineReader {
       auto model = text_after(text, option, " ");
       if (!model || request.stratum.category) continue;
       request.stratum.category = model->substr(model->find_last_of('/') + 1);
-      request.span = Span::run;  // whose kinds are kept apart
+      request.span = Span::run;  // categories of runs are kept apart, those of requests are not
     }
     contents.observations.push_back(std::move(request));
     return true;

@@ -29,10 +29,10 @@ constexpr std::string_view guidellm_anchor =
     "benchmarks|request_concurrency|requests_per_second|output_tokens_per_second|inter_token_latency_ms"
     "|time_to_first_token_ms|time_per_output_token_ms";
 
-/// The configuration of a benchmark, "args" before version 0.4.
+/// The key of a benchmark's configuration: "args" before version 0.4.
 const char* config_key(const JsonValue& benchmark) { return benchmark.contains("config") ? "config" : "args"; }
 
-/// Keys of a benchmark that are GuideLLM's own: metrics by state of requests, and its strategy.
+/// Number of keys that are GuideLLM's own: metrics by state of requests, and the strategy.
 std::ptrdiff_t keys_of_guidellm(const JsonValue& benchmark) {
   if (!benchmark.is_object()) return 0;
   const char* const config = config_key(benchmark);
@@ -44,13 +44,13 @@ std::ptrdiff_t keys_of_guidellm(const JsonValue& benchmark) {
          });
 }
 
-/// A report, or one of its benchmarks; any two keys identify it.
+/// A report, or one of its benchmarks, which any two keys identify.
 bool claims_guidellm(const JsonValue& value) {
   const JsonValue* benchmark = first_entry(value, "benchmarks");
   return benchmark != nullptr ? keys_of_guidellm(*benchmark) >= 1 : keys_of_guidellm(value) >= 2;
 }
 
-/// Over answered requests; the median, with a warning (W20), if the mean is not there.
+/// The mean of a metric over successful requests; its median, with a warning (W20), if there is no mean.
 std::optional<double> mean_of(const std::optional<JsonFields>& metrics, std::string_view name, LogContents& contents) {
   const auto metric = metrics ? metrics->object(name) : std::nullopt;
   if (!metric) return std::nullopt;

@@ -16,12 +16,12 @@
 #include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
 
-/// GuideLLM's console and its CSV: tables whose headings take two or three rows, a row a benchmark in each of them.
+/// GuideLLM's console and its CSV: tables with headings over two or three rows and one row per benchmark.
 namespace foredraft::logs {
 namespace {
 
-/// A column of a table: the cells of its headings from top to bottom, in lower case. If several mean the same, the
-/// first is used. The time per output token includes the time to the first one; the latency between tokens does not.
+/// A column of a table: the cells of its headings from top to bottom, in lower case. TPOT is read from the columns of
+/// ITL: GuideLLM's own TPOT includes the time to the first token.
 struct ConsoleColumn {
   std::string_view headings;
   std::optional<double> StatedRun::*field;
@@ -52,7 +52,7 @@ constexpr std::array<ConsoleColumn, 17> console_columns{{
 /// Maximum number of benchmarks of a report.
 constexpr std::size_t max_benchmarks = 4096;
 
-/// Cells between bars; a cell above several columns, followed by as many bars, is repeated for each.
+/// Cells between bars, in lower case; a cell above several columns, followed by as many bars, is repeated for each.
 std::vector<std::string> spread_cells(std::string_view line) {
   std::vector<std::string> cells;
   line = trimmed(line);
@@ -99,7 +99,7 @@ class GuideLlmConsoleReader final : public LineReader {
   std::vector<std::string> headings_ = {};  ///< of the table, a column each
   bool has_rows_ = false;
   bool medians_ = false;
-  std::size_t row_ = 0;  ///< of the table
+  std::size_t row_ = 0;  ///< index of the next row of the table
   std::vector<Benchmark> benchmarks_ = {};
 };
 
@@ -116,7 +116,7 @@ bool GuideLlmConsoleReader::heading(std::string_view text, const std::vector<std
   return true;
 }
 
-/// The limit of concurrency is the median of the requests in flight, unless the name states it.
+/// Sets the load by the name. The limit of "concurrent" is in its name, else the rounded median of requests in flight.
 void set_load(std::string_view name, StatedRun& run) {
   const Strategy strategy = *strategy_of(name);
   const auto median = std::exchange(run.concurrency, std::nullopt);

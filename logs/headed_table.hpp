@@ -18,7 +18,7 @@
 #include "logs/stated_run.hpp"
 #include "logs/table_cells.hpp"
 
-/// A table with a run a row: what its columns mean (table_meanings.cpp, table_names.cpp), and its rows as runs
+/// A table with one run per row: what its columns mean (table_meanings.cpp, table_names.cpp), and its rows as runs
 /// (table_runs.cpp).
 namespace foredraft::logs {
 
@@ -87,13 +87,13 @@ class HeadedTable {
 
   std::span<const TableRow> rows_;
   std::vector<Column> columns_;
-  bool names_plain_ = false;                           ///< a row says that it is plain: K = 0 beside it is another arm
-  bool chunks_ = false;                                ///< an inter-token latency is that of an iteration
-  std::map<std::string, std::string> additions_ = {};  ///< to the arm, by name: what else its rows have
+  bool names_plain_ = false;                           ///< a row is named plain: then one of K = 0 is another arm
+  bool chunks_ = false;                                ///< the inter-token latency is that of an iteration
+  std::map<std::string, std::string> additions_ = {};  ///< by name: what its rows have besides their arm
   bool names_subjects_ = false;                        ///< a column of models or devices names the rows
-  std::map<std::string, std::string> setups_ = {};     ///< by name: the engine, model or device that it begins with
-  std::set<std::string> labels_ = {};                  ///< names that alone tell their rows from others of the same arm
-  mutable std::map<std::pair<std::string, std::string>, Arm> arms_ = {};  ///< of the cells with length and name
+  std::map<std::string, std::string> setups_ = {};     ///< by name: the engine, model or device in it
+  std::set<std::string> labels_ = {};                  ///< names without which rows of an arm look the same
+  mutable std::map<std::pair<std::string, std::string>, Arm> arms_ = {};  ///< by the cells of draft length and name
 };
 
 }  // namespace foredraft::logs

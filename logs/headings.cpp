@@ -17,10 +17,10 @@
 namespace foredraft::logs {
 namespace {
 
-/// Headings by their plain words (plain_words below); those of a line mean the same.
+/// Headings with the same meaning, by their plain words (plain_words below).
 struct Headings {
   Meaning meaning;
-  std::string_view words;     ///< printed back
+  std::string_view words;     ///< words_of(meaning)
   std::string_view headings;  ///< separated by commas
 };
 
@@ -97,7 +97,7 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
 
 using Words = std::pair<std::string_view, std::string_view>;
 
-/// Words that are written in several ways, and how plain_words has them.
+/// Words that are written in several ways, and the one that plain_words uses.
 constexpr std::array<Words, 39> plain_words_of{{
     {"tokens", "tok"},
     {"token", "tok"},
@@ -143,7 +143,7 @@ constexpr std::array<Words, 39> plain_words_of{{
     {"\xE6\xA8\xA1\xE5\x9E\x8B", "model"},
 }};
 
-/// The same of what something is counted by: "tokens/round".
+/// The same for the word after "/" or "per": "tokens/round".
 constexpr std::array<Words, 15> plain_words_by{{
     {"second", "s"},
     {"seconds", "s"},
@@ -162,13 +162,13 @@ constexpr std::array<Words, 15> plain_words_by{{
     {"sequence", "request"},
 }};
 
-/// Of a heading in lower case.
+/// Whether words of a heading in lower case contain `c`.
 bool is_heading_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '/' || c == '%' ||
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-/// Words of a heading, and what stands in brackets behind them.
+/// Words of a heading, and those in brackets.
 struct HeadingWords {
   std::string words = {}, unit = {};
 };
@@ -214,7 +214,7 @@ std::vector<std::string_view> parts_of(std::string_view list, char separator) {
   return parts;
 }
 
-/// "tokens/s" as "tok/s", "t/s" too.
+/// "tokens/s" and "t/s" are "tok/s".
 std::string plain_quotient(std::string_view word) {
   const std::vector<std::string_view> parts = parts_of(word, '/');
   std::string plain;
@@ -228,7 +228,7 @@ std::string plain_quotient(std::string_view word) {
   return plain;
 }
 
-/// The words of a heading as headings_of_meanings has them: "Draft tokens accepted per round" is "draft tok
+/// The words of a heading as in headings_of_meanings: "Draft tokens accepted per round" is "draft tok
 /// accepted/step", "Decode tokens per second" is "gen tok/s". Words that say nothing are left out.
 std::string plain_words(std::string_view words) {
   std::vector<std::string> plain;
@@ -256,7 +256,7 @@ std::string plain_words(std::string_view words) {
   return joined;
 }
 
-/// Every heading with its meaning, the first of several that are equal.
+/// The meaning of every heading; the first one of a heading that has several.
 std::unordered_map<std::string_view, Meaning> meanings_by_heading() {
   std::unordered_map<std::string_view, Meaning> meanings;
   for (const Headings& one : headings_of_meanings) {
@@ -265,7 +265,7 @@ std::unordered_map<std::string_view, Meaning> meanings_by_heading() {
   return meanings;
 }
 
-/// "engine / checkpoint" tells rows apart by both.
+/// The meaning of plain words. Of two that tell rows apart, "config / model", a name goes before a subject.
 Meaning meaning_of(std::string_view words) {
   static const std::unordered_map<std::string_view, Meaning> meanings = meanings_by_heading();
   const auto meaning = [&](std::string_view of) {
@@ -280,7 +280,7 @@ Meaning meaning_of(std::string_view words) {
   return names(first) && names(second) ? std::min(first, second) : Meaning::ignored;
 }
 
-/// Words before and after a heading that say how it was averaged, or where: at the server or the client.
+/// Words before and after a heading that say how it was averaged, or where: on the server or the client.
 constexpr std::array<std::string_view, 15> averages{"mean",
                                                     "avg",
                                                     "average",
@@ -298,7 +298,7 @@ constexpr std::array<std::string_view, 15> averages{"mean",
                                                     "\xE6\x80\xBB"};
 constexpr std::array<std::string_view, 5> averages_after{" mean", " avg", " median", " mean/std", " avg/std"};
 
-/// Whether a heading may mean something by its first word: a cheap test for the words of a text.
+/// Whether the first word of a heading may begin a known one: a cheap test that rules out most text.
 bool may_be_heading(std::string_view heading) {
   static const std::unordered_set<std::string_view> first_words = [] {
     std::unordered_set<std::string_view> words(averages.begin(), averages.end());
@@ -317,7 +317,7 @@ bool may_be_heading(std::string_view heading) {
     }
   }
   const std::string_view plain = plain_word(plain_words_of, word);
-  // "p 3", "pos1", "acc_at_2", "k3"
+  // "p 3", "pos1", "acc_at_2"
   return word.starts_with('p') || word.starts_with("acc") ||
          first_words.contains(plain.substr(0, plain.find_first_of(" /")));
 }
@@ -350,7 +350,7 @@ std::optional<int> position_of(const std::string& words) {
   return RE2::FullMatch(words, pattern, &at) && at <= 32 ? std::optional(at) : std::nullopt;
 }
 
-/// Speeds whose brackets say of what they are: "t/s (req)", "tok/s (total)", "throughput (tok/s)".
+/// The meaning of a speed whose brackets say what it is of: "t/s (req)", "tok/s (total)"; ignored for prompts or GPUs.
 Meaning speed_of(Meaning meaning, std::string_view unit) {
   if (meaning != Meaning::speed && meaning != Meaning::total_speed) return meaning;
   static const RE2 each(R"(.*\b(?:req|request|user|stream|single).*)");

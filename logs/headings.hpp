@@ -10,9 +10,9 @@
 /// Headings of tables as people write them.
 namespace foredraft::logs {
 
-/// What a column means. Ambiguous headings are resolved by their values (tables.cpp), else the table is rejected.
+/// What a column means. Values resolve an ambiguous heading (table_meanings.cpp), else the table is rejected.
 enum class Meaning {
-  ignored,  ///< no heading of the table: not read
+  ignored,  ///< an unknown heading: not read
   // the arm
   gamma,
   name,  ///< of the arm: "plain", "MTP K=3"
@@ -25,7 +25,7 @@ enum class Meaning {
   output_tokens,
   context_tokens,
   temperature,
-  benchy_test,  ///< "tg128 (c5) @ d1024"
+  benchy_test,  ///< a test of llama-benchy, "tg128 (c5) @ d1024"
   // speeds and times
   speed,  ///< output tokens/s: of all requests or of each
   total_speed,
@@ -47,22 +47,23 @@ enum class Meaning {
   position,   ///< one of them, Column::position
 };
 
-/// A column as its heading says.
+/// What a heading says of its column.
 struct Column {
   std::string heading = {};  ///< as written
   Meaning meaning = Meaning::ignored;
   std::optional<int> position = {};  ///< as written, from 0 or from 1
-  double unit = 0.0;                 ///< milliseconds of a time; 0: the heading does not say
+  double unit = 0.0;                 ///< milliseconds of a unit of a time; 0: the heading does not say
   bool percent = false;
-  bool may_be_count = false;  ///< `gamma` of a heading that may also count: "draft tokens", "n"
+  bool may_be_count = false;  ///< `gamma` of a heading that may mean a total: "draft tokens", "n"
 };
 
+/// A duration without a unit is in seconds.
 [[nodiscard]] Column column_of(std::string_view heading);
 
-/// Whether a heading is that of a speed if its cells have that unit: "Decode", "21 t/s".
+/// Whether an unknown heading is that of a speed if its cells have the unit: "Decode" of "21 t/s".
 [[nodiscard]] bool may_be_speed(std::string_view heading);
 
-/// The name of a meaning in messages, with its unit.
+/// The name of a meaning in messages.
 [[nodiscard]] std::string_view words_of(Meaning meaning);
 
 }  // namespace foredraft::logs

@@ -26,7 +26,7 @@ std::string written(const Json& json, int indent) {
   throw InputError(fmt::format("{}: {} ({})", readable(log.file), what, why));
 }
 
-/// [j]: steps that accepted exactly j drafts; empty if positions were not counted, or only as rounded rates.
+/// [j]: steps that accepted exactly j drafts; empty if steps or positions were not counted, or only as rounded rates.
 std::vector<std::int64_t> histogram_by_accepted(const AcceptanceCounts& counts) {
   if (counts.accepted_at.empty() || counts.accepted_at_rounding > 0.0 || counts.steps_estimated) return {};
   std::vector<std::int64_t> histogram;

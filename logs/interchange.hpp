@@ -7,12 +7,11 @@
 
 #include "logs/observations_file.hpp"
 
-/// Formats of other tools that can be written as well as read. A new one needs its function and its line in
-/// interchange.cpp.
+/// Formats that can be written as well as read. A new one needs a function and a line in interchange.cpp.
 namespace foredraft::logs {
 
 struct Interchange {
-  std::string_view name;     ///< of the format that reads it
+  std::string_view name;     ///< of the LogFormat that reads it
   std::string_view summary;  ///< what is written
   /// The contents of the file. Throws InputError that names the log and what it lacks.
   std::string (*text)(std::span<const ObservedLog> logs);

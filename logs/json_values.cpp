@@ -14,7 +14,7 @@
 namespace foredraft::logs {
 namespace {
 
-/// Maximum number of keys of an object: some files of runs have one key per request in one object.
+/// Maximum number of keys of an object: files of some runs have one object with a key per request.
 constexpr std::size_t max_requests_of_a_run = 1024;
 
 /// Whether a value may contain this byte outside its strings and brackets: blanks, digits, signs, and the letters of
@@ -27,7 +27,7 @@ constexpr std::array<bool, 256> plain_bytes = [] {
   return plain;
 }();
 
-/// Whether this byte of a string is neither an escape nor a quote.
+/// Whether this byte of a string is neither an escape, a quote nor a line end.
 constexpr std::array<bool, 256> string_bytes = [] {
   std::array<bool, 256> plain{};
   for (bool& byte : plain) byte = true;
@@ -67,7 +67,7 @@ std::optional<std::string> completed(std::string_view cut) {
   std::string kept_open;
   char last = 0;  // bracket or other byte before
   const auto keep = [&](std::size_t end) {
-    // A record of a list is whole, or it is left out but for the whole records of a list in it.
+    // A record of a list that is not complete is left out, except for complete records of a list in it.
     const bool in_record = open.find("[{") != std::string::npos && !(open.ends_with("[{[") && last == '}');
     if (open.empty() || in_record || (open.back() == '[' && last != '}')) return;
     kept = end;
@@ -139,7 +139,7 @@ JsonExtent::Found JsonExtent::look(std::string_view text) {
 
 namespace {
 
-/// The four hexadecimal digits that begin `digits`, taken from it; nullopt if there are fewer.
+/// The number of the four hexadecimal digits that begin `digits`, taken from it; nullopt if there are fewer.
 std::optional<unsigned> take_code_unit(std::string_view& digits) {
   constexpr std::size_t count = 4;
   unsigned code = 0;
@@ -150,7 +150,8 @@ std::optional<unsigned> take_code_unit(std::string_view& digits) {
   return code;
 }
 
-/// The code point of an escape whose digits begin `rest`, taken from it with those of the second half of a pair.
+/// The code point of an escape whose digits begin `rest`, taken from it with those of the second half of a pair; a
+/// question mark if it is invalid.
 unsigned take_code_point(std::string_view& rest) {
   const auto is_half = [](unsigned code, unsigned first) { return code >= first && code < first + 0x400; };
   const unsigned code = take_code_unit(rest).value_or('?');
@@ -214,7 +215,7 @@ const JsonValue* JsonValue::find(std::string_view key) const {
 
 namespace {
 
-/// Maximum number of values of a document: 256 MiB.
+/// Maximum number of values of a document, which take 256 MiB.
 constexpr std::size_t max_values = std::size_t{1} << 23U;
 
 struct Word {
@@ -234,7 +235,7 @@ constexpr std::array<Word, 10> bare_words{{{"...", JsonValue::Type::null},
 
 bool is_digit_byte(char c) { return c >= '0' && c <= '9'; }
 
-/// A hash of `text` and of what came before; a weak one: it only tells equal values from others.
+/// A hash of `text`, `type` and the hash before it, for shape(); not cryptographic.
 std::uint64_t mixed(std::uint64_t before, std::string_view text, std::uint64_t type) {
   constexpr std::uint64_t factor = 0x9E3779B97F4A7C15U;
   std::uint64_t hash = (before ^ (type + 8 * text.size())) * factor;
@@ -327,7 +328,7 @@ bool JsonDocument::skip_omission() {
   return true;
 }
 
-/// The name of a member and its colon.
+/// Reads the name of a member and its colon.
 bool JsonDocument::read_key() {
   skip_blanks();
   if (at_ == end_ || (*at_ != '"' && *at_ != '\'')) return false;
@@ -339,7 +340,7 @@ bool JsonDocument::read_key() {
   return at_ != end_ && *at_++ == ':';
 }
 
-/// A scalar, or the bracket of an array or object and the name of its first member.
+/// Reads a scalar, or the bracket that opens an array or object and the name of its first member.
 bool JsonDocument::read_value() {
   skip_blanks();
   if (at_ == end_ || values_.size() == max_values) return false;
@@ -365,7 +366,7 @@ bool JsonDocument::read_value() {
   return value.type_ != JsonValue::Type::object || read_key();
 }
 
-/// A comma and the name of the next member, or the brackets of what ends.
+/// Reads a comma and the name of the next member, or the brackets that close.
 bool JsonDocument::after_value() {
   while (!open_.empty()) {
     JsonValue& open = values_[open_.back().value];

@@ -15,14 +15,14 @@ namespace foredraft::logs {
 /// RE2 for a line that may begin a value: `{`, or `[` at its end or before `{`, `[` or a quote; or `: {` at its end.
 inline constexpr std::string_view json_anchor = R"(^[ \t]*(?:\{|\[[ \t]*(?:\r?$|[\[{"']))|: \{[ \t]*\r?$)";
 
-/// RE2 of a line that begins an object which is posted without the one around it.
+/// RE2 of a line that names an object which was posted without the one around it: `"timings": {`.
 inline constexpr std::string_view posted_member_anchor = R"(^[ \t]*"timings"[ \t]*:[ \t]*\{[ \t\r]*$)";
 
-/// Whether a line begins with a value.
+/// Whether a line may begin with a value.
 [[nodiscard]] bool begins_value(std::string_view line);
 
-/// Where the value begins with which a line ends, after the words of a logger: "Generated prediction: {"; nullopt for
-/// other lines, and for members of a value.
+/// Position of the brace that ends a line after the words of a logger: "Generated prediction: {"; nullopt for other
+/// lines, and for members of a value.
 [[nodiscard]] std::optional<std::size_t> value_after_words(std::string_view line);
 
 /// Finds the end of a value incrementally. Stops at the first byte that cannot be part of a value, so that a brace in a
@@ -47,18 +47,18 @@ class JsonExtent {
   bool escaped_ = false;
 };
 
-/// Whether a line begins with a member of an object, `"key": `: that of a document whose beginning was cut off.
+/// Whether a line begins with a member of an object, `"key": `, as in a document whose beginning was cut off.
 [[nodiscard]] bool begins_member(std::string_view line);
 
-/// A value whose end was cut off, closed after its last complete member. An incomplete object of a list is left out: it
-/// is a record. Nullopt if nothing complete is left.
+/// A value whose end was cut off, closed after its last complete member. An incomplete object of a list is a record: it
+/// is left out, except for complete objects of a list in it. Nullopt if nothing complete is left.
 [[nodiscard]] std::optional<std::string> completed(std::string_view cut);
 
 /// The contents of a string, between its quotes. Unpaired halves of surrogate pairs become question marks.
 [[nodiscard]] std::string unescaped(std::string_view escaped);
 
-/// A value of a JsonDocument. It refers to the text and to the document, in which its members follow it: reading a
-/// record of a log allocates nothing.
+/// A value of a JsonDocument, in which its members follow it. It refers to the text, so that parsing a record of a log
+/// allocates nothing.
 class JsonValue {
  public:
   enum class Type : std::uint8_t { null, boolean, number, string, array, object };
@@ -102,13 +102,13 @@ class JsonValue {
   [[nodiscard]] bool is_true() const { return is_boolean() && (text_[0] == 't' || text_[0] == 'T'); }
   [[nodiscard]] std::string_view type_name() const;
 
-  /// The value as it is written.
+  /// The value as it is written, a string with its quotes.
   [[nodiscard]] std::string_view source() const { return {text_, text_size_}; }
   /// Its name in an object.
   [[nodiscard]] std::string key() const { return unescaped({key_, key_size_}); }
   /// Of a number; infinite beyond the range of double.
   [[nodiscard]] double number() const;
-  /// Of a number: written without a point and an exponent.
+  /// Of a number: written without a point or an exponent.
   [[nodiscard]] bool is_integer() const;
   /// Of a string.
   [[nodiscard]] std::string string() const { return unescaped(source().substr(1, text_size_ - 2)); }
@@ -119,10 +119,10 @@ class JsonValue {
   [[nodiscard]] bool empty() const { return span_ == 1; }
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(std::distance(begin(), end())); }
   [[nodiscard]] const JsonValue& front() const { return *begin(); }
-  /// The last member of an object with this name; null if there is none.
+  /// The last member of an object with this name, as it is written; null if there is none.
   [[nodiscard]] const JsonValue* find(std::string_view key) const;
   [[nodiscard]] bool contains(std::string_view key) const { return find(key) != nullptr; }
-  /// As find(), of a name that is there.
+  /// As find(). Precondition: there is such a member.
   [[nodiscard]] const JsonValue& at(std::string_view key) const { return *find(key); }
 
  private:
@@ -132,21 +132,21 @@ class JsonValue {
   const char* text_ = nullptr;
   std::uint32_t key_size_ = 0;
   std::uint32_t text_size_ = 0;
-  std::uint32_t span_ = 1;  ///< values up to the next that is no member of this one
+  std::uint32_t span_ = 1;  ///< number of values: this one and all in it
   Type type_ = Type::null;
 };
 
-/// The values of a text. Accepts the single quotes, True, False and None of Python and a comma after the last member,
-/// reads NaN and Infinity as null, and reads dots as omitted values: "..." is null, or members of an object.
+/// The values of a text. Also accepts the single quotes, True, False and None of Python, a comma after the last member,
+/// NaN and Infinity (null), and "..." for omitted values (null) or omitted members of an object.
 class JsonDocument {
  public:
-  /// Reads the value that begins `text`, after blanks. False if there is none, or if it exceeds a limit of
-  /// core/documents.hpp. The text must live as long as the value is used, which ends with the next call.
+  /// Reads the value that begins `text`, after blanks. False if there is none, or if it exceeds max_nesting,
+  /// max_json_bytes, 1024 keys of an object or 2^23 values. The value refers to the text; the next call ends it.
   [[nodiscard]] bool read(std::string_view text);
 
   /// After read() returned true.
   [[nodiscard]] const JsonValue& value() const { return values_.front(); }
-  /// Bytes of the value, including leading blanks; up to what is no JSON if read() returned false.
+  /// Bytes of the value, including leading blanks; if read() returned false, bytes before the error.
   [[nodiscard]] std::size_t size() const { return size_; }
   /// Equal for values that have the same names and types in the same order.
   [[nodiscard]] std::uint64_t shape() const { return shape_; }

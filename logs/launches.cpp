@@ -48,7 +48,8 @@ void Launches::read(std::string_view text, std::int64_t number) {
   }
 }
 
-/// The command that each part of the output is of: others before it, such as a load generator's, have no drafts.
+/// The command line of each part of the output: of several without output between them the one that drafts, which a
+/// load generator's is not. Empty if two of these start the same program with and without drafts.
 std::vector<Launches::Launch> Launches::before_runs(const LogContents& contents) const {
   std::vector<std::int64_t> runs;
   for (const Observation& run : contents.observations) runs.push_back(run.line);
@@ -65,7 +66,7 @@ std::vector<Launches::Launch> Launches::before_runs(const LogContents& contents)
     const bool other = last.back().drafts != launch.drafts;
     clear = clear && !(other && last.back().program == launch.program);
     if (launch.drafts) last.back() = {last.back().line, launch.program, true, launch.gamma};
-    if (last.back().program.empty()) last.back().program = launch.program;  // of a configuration
+    if (last.back().program.empty()) last.back().program = launch.program;  // a configuration is of the next one
   }
   return clear ? last : std::vector<Launch>{};
 }

@@ -9,7 +9,7 @@
 
 #include "logs/observation.hpp"
 
-/// Command lines above the output of scripts and servers that say which of its runs speculate.
+/// Command lines above the output of scripts and servers: they say which runs speculate.
 namespace foredraft::logs {
 
 /// RE2 of the lines that Launches reads.
@@ -17,21 +17,23 @@ inline constexpr std::string_view launch_anchor =
     R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\bvllm[ \t]+serve\b|\btrtllm-bench[ \t]+-)re"
     R"re(|^[ \t]*(?:decoding_type|num_nextn_predict_layers|max_draft_len):[ \t]*\w|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation))re";
 
-/// The command lines of a log: those of Python's scripts and modules, of `vllm serve` and `trtllm-bench`, also over
-/// several lines, and the configurations (YAML) of TensorRT-LLM.
+/// The command lines of a log: those of Python scripts and modules, of `vllm serve` and `trtllm-bench`, also over
+/// several lines, and configurations (YAML) of TensorRT-LLM.
 class Launches {
  public:
+  /// Reads a line with launch_anchor.
   void read(std::string_view text, std::int64_t number);
 
-  /// Runs of which it is not known speculate if the command line before them drafts. They do not if it starts a program
-  /// that another command line of the log starts with drafts. Commands without output between them are one; those of
-  /// two servers tell nothing. Warns of what was read (W22).
+  /// Runs of unknown decoding speculate if the last command line before them drafts. If it does not, they are without
+  /// speculation if another command line of the log starts the same program with drafts. Command lines without output
+  /// between them count as one; nothing is set if two of these start the same program with and without drafts, or if
+  /// the log has several formats. Warns of what was read (W22).
   void name_runs(LogContents& contents) const;
 
  private:
   struct Launch {
     std::int64_t line;
-    std::string program;  ///< "vllm serve", or the script or module; empty: a configuration
+    std::string program;  ///< "vllm", "trtllm-bench", or the script or module; empty: a configuration
     bool drafts = false;
     std::optional<std::int64_t> gamma = {};
   };

@@ -86,11 +86,11 @@ void EscapeFilter::append(std::string_view bytes, std::string& text) {
 
 namespace {
 
-/// A blank that is no space, in UTF-8.
+/// A blank other than the space, in UTF-8.
 struct OddBlank {
   std::string_view bytes;
   std::string_view plain;
-  bool groups_digits;  ///< separates thousands where it is between digits
+  bool groups_digits;  ///< between digits it separates thousands
 };
 constexpr std::array<OddBlank, 5> odd_blanks{{{"\xC2\xA0", " ", false},       // no-break space
                                               {"\xE2\x80\x87", " ", false},   // figure space
@@ -168,14 +168,14 @@ std::optional<std::string_view> after(std::string_view text, std::string_view la
   return std::nullopt;
 }
 
-/// Digits of `text` in groups of three after commas, as in 1,355.35; the first group has been read.
+/// Whether `text` goes on with a comma and exactly three digits, as after the 1 of 1,355.35.
 bool thousands_follow(std::string_view text) {
   return text.size() >= 4 && text[0] == ',' && std::all_of(text.begin() + 1, text.begin() + 4, is_digit) &&
          (text.size() == 4 || !is_digit(text[4]));
 }
 
-/// The number at the beginning of `text` if it is of digits with at most one point, as nearly all are: exact as a
-/// quotient, since both of its parts are. Leaves the rest in `text`.
+/// The number at the beginning of `text` if it has only digits and at most one point, as nearly all have: rounded
+/// correctly, since it is the quotient of two exact numbers. Leaves the rest in `text`.
 std::optional<double> take_short_number(std::string_view& text) {
   constexpr std::size_t exact_digits = 15;
   constexpr std::array<double, exact_digits + 1> powers{1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -393,7 +393,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> table_bars{"|", "\xE2\x94\x82", "\xE2\x94\x83"};
 
-/// Replaces the drawn bars by plain ones.
+/// Replaces box-drawing bars by plain ones.
 std::string with_plain_bars(std::string_view line) {
   std::string text(line);
   if (text.find(table_bars[1][0]) == std::string::npos) return text;
@@ -457,7 +457,7 @@ std::vector<std::string> table_cells(std::string_view line, TableLayout layout, 
     return {std::string(trimmed(name)), std::string(trimmed(value))};
   }
   if (layout == TableLayout::blanks) {
-    line = line.substr(0, line.find("  <"));  // a remark behind a row: "<- best"
+    line = line.substr(0, line.find("  <"));  // a remark after a row: "<- best"
     std::vector<std::string> cells = aligned_cells(line, 2);
     if (count != 0 ? cells.size() != count : cells.size() < 2) cells = aligned_cells(line, 1);
     return cells;
@@ -467,7 +467,7 @@ std::vector<std::string> table_cells(std::string_view line, TableLayout layout, 
   const bool open = inner.starts_with('|'), closed = inner.ends_with('|');
   if (closed) inner.remove_suffix(1);
   std::vector<std::string> cells = cells_between(inner, '|');
-  // Where bars only stand between cells, the first one is empty.
+  // If bars stand only between cells, a line that begins with one has an empty first cell.
   if (open && !cells.empty() && (closed || cells.size() != count)) cells.erase(cells.begin());
   return cells;
 }

@@ -20,12 +20,12 @@ namespace foredraft::logs {
 /// Appends a code point in UTF-8.
 void append_code_point(unsigned code, std::string& text);
 
-/// UTF-16 as consoles of Windows write it to files, recognized by its byte order mark.
+/// Decodes UTF-16, recognized by its byte order mark: consoles of Windows write it to files. Other texts do not change.
 class TextEncoding {
  public:
-  /// The next piece of a text in UTF-8: as it is, or `decoded`, which must be empty.
+  /// The next piece of the text in UTF-8: `bytes`, or a view of `decoded`, which must be empty.
   std::string_view utf8(std::string_view bytes, std::string& decoded);
-  /// The rest at the end of the text.
+  /// Bytes that are still held back at the end of the text.
   [[nodiscard]] std::string_view left() const { return pending_; }
 
  private:
@@ -33,11 +33,11 @@ class TextEncoding {
 
   Kind kind_ = Kind::unknown;
   std::string pending_ = {};  ///< bytes before the kind is known, or half of a code unit
-  unsigned high_ = 0;         ///< first half of a pair
+  unsigned high_ = 0;         ///< first half of a surrogate pair; 0: none
 };
 
-/// Removes colors and other escape sequences from a text that arrives in pieces, and makes the blanks of web pages and
-/// of other locales plain: a no-break space becomes a space, and "1 234" with a narrow one 1234.
+/// Removes colors and other escape sequences from a text that arrives in pieces, and replaces the blanks of web pages
+/// and other locales: a no-break space becomes a space, and "1 234" with a narrow one becomes 1234.
 class EscapeFilter {
  public:
   /// Appends `bytes` without escape sequences to `text`.
@@ -50,8 +50,8 @@ class EscapeFilter {
   void skip(char c);
 
   State state_ = State::text;
-  std::string held_ = {};  ///< what may begin a blank, at the end of a piece
-  char last_ = '\n';       ///< of what was appended
+  std::string held_ = {};  ///< end of a piece that may begin a blank
+  char last_ = '\n';       ///< last byte that was appended
 };
 
 /// A line as a terminal shows it: without its end, and after the last carriage return.
@@ -62,14 +62,14 @@ class EscapeFilter {
 /// Maximum count; larger ones are not exact integers in the programs that write logs.
 inline constexpr std::int64_t max_logged_count = std::int64_t{1} << 53;
 
-/// `text` without leading and trailing blanks.
+/// `text` without leading and trailing spaces and tabs.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 
-/// `text` with the letters of ASCII in lower case.
+/// `text` with ASCII letters in lower case.
 [[nodiscard]] std::string in_lower_case(std::string_view text);
 
-/// The number at the beginning of `text`, after blanks; ignores commas between thousands. "nan" is NaN; nullopt if
-/// there is no finite number. Leaves the rest in `text`.
+/// The number at the beginning of `text`, after blanks; ignores commas between thousands. "nan" is NaN. Leaves the rest
+/// in `text`. Nullopt, and `text` unchanged, if there is no number or it is infinite.
 [[nodiscard]] std::optional<double> take_number(std::string_view& text);
 
 /// The number after the first `label` that begins a word, if `unit` follows it directly.
@@ -80,18 +80,18 @@ inline constexpr std::int64_t max_logged_count = std::int64_t{1} << 53;
 [[nodiscard]] std::optional<std::int64_t> count_after(std::string_view text, std::string_view label,
                                                       std::string_view unit = "");
 
-/// The text after the first `label` up to `end`; nullopt if either is missing.
+/// The text between the first `label` that begins a word and `end`; nullopt if either is missing.
 [[nodiscard]] std::optional<std::string_view> text_after(std::string_view text, std::string_view label,
                                                          std::string_view end);
 
-/// The numbers at the beginning of `text`, with a comma between neighbors.
+/// The numbers at the beginning of `text`, separated by commas.
 [[nodiscard]] std::vector<double> take_numbers(std::string_view text);
 
 /// The numbers of a line that contains `pattern`, in which # stands for a number with any blanks around it; empty if it
-/// does not. "eval rate: # tokens/s" begins a word; a pattern that begins with # begins at that number.
+/// does not. The pattern must begin a word: "eval rate: # tokens/s"; one that begins with # begins at that number.
 [[nodiscard]] std::vector<double> numbers_in(std::string_view text, std::string_view pattern);
 
-/// Seconds since midnight: the first hh:mm:ss in `text`.
+/// Seconds since midnight of the first hh:mm:ss in `text`, whose ranges are not checked; nullopt if there is none.
 [[nodiscard]] std::optional<std::int64_t> clock_in(std::string_view text);
 
 struct KeyValue {
@@ -106,20 +106,21 @@ struct KeyValue {
 
 // ---- Results printed as one `key: value` per line.
 
-/// The lines of one result.
+/// The lines of one result, by key.
 class KeyValueBlock {
  public:
   /// `line`: its line number. A repeated key belongs to the next result: returns false and adds nothing.
   bool add(std::string_view key, std::string_view value, std::int64_t line);
 
   [[nodiscard]] bool has(std::string_view key) const { return values_.find(key) != values_.end(); }
-  /// Nullopt if the key is absent or its value is of another type.
+  /// The number of at least 0 that begins a value; nullopt if there is none, or for count(), if it is not an integer.
   [[nodiscard]] std::optional<double> real(std::string_view key) const;
   [[nodiscard]] std::optional<std::int64_t> count(std::string_view key) const;
+  /// Empty if the key is absent.
   [[nodiscard]] std::string_view text(std::string_view key) const;
-  /// Values of `prefix` 0, 1, 2 and so on, up to the first that is absent.
+  /// Numbers of the keys `prefix` 0, 1, 2 and so on, up to the first that is absent.
   [[nodiscard]] std::vector<double> list(std::string_view prefix) const;
-  /// Line number of the last line.
+  /// Number of the last line.
   [[nodiscard]] std::int64_t line() const { return line_; }
 
  private:
@@ -149,7 +150,7 @@ class BlockReader : public LineReader {
   KeyValueBlock block_;
 };
 
-/// A format of lines, each log of which a new `Reader` reads.
+/// A format of lines; a new `Reader` reads each log.
 template <class Reader>
 [[nodiscard]] LineFormat lines_of(std::string_view anchor, std::span<const std::string_view> own = {}) {
   return {.anchor = anchor, .open = [] { return std::make_unique<Reader>(); }, .own = own};
@@ -160,18 +161,18 @@ template <class Reader>
 /// The cells of a comma-separated line, trimmed and unquoted.
 [[nodiscard]] std::vector<std::string> csv_cells(std::string_view line);
 
-/// What separates the cells of a table.
+/// What separates the cells of a table; a list has lines such as "- MTP K=2: 55".
 enum class TableLayout { commas, bars, tabs, semicolons, blanks, list };
 
-/// The separator of a header.
+/// The layout of a table with this header; never `list`.
 [[nodiscard]] TableLayout layout_of(std::string_view header);
 
 /// The cells of a line, trimmed. Bars may be box-drawing characters and may also enclose the line. Two or more blanks
-/// separate cells; single ones do too if only that gives `count` cells. Of a list: what is before the colon and a
-/// number after it, "- MTP K=2: 55"; nothing for another line.
+/// separate cells; single ones do if two do not give `count` cells (0: at least two cells). A line of a list has a name
+/// and what begins with a number; other lines have no cells.
 [[nodiscard]] std::vector<std::string> table_cells(std::string_view line, TableLayout layout, std::size_t count = 0);
 
-/// True for a row of only lines, such as the one below a header.
+/// True for a line that only draws, such as the one below a header.
 [[nodiscard]] bool is_ruling(std::string_view line);
 
 }  // namespace foredraft::logs

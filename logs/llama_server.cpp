@@ -24,6 +24,7 @@
 namespace foredraft::logs {
 namespace {
 
+/// Maximum error of a rate by position, which has three decimals.
 constexpr double total_rounding = 0.0005;
 
 struct Timing {
@@ -38,7 +39,7 @@ std::optional<Timing> read_timing(std::string_view text) {
   return Timing{.ms = *ms, .tokens = *tokens};
 }
 
-/// Totals of one drafting method.
+/// Totals of one drafting method since the start of the server, or of one request.
 struct Totals {
   std::int64_t calls = 0, drafts = 0, drafted = 0, accepted = 0;
   double draft_ms = 0.0;
@@ -46,8 +47,8 @@ struct Totals {
   double rounding = 0.0;  ///< of accepted_at
 };
 
-/// The totals of one drafting method so far, and the positions assigned to its requests. Rates of all steps are
-/// rounded, so their differences get less accurate the longer a server runs, but the sum of all requests does not.
+/// The totals of one drafting method so far, and the sum of `accepted_at` of its requests. The printed rates of all
+/// steps are rounded: differences of two totals get less accurate the longer a server runs, but this sum does not.
 struct Progress {
   Totals totals = {};
   std::vector<std::int64_t> assigned = {};
@@ -77,8 +78,8 @@ std::optional<Totals> read_totals(std::string_view text, std::int64_t line) {
   return totals;
 }
 
-/// The positions of a request: its share of the totals, corrected if the sum of all requests leaves the range of the
-/// totals. They never rise, and add up to the accepted tokens if possible.
+/// `accepted_at` of a request: the rates of the totals, corrected where the sum of all requests (`assigned` and this
+/// one) would leave the range of the totals. Never rises, and adds up to the accepted tokens if possible.
 std::vector<std::int64_t> positions_of_request(const Totals& now, const Totals& request,
                                                const std::vector<std::int64_t>& assigned) {
   AcceptanceCounts counts{.steps = request.drafts, .accepted_tokens = request.accepted};
@@ -97,7 +98,7 @@ std::vector<std::int64_t> positions_of_request(const Totals& now, const Totals& 
   return counts.accepted_at;
 }
 
-/// What a request added to the totals; all of `now` if the server was restarted.
+/// What a request added to the totals; all of `now` if the server was restarted. `rates`: its own, if printed.
 Totals since(Progress& progress, const Totals& now, std::span<const double> rates, std::int64_t line) {
   const Totals& before = progress.totals;
   if (now.drafts < before.drafts || now.drafted < before.drafted || now.accepted < before.accepted) progress = {};
@@ -129,13 +130,13 @@ struct Request {
   std::optional<double> length = {};
   std::vector<double> rates = {};          ///< of its positions
   std::string drafter = {};                ///< the methods that drafted for it
-  std::optional<Totals> totals = {};       ///< of this request, if they could be separated
-  std::optional<Totals> since_start = {};  ///< the first ones of the method that drafted most
+  std::optional<Totals> totals = {};       ///< of this request, if one method drafted all its tokens
+  std::optional<Totals> since_start = {};  ///< first totals in the log, of the method that drafted most
 };
 
 /// Maximum number of tasks whose drafts are counted at once: memory does not grow with a log.
 constexpr std::size_t max_open_tasks = 1024;
-/// Maximum number of changes of the options of a server that are kept.
+/// Maximum number of changes of a server's options that are kept.
 constexpr std::size_t max_launches = 1024;
 
 class LlamaServerReader final : public LineReader {
@@ -154,7 +155,7 @@ class LlamaServerReader final : public LineReader {
   void warn_of_rest(const Observation& request, LogContents& contents) const;
   [[nodiscard]] std::optional<AcceptanceCounts> counts(LogContents& contents) const;
 
-  /// Drafts of a task, if each is logged.
+  /// Steps of a task, if each is logged.
   struct Rounds {
     std::int64_t line = 0;
     AcceptanceCounts counts = {};
@@ -272,14 +273,14 @@ bool LlamaServerReader::read_statistics(std::string_view text, std::int64_t numb
   return true;
 }
 
-/// The length of every draft of the totals; nullopt if it varied.
+/// The length of every draft of the totals; nullopt if it varied, or for fewer than 100 drafts.
 std::optional<std::int64_t> drafts_of_each(const std::optional<Totals>& totals) {
-  constexpr std::int64_t enough = 100;  // of so many, a whole number is no coincidence
+  constexpr std::int64_t enough = 100;  // with so many, a whole number is no coincidence
   if (!totals || totals->drafts < enough || totals->drafted < totals->drafts) return std::nullopt;
   return totals->drafted % totals->drafts == 0 ? std::optional(totals->drafted / totals->drafts) : std::nullopt;
 }
 
-/// Nullopt if the log does not determine the number of steps.
+/// Counts of the request; nullopt if the log does not determine the number of steps.
 std::optional<AcceptanceCounts> LlamaServerReader::counts(LogContents& contents) const {
   const std::int64_t accepted = request_.accepted.value_or(0);
   const bool all = accepted == request_.drafted && accepted > 0;
@@ -322,7 +323,7 @@ std::optional<AcceptanceCounts> LlamaServerReader::counts(LogContents& contents)
   return counts;
 }
 
-/// The first totals of a method also count requests before those that the log shows.
+/// Warns (W02) if the first totals of a method also count requests before those that the log shows.
 void LlamaServerReader::warn_of_rest(const Observation& request, LogContents& contents) const {
   if (!request_.since_start || !request.acceptance || !request_.drafted) return;
   const std::int64_t steps = request_.since_start->drafts - request.acceptance->steps;
@@ -389,7 +390,8 @@ void LlamaServerReader::close(LogContents& contents) {
   request_ = {};
 }
 
-/// A drafter that stops at a threshold (--spec-draft-p-min) drafts clearly fewer tokens than its positions in all.
+/// Marks the requests of a drafter as adaptive if together they drafted clearly fewer tokens than its positions: it
+/// stops at a threshold (--spec-draft-p-min).
 void mark_varying(LogContents& contents) {
   struct Sums {
     double drafted = 0.0, positions = 0.0;
@@ -432,8 +434,8 @@ void LlamaServerReader::finish(LogContents& contents) {
       request.gamma = launched.gamma();
       request.times.iteration_ms = std::nullopt;
     }
-    // A request that drafted nothing is one without speculation if the server never drafts. A long one is too if its
-    // drafter always finds a draft: then the file has the logs of two servers.
+    // A request that drafted nothing is without speculation if the server never drafts. So is a long one if the drafter
+    // always finds a draft: then the file has the logs of two servers.
     constexpr double long_output = 32.0;
     const bool other_server = !looks_up_ && request.stratum.output_tokens.value_or(0.0) >= long_output;
     if (request.decoding == Decoding::unknown && (!drafts_ || other_server)) request.decoding = Decoding::plain;

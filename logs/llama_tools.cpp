@@ -19,7 +19,7 @@
 namespace foredraft::logs {
 
 // ---- `llama-bench -o json|jsonl|csv`: never speculative. A test with only n_gen decodes one sequence, one with only
-// n_prompt is a prefill; with both it is a mixture from which neither follows.
+// n_prompt is a prefill. A test with both is ignored: its time cannot be split.
 
 namespace {
 
@@ -74,7 +74,7 @@ bool claims_llama_batched_bench(const JsonValue& value) {
   return timed > 0 && timed + keys_of(value, others) >= 2;
 }
 
-/// A whole number as a real one; nullopt if it or its object is absent.
+/// A count as a double; nullopt if it or its object is absent.
 std::optional<double> real_of_count(const std::optional<JsonFields>& record, std::string_view key) {
   const auto count = record ? record->count(key) : std::nullopt;
   return count ? std::optional(static_cast<double>(*count)) : std::nullopt;
@@ -102,8 +102,8 @@ void read_llama_batched_bench(const JsonFields& row, LogContents& contents) {
 // ---- The tables of llama-bench (Markdown), llama-batched-bench and llama-sweep-bench: autoregressive decoding, one
 // sequence or several at once.
 
-/// | PP | TG | B | N_KV | T_PP s | S_PP t/s | T_TG s | S_TG t/s | T s | S t/s |, or without B and the two last as
-/// llama-sweep-bench, or the end of a row of llama-bench.
+/// Rows of | PP | TG | B | N_KV | T_PP s | S_PP t/s | T_TG s | S_TG t/s | T s | S t/s |, of llama-sweep-bench (without
+/// B and the last two), or of llama-bench, which end with a test and its speed.
 constexpr std::string_view table_anchor =
     R"(^\|(?:[ \t]*[\d.]+[ \t]*\|){7}(?:(?:[ \t]*[\d.]+[ \t]*\|){3}|(?:[ \t]*(?:[\d.]+|n/a)[ \t]*\|){2})?[ \t]*\r?$)"
     R"(|^\|[^\n]*\|[ \t]*(?:pp|tg) ?\d+[^|\n]*\|[ \t]*\d)";
@@ -134,9 +134,9 @@ bool is_rate(double rate, double tokens, double seconds) {
   return seconds > 0.0 && std::abs(rate * seconds - tokens) <= rounded * tokens;
 }
 
-/// llama-sweep-bench of ik_llama.cpp: | PP | TG | N_KV | T_PP s | S_PP t/s | T_TG s | S_TG t/s |, one sequence, the
-/// tokens generated after a context of N_KV. Its speeds follow from its times, which distinguishes it from other tables
-/// of numbers. `--sweep-memory` adds two columns.
+/// llama-sweep-bench of ik_llama.cpp: | PP | TG | N_KV | T_PP s | S_PP t/s | T_TG s | S_TG t/s |, one sequence with a
+/// context of N_KV. Its speeds must follow from its times, which distinguishes it from other tables of numbers.
+/// `--sweep-memory` adds two columns.
 std::optional<Observation> sweep_row(std::span<const std::string> cells, std::int64_t line) {
   constexpr std::size_t times = 7;
   std::vector<double> numbers;
@@ -159,7 +159,7 @@ std::optional<Observation> sweep_row(std::span<const std::string> cells, std::in
   return run;
 }
 
-/// "tg128", "pp512 @ d4096": one sequence after a context of this many tokens.
+/// A test "tg128" or "pp512 @ d4096": one sequence, here after a context of 4096 tokens.
 std::optional<Observation> bench_row(std::string_view test, std::string_view speed, std::int64_t line) {
   const bool generates = test.starts_with("tg");
   if (!generates && !test.starts_with("pp")) return std::nullopt;
@@ -236,8 +236,8 @@ bool LlamaSpeculativeReader::line(std::string_view text, std::int64_t number, Lo
   return false;
 }
 
-/// The speed of a run is printed before its counters, by some versions after them: then its tokens are those of the
-/// counters, and no times of the models were printed in between.
+/// Whether a printed speed is of the run whose counters were read. Most versions print it before them. Others print it
+/// after them, with the same number of tokens, and print no times of the models in between.
 bool LlamaSpeculativeReader::is_of_this_run(std::optional<double> tokens) const {
   if (block().has("seconds")) return false;
   return !block().has("n_drafted") || (!block().has("models") && block().real("n_predict") == tokens);
@@ -272,9 +272,9 @@ void LlamaSpeculativeReader::read(const KeyValueBlock& block, LogContents& conte
 }
 
 // ---- `llama-spec-bench --output-format jsonl` of ik_llama.cpp: attempts with and without speculation in one file,
-// with positions and draft times. Summary rows repeat the attempts.
+// with positions and draft times. Summary rows repeat the attempts and are ignored.
 
-/// A row type and a section, or any two keys of sections identify a row.
+/// A row type and a section identify a row, and so do any two keys of sections.
 bool claims_ik_spec_bench(const JsonValue& value) {
   constexpr std::array<const char*, 4> sections{"variant", "timing", "tokens", "speculative"};
   const auto holds = [&](const char* section, const char* key) {
@@ -322,7 +322,7 @@ bool every_step_drafted(const AcceptanceCounts& counts, std::optional<std::int64
   return generated && counts.accepted_tokens && std::abs(*generated - counts.steps - *counts.accepted_tokens) <= ends;
 }
 
-/// Whether a row speculates: without its flag, one that counts drafts does, any other is unknown.
+/// The decoding of a row, by `is_baseline`; without that flag, a row that counts drafts is speculative, others unknown.
 Decoding arm_of(const JsonFields& row) {
   const auto variant = row.object("variant");
   const auto baseline = variant ? variant->flag("is_baseline") : std::nullopt;

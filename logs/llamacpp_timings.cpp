@@ -14,7 +14,7 @@
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 
-/// Requests with llama-server's times.
+/// JSON with llama-server's times of requests.
 namespace foredraft::logs {
 
 // ---- llama-server's `timings` of a request: in its answer, in a list of records, or in scripts' runs of such lists,
@@ -22,7 +22,7 @@ namespace foredraft::logs {
 
 namespace {
 
-/// True if an object has the times of one request: its tokens and any other of these keys.
+/// True if an object has the times of one request: `predicted_n` and any other of these keys.
 bool is_llamacpp_request(const JsonValue& value) {
   constexpr std::array<const char*, 7> others{"predicted_ms", "predicted_per_token_ms", "predicted_per_second",
                                               "draft_n",      "draft_n_accepted",       "prompt_n",
@@ -30,9 +30,9 @@ bool is_llamacpp_request(const JsonValue& value) {
   return has_keys(value, {"predicted_n"}) && keys_of(value, others) > 0;
 }
 
-/// Sets counts and the time of an iteration of a request that generated `after_first` tokens after those that come with
-/// prompts in `decode_ms`. Steps follow from the tokens: each emits one that was not drafted. mlx-vlm counts them as
-/// rounds; drafts that its target accepted after the end of the text are in its counts.
+/// Sets counts and the time of an iteration of a request that generated `after_first` tokens in `decode_ms`, without
+/// those that come with prompts. Steps follow from the tokens: each emits one that was not drafted. mlx-vlm counts its
+/// steps as rounds, and also drafts that its target accepted after the end of the text.
 void set_drafts(const JsonFields& timings, std::int64_t after_first, std::optional<double> decode_ms,
                 Observation& observation, LogContents& contents) {
   const auto drafted = timings.count("draft_n");
@@ -55,7 +55,7 @@ void set_drafts(const JsonFields& timings, std::int64_t after_first, std::option
   }
 }
 
-/// Time of all tokens of a request: as stated, or from its mean per token.
+/// Time of all tokens of a request: as stated, or from its time per token or tokens per second.
 std::optional<double> decode_ms_of(const JsonFields& timings, double tokens) {
   if (const auto ms = timings.real("predicted_ms")) return ms;
   if (const auto ms = timings.real("predicted_per_token_ms")) return *ms * tokens;
@@ -63,8 +63,8 @@ std::optional<double> decode_ms_of(const JsonFields& timings, double tokens) {
   return rate && *rate > 0.0 ? std::optional(1000.0 * tokens / *rate) : std::nullopt;
 }
 
-/// The first token comes from the prompt. Without `draft_n` the request drafted nothing (`undrafted`); with 0 it is a
-/// speculative one.
+/// A request from its times. Its decoding is speculative if it has `draft_n`, even 0; else it is `undrafted`. The first
+/// token comes from the prompt.
 Observation llamacpp_request(const JsonFields& timings, Decoding undrafted, LogContents& contents) {
   const bool drafts = timings.has("draft_n");
   Observation observation{
@@ -94,7 +94,7 @@ bool has_timings(const JsonValue& value) {
 
 bool is_record(const JsonValue& value) { return is_llamacpp_request(value) || has_timings(value); }
 
-/// The list of requests of a run: `records`, or the `results` that mtp-bench.py writes in addition to its `aggregate`.
+/// The key of the requests of a run: `records`, or `results` beside the `aggregate` of mtp-bench.py.
 const char* key_of_records(const JsonValue& value) { return has_keys(value, {"aggregate"}) ? "results" : "records"; }
 
 bool has_records(const JsonValue& value) {
@@ -164,7 +164,7 @@ void read_llamacpp_timings(const JsonValue& value, std::int64_t line, LogContent
 
 constexpr std::string_view speed_anchor = "(?:selected|completed|failed)_samples|avg_pred_t[/_]s";
 
-/// Any two keys identify a file, if one is its own.
+/// Any two keys identify a file, if one is of samples or its summary has speeds.
 bool claims_speed_bench(const JsonValue& value) {
   constexpr std::array<const char*, 3> samples{"selected_samples", "completed_samples", "failed_samples"};
   constexpr std::array<const char*, 3> others{"config", "summary", "results"};
@@ -174,8 +174,8 @@ bool claims_speed_bench(const JsonValue& value) {
   return (own > 0 || speeds) && own + keys_of(value, others) >= 2;
 }
 
-/// The request of a result: llama-server's times in it or in its `timings`, or the sums over its turns, each of which
-/// has its first token from its prompt. Nullopt if it failed or has no times.
+/// The request of a result: from llama-server's times in it or in its `timings`, or from sums over its turns, each of
+/// which has its first token from its prompt. Nullopt if it failed or has no times.
 std::optional<Observation> speed_request(const JsonFields& result, Decoding undrafted, LogContents& contents) {
   if (!result.flag("ok").value_or(true)) return std::nullopt;
   if (result.has("timings") && is_llamacpp_request(result.json().at("timings"))) {
@@ -214,7 +214,8 @@ void read_speed_summary(const JsonFields& row, std::optional<double> requests, L
   warn_once(contents, "W10", row.line(), "means of rates by category, which are not the acceptance rate of all tokens");
 }
 
-/// Counts of drafts are 0 without speculation: a file in which nothing was drafted is of a run without it.
+/// The decoding of requests without drafts: without speculation speed_bench.py writes counts of 0, so a file whose
+/// counts are all 0 is plain. Unknown if another has drafts, or if there are no counts.
 Decoding undrafted_in(std::span<const JsonFields> results) {
   const auto drafts = [](const JsonFields& result) { return result.count("draft_n"); };
   if (std::ranges::any_of(results, [&](const auto& result) { return drafts(result).value_or(0) > 0; }))

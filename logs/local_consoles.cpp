@@ -6,8 +6,8 @@
 #include "logs/formats.hpp"
 #include "logs/stated_lines.hpp"
 
-/// Programs that answer one request after the other and print its tokens and speed. Few count drafts; whether the
-/// others speculate is unknown.
+/// Consoles of programs that mostly answer one request after the other and print its tokens and speed. Few count
+/// drafts; whether the others speculate is unknown.
 namespace foredraft::logs {
 namespace {
 
@@ -33,7 +33,7 @@ constexpr std::array<StatedLine, 1> ktransformers_lines{{
      {nullptr, &StatedRun::request_tokens_per_s, nullptr, {&StatedRun::ttft_ms, 1000.0}, &StatedRun::duration_s}},
 }};
 
-/// Tokens, seconds and speed: the third from two.
+/// Speed from tokens and seconds, or tokens from speed and seconds.
 void speed_of_runs(StatedRun& run) {
   const double seconds = run.duration_s.value_or(0.0);
   if (seconds <= 0.0) return;
@@ -56,7 +56,7 @@ constexpr std::array<StatedLine, 5> mlx_lines{{
     {"prompt_tps=#, generation_tps=#", {nullptr, &StatedRun::output_tokens_per_s}},
 }};
 
-/// The batch of a benchmark is 1 if its settings are cut off.
+/// A benchmark whose settings were cut off is taken for one of batch size 1.
 void mlx_speeds(StatedRun& run) {
   if (run.request_tokens_per_s) run.concurrency = 1.0;
   if (run.output_tokens_per_s.value_or(0.0) > 0.0)
@@ -112,7 +112,7 @@ void one_after_the_other(StatedRun& run) {
 constexpr StatedConsole prompt_console{Span::request, prompt_lines, one_after_the_other, "local-prompts",
                                        "llama-speculative"};
 
-// ---- oMLX: the rounds of a request that drafted, which some versions call cycles, and its speed.
+// ---- oMLX: iterations of a request that drafted (rounds, in some versions cycles), and its speed.
 
 constexpr std::array<StatedLine, 5> omlx_lines{{
     {"rounds=# accepted=#/# (#%) tokens_per_round=#",
@@ -124,15 +124,15 @@ constexpr std::array<StatedLine, 5> omlx_lines{{
     {"# tokens in #s (# tok/s)", {&StatedRun::output_tokens, &StatedRun::duration_s, &StatedRun::request_tokens_per_s}},
 }};
 
-/// The speed of an answer includes its prompt: with a longer one it is not that of decoding.
+/// The speed of an answer includes its prefill: it is dropped if the prompt is longer than the output.
 void without_prompt(StatedRun& run) {
   if (run.prompt_tokens.value_or(0.0) > run.output_tokens.value_or(0.0)) run.request_tokens_per_s = std::nullopt;
 }
 
 constexpr StatedConsole omlx_console{Span::request, omlx_lines, without_prompt};
 
-// ---- Benchmarks that need no load generator: SGLang's send_one and bench_one_batch_server, vLLM's `bench throughput`
-// and the end of its bar of progress; own scripts that print a metric a line.
+// ---- Benchmarks without a load generator: SGLang's send_one and bench_one_batch_server, vLLM's `bench throughput` and
+// the end of its progress bar, and users' scripts that print one metric per line.
 
 constexpr std::array<StatedLine, 17> small_bench_lines{{
     {"acc_length=#", {&StatedRun::length}},
@@ -155,7 +155,7 @@ constexpr std::array<StatedLine, 17> small_bench_lines{{
      {&StatedRun::served_requests_per_s, nullptr, &StatedRun::output_tokens_per_s}},
 }};
 
-/// The throughput of a batch is that of its requests together, the prompts included in its time.
+/// A speed without a batch size is that of one request.
 void speed_of_batch(StatedRun& run) {
   if (run.request_tokens_per_s && !run.concurrency) run.concurrency = 1.0;
 }

@@ -14,7 +14,7 @@
 #include "foredraft/errors.hpp"
 #include "logs/observation.hpp"
 
-/// Reader of one format. A new one needs a file, a line in formats.cpp and a test.
+/// Reader of one format. A new one needs a file, lines in formats.hpp and formats.cpp, and a test.
 namespace foredraft::logs {
 
 class CsvFields;
@@ -30,35 +30,34 @@ class LineReader {
   LineReader& operator=(LineReader&&) = delete;
   virtual ~LineReader() = default;
 
-  /// Reads a line with the format's anchor, without its line end and colors. Returns whether it was one of the format:
-  /// not if it is truncated. Throws RejectedRecord if its numbers contradict each other.
+  /// Reads a line with the format's anchor or one of its own words, without its line end and colors. Returns whether it
+  /// is of the format: not if it is truncated. Throws RejectedRecord if its numbers contradict each other.
   virtual bool line(std::string_view text, std::int64_t number, LogContents& contents) = 0;
-  /// Called after the last line, if one was of the format: what is still open becomes an observation.
+  /// Called after the last line, if one was of the format, to add what is still open.
   virtual void finish(LogContents& /*contents*/) {}
 };
 
 /// A format of text lines; only those that match `anchor` are read.
 struct LineFormat {
-  /// RE2, multi-line, over bytes, without capturing groups or anything that matches a line end: cheap to search for in
-  /// all lines.
+  /// RE2, multi-line, over bytes, without capturing groups or anything that matches a line end. All lines are searched
+  /// for it, so it must be cheap.
   std::string_view anchor;
   std::function<std::unique_ptr<LineReader>()> open;
-  /// Words of the lines of this format: after one of its lines, another line with one of these words is offered to it
-  /// first.
+  /// Words of its lines: right after one of them, a line with one of these words is offered to this format first.
   std::span<const std::string_view> own = {};
 };
 
-/// A format of JSON values: a file, or one of many in a file, one per line or over many lines.
+/// A format of JSON values: a whole file or parts of it, each on one line or over several.
 struct JsonFormat {
-  /// RE2 over bytes for text that every value of the format contains, such as a key: a value without it is not parsed.
+  /// RE2 over bytes for text that every value of the format contains, such as a key: others are not offered to it.
   std::string_view anchor;
   std::function<bool(const JsonValue& value)> claims;  ///< must be cheap: checks a few keys
   /// Appends to `contents`; `line` is where the value begins. Throws RejectedRecord for an invalid value.
   std::function<void(const JsonValue& value, std::int64_t line, LogContents& contents)> read;
-  bool within = false;  ///< its values are also read within documents of no format: runs of benchmarks
+  bool within = false;  ///< its values are also read inside documents of no format, such as runs
 };
 
-/// A comma-separated table: a header, then rows up to a line with another number of cells.
+/// A comma-separated table: a header of three or more columns, then rows up to a line with another number of cells.
 struct CsvFormat {
   /// RE2 as for lines: the name of a column that every header of the format has.
   std::string_view anchor;
@@ -67,13 +66,13 @@ struct CsvFormat {
   std::function<void(const CsvFields& row, LogContents& contents)> row;
 };
 
-/// A row of a table and its line.
+/// A row of a table and its line number.
 struct TableRow {
   std::vector<std::string> cells = {};
   std::int64_t line = 0;
 };
 
-/// A table as it is written.
+/// A table as it was written.
 struct WrittenTable {
   std::span<const std::string> headings = {};
   std::span<const TableRow> rows = {};
@@ -81,7 +80,7 @@ struct WrittenTable {
 };
 
 /// A table in any layout (commas, bars, tabs, aligned columns), read as a whole: a header, then rows up to a line with
-/// another number of cells. Rows that a format of lines claims are not its own.
+/// another number of cells. Rows that a format of lines recognizes are left to it.
 struct TableFormat {
   /// RE2 as for lines, for something that every header of the format has.
   std::string_view anchor;

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t slice_bytes = std::size_t{1} << 18U;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-/// Number of bytes from which the wrapping of all lines is determined.
+/// Number of bytes at the beginning from which the wrapping of all lines is determined.
 constexpr std::size_t wrapping_sample_bytes = std::size_t{1} << 16U;
 
 }  // namespace
@@ -62,18 +62,18 @@ struct LogReader::State {
   std::string arrived_;                      ///< before lines are unwrapped
   std::optional<Unwrapper> unwrapper_ = {};  ///< empty: not yet known how lines are wrapped
   std::string buffer_;                       ///< unexamined from `position_` on
-  std::size_t position_ = 0;                 ///< of the beginning of a line, unless `in_dull_line_`
+  std::size_t position_ = 0;                 ///< of the beginning of a line or value, unless `in_dull_line_`
   std::size_t complete_ = 0;                 ///< after the last complete line
   std::int64_t line_ = 1;                    ///< line number at `position_`
   std::optional<JsonExtent> value_ = {};     ///< begins at `position_`
-  std::size_t no_value_before_ = 0;          ///< up to there the text is not a value, or one that no format claims
+  std::size_t no_value_before_ = 0;          ///< up to here no value begins that a format claims
   bool goes_on_ = false;                     ///< the previous item belonged to a format
   bool in_dull_line_ = false;                ///< the rest of this line is ignored
   bool at_start_ = true;
-  bool of_cut_value_ = true;  ///< all lines so far are of a value whose beginning was cut off
-  bool opened_ = false;       ///< a bracket that is not in the log is at `position_`
-  bool ends_in_line_ = false;
-  std::string caption_ = {};  ///< the last line that was passed and is not empty
+  bool of_cut_value_ = true;   ///< all lines so far are of a value whose beginning was cut off
+  bool opened_ = false;        ///< a bracket that is not in the log is at `position_`
+  bool ends_in_line_ = false;  ///< the last line has no end yet
+  std::string caption_ = {};   ///< for the next table: see note_caption()
   bool binary_ = false;
   std::size_t unrecognized_ = 0;  ///< bytes since the last item of a format
 };
@@ -197,7 +197,7 @@ bool LogReader::State::goes_on() {
   return true;
 }
 
-/// A truncated first line is omitted if the second is a member of a value.
+/// Skips a truncated first line if the second is a member of a value.
 bool LogReader::State::skip_cut_line() {
   const std::string_view first = line();
   if (line_ > 1 || position_ + first.size() + 1 >= complete_) return false;
@@ -208,7 +208,7 @@ bool LogReader::State::skip_cut_line() {
   return cut;
 }
 
-/// A member of an object whose beginning was cut off begins a value: its bracket is put before it.
+/// Inserts the opening bracket before the first member of an object whose beginning was cut off.
 void LogReader::State::look_at_cut_value() {
   const std::string_view line = shown(this->line());
   if (begins_member(line)) {
@@ -220,7 +220,7 @@ void LogReader::State::look_at_cut_value() {
   }
 }
 
-/// The name of an object that was posted without the one around it: `"timings": {`.
+/// Skips the name of an object that was posted without the one around it: `"timings": {`.
 void LogReader::State::skip_member_name() {
   const std::string_view line = this->line();
   const bool named = !of_cut_value_ && position_ >= no_value_before_ && begins_member(line);
@@ -233,7 +233,7 @@ bool LogReader::State::skip_rest_of_line() {
   const std::size_t end = rest().find('\n');
   in_dull_line_ = end == std::string_view::npos;
   advance(in_dull_line_ ? rest().size() : end + 1);
-  if (formats_.has_rows()) caption_.clear();  // a row is none of the next table
+  if (formats_.has_rows()) caption_.clear();  // a row is not the caption of the next table
   return !in_dull_line_;
 }
 
@@ -283,8 +283,8 @@ bool LogReader::State::look_for_end_of_value(bool last) {
   return true;
 }
 
-/// Replaces a document that contains a log, such as an answer of a log store or a notebook, by the lines of that log. A
-/// line that is such a document was unwrapped before.
+/// Replaces a document that contains a log, such as an answer of a log store or a notebook, by the lines of that log.
+/// A document below 4 KiB without the anchor of a format is left as it is.
 bool LogReader::State::unwrap_texts(std::size_t size, bool dull) {
   constexpr std::size_t size_of_a_line = 4096;
   const std::string_view value = rest().substr(0, size);
@@ -300,7 +300,7 @@ bool LogReader::State::unwrap_texts(std::size_t size, bool dull) {
   return true;
 }
 
-/// A line with the anchor of a format.
+/// Reads a line with the anchor of a format.
 void LogReader::State::look_at_line(std::string_view line) {
   skip_member_name();
   if (may_begin_value()) {
@@ -330,8 +330,8 @@ void LogReader::State::advance(std::size_t bytes) {
   position_ += bytes;
 }
 
-/// The last line of those passed that is not empty and draws nothing; behind a heading right above it of which it is a
-/// part: "# Baseline ## chat".
+/// Keeps the last passed line that is neither empty nor drawn as the caption; a heading after the headings above it:
+/// "# Baseline ## chat".
 void LogReader::State::note_caption(std::string_view passed) {
   constexpr std::size_t max_caption = 200;
   constexpr int near = 6;  // lines above a table, empty ones too

@@ -11,12 +11,12 @@
 
 namespace foredraft::logs {
 
-/// Maximum number of observations; beyond it each is pooled with the next of its kind, so memory does not grow with a
-/// log.
+/// Number of observations beyond which each is pooled with the next of its kind, so that memory grows only with those
+/// that may not be pooled.
 inline constexpr std::size_t max_observations = 8192;
 
-/// Maximum number of consecutive bytes that no format recognizes; beyond it an endless input, such as a device, is an
-/// error. Engines log at least every 10 s.
+/// Maximum number of consecutive bytes that no format recognizes; more are an error, so that an endless input, such as
+/// a device, ends. Engines log at least every 10 s.
 inline constexpr std::size_t max_unrecognized_bytes = std::size_t{1} << 29U;
 
 /// Reads a log in pieces of any length, ignoring unrelated lines. Formats are recognized by the contents of the lines;
@@ -33,7 +33,7 @@ class LogReader {
   ~LogReader();
 
   /// Adds the next piece of the file, cut anywhere. Throws InputError for lines of two engines, after
-  /// max_unrecognized_bytes, and once max_problems lines were invalid.
+  /// max_unrecognized_bytes, and once there are max_problems problems.
   void add(std::string_view bytes);
 
   /// All contents; call after the last piece. A last line without its end is read if it is complete. Throws InputError

@@ -14,8 +14,8 @@
 #include "logs/llama_options.hpp"
 #include "logs/record_fields.hpp"
 
-/// The console of mtp-bench.py, which asks a llama-server one prompt after the other: a line for each request, then an
-/// object with their sums.
+/// The console of mtp-bench.py, which sends prompts to a llama-server: a line for each request, then a JSON object with
+/// their sums.
 namespace foredraft::logs {
 namespace {
 
@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view mtp_bench_lines = R"re(\bpred= *\d+ +draft= *\d+ +acc= *\d|^Concurrency=\d)re"
                                              R"re(|"(?:total_predicted|total_draft|total_draft_accepted)": *\d|)re";
 
-/// Requests or their sums, as printed.
+/// One request, or the sums of all, as printed.
 struct MtpBenchTokens {
   std::int64_t line = 0;
   std::string name = {};
@@ -31,7 +31,7 @@ struct MtpBenchTokens {
   std::optional<double> tokens_per_s = {};
 };
 
-/// Each step emits one token that was not drafted. `drafts`: whether the run is one with speculation.
+/// Each step emits one token that was not drafted: steps = predicted - accepted. `drafts`: the run speculates.
 Observation mtp_bench_observation(const MtpBenchTokens& tokens, Span span, bool drafts, LogContents& contents) {
   Observation observation{
       .line = tokens.line, .span = span, .decoding = drafts ? Decoding::speculative : Decoding::plain};
@@ -77,7 +77,7 @@ class MtpBenchReader final : public LineReader {
   std::vector<MtpBenchTokens> requests_ = {};
   MtpBenchTokens sums_ = {};
   double at_once_ = 1.0;
-  LlamaOptions options_ = {};  ///< of the server that the next run asks
+  LlamaOptions options_ = {};  ///< of the server of the next run
 };
 
 bool MtpBenchReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
@@ -93,14 +93,14 @@ bool MtpBenchReader::line(std::string_view text, std::int64_t number, LogContent
   return add_sum(text, number, contents);
 }
 
-/// The command line of another server ends a run.
+/// A command line that starts a server ends the run.
 void MtpBenchReader::read_options(std::string_view text, LogContents& contents) {
   LlamaOptions options = options_;
   if (options.read(text)) close(contents);
   options_ = options;
 }
 
-/// Pages may have lost the ends of lines: several requests, sums and command lines in one.
+/// Reads all requests of a line, and the options before each: a page may have lost line ends. Skips sums.
 void MtpBenchReader::add_requests(std::string_view text, std::int64_t number, LogContents& contents) {
   constexpr std::string_view last = "tok/s=";
   while (text.find("pred=") != std::string_view::npos) {
@@ -145,7 +145,7 @@ bool MtpBenchReader::add_sum(std::string_view text, std::int64_t number, LogCont
   return added;
 }
 
-/// A run in which nothing was drafted is one without speculation. The sums replace requests that were cut off.
+/// A run that drafted nothing is one without speculation. Sums are read only if all request lines were cut off.
 void MtpBenchReader::close(LogContents& contents) {
   const std::vector<MtpBenchTokens> requests = std::exchange(requests_, {});
   const MtpBenchTokens sums = std::exchange(sums_, {});

@@ -12,7 +12,7 @@ namespace {
 
 using Real = std::optional<double>;
 
-/// The weighted mean of two values; unweighted if both weights are 0.
+/// The weighted mean of two values, unweighted if both weights are 0; nullopt if a value is missing.
 Real mean(const Real& first, double first_weight, const Real& second, double second_weight) {
   if (!first || !second) return std::nullopt;
   const double sum = first_weight + second_weight;
@@ -30,7 +30,7 @@ std::optional<std::int64_t> sum(const std::optional<std::int64_t>& first, const 
   return *first + *second;
 }
 
-/// Adds by position; a shorter list is extended by zeros, since nothing was drafted there.
+/// Adds by position, where one is shorter as if it had zeros: nothing was drafted there. Empty if either is empty.
 std::vector<std::int64_t> sum(const std::vector<std::int64_t>& first, const std::vector<std::int64_t>& second) {
   if (first.empty() || second.empty()) return {};
   std::vector<std::int64_t> all(std::max(first.size(), second.size()), 0);
@@ -60,7 +60,7 @@ struct Weights {
 Weights weights_of(const Observation& observation) {
   const double seconds = observation.times.duration_s.value_or(0.0);
   if (!observation.acceptance) {
-    // Without drafts every token is a step.
+    // Without counts every token is taken as a step.
     const double tokens = seconds * observation.times.output_tokens_per_s.value_or(0.0);
     return {.seconds = seconds, .steps = tokens, .tokens = tokens};
   }
@@ -84,12 +84,12 @@ ObservedTimes mean(const ObservedTimes& first, const Weights& a, const ObservedT
       .served_requests_per_s = mean(first.served_requests_per_s, a.seconds, second.served_requests_per_s, b.seconds)};
 }
 
-/// -1: not logged or none.
+/// Exponent of the largest power of two up to `number`; -1: not logged, below 1 or infinite.
 int power_of_two(const Real& number) {
   return number && *number >= 1.0 && std::isfinite(*number) ? std::ilogb(*number) : -1;
 }
 
-/// The members of a stratum that must be equal to pool: its lengths are averaged.
+/// The members that are equal in all pooled observations; others are averaged, or dropped if they differ (request).
 auto without_lengths(const Stratum& stratum) {
   return std::tie(stratum.temperature, stratum.top_p, stratum.draft_sampling, stratum.reasoning, stratum.category);
 }

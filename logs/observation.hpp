@@ -13,20 +13,20 @@
 #include <utility>
 #include <vector>
 
-/// The counts of a log, for any engine. What was not logged is empty, never guessed; printed rates are converted to the
-/// counts that they were computed from.
+/// The counts and times of a log, in the same form for all engines. What was not logged is empty; printed rates are
+/// converted to the counts that they were computed from.
 namespace foredraft::logs {
 
-/// The span of an observation.
+/// What an observation covers.
 enum class Span {
-  window,   ///< an interval of a server, some seconds
+  window,   ///< an interval of a server: some seconds, or one iteration
   request,  ///< one request
   run,      ///< a whole run, or a server since its start
 };
 
 enum class Decoding { plain, speculative, unknown };
 
-/// Conditions that must be equal for runs to be compared; empty: not logged.
+/// Conditions that decide which runs are comparable; empty: not logged.
 struct Stratum {
   std::optional<double> temperature = {};
   std::optional<double> top_p = {};
@@ -44,42 +44,41 @@ struct AcceptanceCounts {
   std::int64_t steps = 0;
   std::optional<std::int64_t> drafted_tokens = {};
   std::optional<std::int64_t> accepted_tokens = {};
-  /// [i]: steps that accepted their first i + 1 drafts; never rising. Empty: positions were not logged.
+  /// [i]: steps that accepted their first i + 1 drafts; non-increasing. Empty: positions were not logged.
   std::vector<std::int64_t> accepted_at = {};
-  /// Maximum error of an entry of `accepted_at` if the log printed a rounded rate; 0: exact.
+  /// Maximum error of an entry of `accepted_at`, in steps, if the log printed a rounded rate; 0: exact.
   double accepted_at_rounding = 0.0;
   /// [i]: steps that drafted at least i + 1 tokens, if draft lengths differ and the log has them; else empty.
   std::vector<std::int64_t> drafted_at = {};
-  /// Whether `steps` was computed from rounded numbers (a mean length) instead of counted.
+  /// Whether `steps` was computed from other numbers (a rounded mean length, output tokens) instead of counted.
   bool steps_estimated = false;
-  /// Tokens that were generated meanwhile, if the engine skips drafts and counts only the steps that drafted (n-gram):
-  /// the steps without a draft are generated_tokens - accepted_tokens - steps.
+  /// Tokens generated meanwhile, if the engine counts only the steps that drafted and skips drafts (n-gram): the steps
+  /// without a draft are generated_tokens - accepted_tokens - steps.
   std::optional<std::int64_t> generated_tokens = {};
 };
 
-/// Steps that drafted and, if the generated tokens show their number, those that did not.
+/// Steps that drafted and, if `generated_tokens` tells their number, those that did not.
 [[nodiscard]] double all_steps(const AcceptanceCounts& counts);
 
-/// Accepted drafts one by one in order, if a log has them: they allow an exact replay at other draft lengths.
+/// Accepted drafts of single steps, in order, if a log has them: they allow an exact replay.
 struct AcceptanceTrace {
-  std::vector<std::int32_t> by_step = {};  ///< of each verification step
+  std::vector<std::int32_t> by_step = {};  ///< of each verification step, at its draft length
   /// [i]: of a step that would begin at output token i, for any draft length
   std::vector<std::int32_t> by_position = {};
   bool operator==(const AcceptanceTrace&) const = default;
 };
 
-/// Times and throughput, each printed by the log or computed from it by multiplication only.
+/// Times and throughput, printed by the log or computed from its numbers.
 struct ObservedTimes {
   std::optional<double> duration_s = {};
   std::optional<double> output_tokens_per_s = {};  ///< all requests together, including accepted drafts
   std::optional<double> prompt_tokens_per_s = {};
-  std::optional<double> iteration_ms = {};     ///< from one verification step to the next, including everything
+  std::optional<double> iteration_ms = {};     ///< from one verification to the next, all included
   std::optional<double> draft_ms = {};         ///< drafting of one iteration
-  std::optional<double> verification_ms = {};  ///< the target's pass of one iteration
+  std::optional<double> verification_ms = {};  ///< the target's forward pass of one iteration
   std::optional<double> tpot_ms = {};          ///< time per output token of one request after the first token
   std::optional<double> ttft_ms = {};
-  std::optional<double> request_rate_per_s =
-      {};  ///< request rate stated by the load generator; empty: as fast as possible, or unknown
+  std::optional<double> request_rate_per_s = {};     ///< set in the load generator; empty: unlimited, or unknown
   std::optional<double> served_requests_per_s = {};  ///< requests completed per second
 };
 
@@ -88,14 +87,15 @@ struct Observation {
   std::int64_t line = 0;  ///< line where it ends in its file
   Span span = Span::window;
   Decoding decoding = Decoding::unknown;
-  /// Drafted tokens per iteration (the maximum, if draft lengths differ); empty: unknown or without speculation.
+  /// Drafted tokens per iteration (the maximum, if draft lengths differ); 0: nothing was drafted in this window; empty:
+  /// unknown, or without speculation.
   std::optional<std::int64_t> gamma = {};
   /// The engine itself varies how many tokens are drafted or verified (a budget, a threshold): not a fixed gamma.
   std::optional<bool> adaptive = {};
   std::optional<std::string> drafter = {};          ///< method or drafter, if a log names it per observation
   std::optional<AcceptanceCounts> acceptance = {};  ///< empty: without speculation, or not logged
-  std::optional<double> acceptance_length = {};     ///< as printed, if there are no counts
-  std::optional<double> requests = {};              ///< in flight: running, or their mean
+  std::optional<double> acceptance_length = {};     ///< printed, or computed from means, if there are no counts
+  std::optional<double> requests = {};              ///< running at once, or their mean
   std::optional<double> waiting = {};
   std::optional<double> concurrency = {};       ///< limit set in the load generator
   std::optional<double> offered_requests = {};  ///< sent at once, without a limit of rate or concurrency
@@ -115,16 +115,16 @@ struct LogWarning {
   std::string message;
 };
 
-/// Settings of an engine in its log.
+/// Settings of an engine as logged.
 struct EngineSettings {
   std::optional<std::string> method = {};  ///< "eagle3", "mtp", "ngram", "draft_model"
   std::optional<std::string> target = {};
   std::optional<std::string> draft = {};
   std::optional<std::int64_t> gamma = {};
-  std::vector<std::int64_t> graph_sizes = {};  ///< batch sizes in tokens with captured graphs
+  std::vector<std::int64_t> graph_sizes = {};  ///< batch sizes, in tokens, with captured CUDA graphs
 };
 
-/// The counters of a server at one moment, from /metrics.
+/// Counters and gauges of a server at one moment, from /metrics.
 struct ServerScrape {
   std::int64_t line = 0;                                     ///< where it ends in its file
   std::string engine = {};                                   ///< "vllm", "sglang", "llama.cpp"
@@ -134,24 +134,25 @@ struct ServerScrape {
 
 /// The contents of one file.
 struct LogContents {
-  std::string format = {};   ///< of the registry; several separated by blanks
+  std::string format = {};   ///< name of its format; several separated by blanks
   std::string engine = {};   ///< "vllm", "sglang", "llama.cpp", "tensorrt-llm"; empty: unknown
   std::string version = {};  ///< of the engine as logged; empty: unknown
   EngineSettings settings = {};
   std::vector<Observation> observations = {};
-  std::vector<ServerScrape> scrapes = {};  ///< each observation of /metrics ends at the line of one
+  std::vector<ServerScrape> scrapes = {};  ///< each observation of /metrics has the line of one
   std::vector<LogWarning> warnings = {};
   std::int64_t lines = 0;
   std::int64_t skipped_lines = 0;  ///< longer than max_line_bytes: not read
 };
 
-/// Whether two observations may be counted together: equal in span, decoding, gamma, drafter, stated load, stratum and
-/// whether partial, with the same power of two of concurrent requests and of the context length.
+/// Whether two observations may be counted together: equal in span, decoding, gamma, `adaptive`, drafter, stated load,
+/// CUDA graphs, `partial`, stratum (but request and lengths) and whether they have counts, with the same power of two
+/// of concurrent requests and of the context length.
 [[nodiscard]] bool may_be_pooled(const Observation& first, const Observation& second);
 
-/// `first` and `second` as one observation of the same kind: counts are added; times and lengths are averaged with
-/// their weights (steps, tokens, seconds; equally if these were not logged); a value that one of them lacks is absent.
-/// Precondition: they may be pooled.
+/// `first` and `second` as one observation, at the line of `second`: counts are added; times and lengths are averaged,
+/// weighted by steps, tokens or seconds (equally if these were not logged; TTFT and output length always); a value that
+/// one of them lacks is absent. Precondition: they may be pooled.
 [[nodiscard]] Observation pooled(const Observation& first, Observation second);
 
 // ---- The names of all fields of an observation: an observations file is written and read by visiting them.

@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view observations_schema = "foredraft.observations/1";
 
-/// Keys that were added to the schema: files written before lack them.
+/// Keys that were added to the schema later: older files lack them.
 constexpr std::array<std::string_view, 9> later_keys{"partial",         "adaptive",         "drafter",
                                                      "concurrency",     "offered_requests", "completed_requests",
                                                      "failed_requests", "generated_tokens", "served_requests_per_s"};
@@ -62,7 +62,7 @@ ObservedLog decoded_log(Decoder& decoder, const Json& json, const std::string& p
   return log;
 }
 
-/// Checks for impossible counts. `where` identifies the observation.
+/// Rejects impossible counts and lengths. `where`: path of the observation in the document.
 void check_observation(Decoder& decoder, const std::string& where, const Observation& observation) {
   if (observation.acceptance_length && *observation.acceptance_length < 1.0) {
     decoder.reject(where + ".acceptance_length", fmt::format("{}", *observation.acceptance_length),

@@ -15,17 +15,17 @@
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
 
-/// A user's own tables, and what scripts record.
+/// Users' own tables, records that scripts write, and lists of counters.
 namespace foredraft::logs {
 
-// ---- A user's own table: one row per observation, columns in any order, all optional except `steps`, an empty cell
-// for an unknown value. Columns are described in docs/logs.md.
+// ---- A user's own table: one row per observation, columns in any order, `gamma` or `decoding` among them, an empty
+// cell for an unknown value. Columns are described in docs/logs.md.
 
 namespace {
 
 constexpr std::string_view position_prefix = "accepted_at_";
 
-/// Its header, if it has every column.
+/// Its columns; also known are `accepted_at_2` and so on.
 const std::vector<std::string>& own_columns() {
   static const std::vector<std::string> all = csv_cells(
       "decoding,gamma,steps,drafted,accepted,accepted_at_1,requests,waiting,iteration_ms,draft_ms,"
@@ -49,7 +49,7 @@ void check_own_columns(std::span<const std::string> columns) {
   if (!unknown.empty()) throw RejectedRecord(std::move(unknown));
 }
 
-/// A table is recognized as a user's own by a column that no engine writes.
+/// Recognizes it by `gamma` with `steps` or a measured column, or by `decoding` with a measured column.
 bool claims_own_csv(std::span<const std::string> columns) {
   constexpr std::array<std::string_view, 4> times{"iteration_ms", "tpot_ms", "output_tokens_per_s",
                                                   "acceptance_length"};
@@ -66,7 +66,7 @@ Decoding decoding_of(const CsvFields& row) {
   if (word == "speculative") return Decoding::speculative;
   if (word) row.reject("decoding", *word, "must be plain or speculative");
   const auto gamma = row.count("gamma");
-  // A speed without a draft length is one without speculation.
+  // A row of speeds without a draft length is one without speculation.
   const bool drafts = row.has("steps") || row.has("drafted") || row.has("accepted") || row.has("acceptance_length");
   if (!gamma) return drafts || !has_columns(row.columns(), {"gamma"}) ? Decoding::unknown : Decoding::plain;
   return *gamma == 0 ? Decoding::plain : Decoding::speculative;
@@ -125,7 +125,7 @@ void read_own_row(const CsvFields& row, LogContents& contents) {
     if (*adaptive != "true" && *adaptive != "false") row.reject("adaptive", *adaptive, "must be true or false");
     observation.adaptive = *adaptive == "true";
   }
-  // A column is called as the field is.
+  // Columns have the names of fields.
   visit_fields(observation.times, [&](std::string_view name, std::optional<double>& time) { time = row.real(name); });
   visit_fields(observation.stratum, [&](std::string_view name, auto& field) {
     if constexpr (std::is_same_v<decltype(field), std::optional<double>&>) field = row.real(name);
@@ -139,15 +139,14 @@ void read_own_row(const CsvFields& row, LogContents& contents) {
   contents.observations.push_back(std::move(observation));
 }
 
-// ---- Records of a run kept by scripts: load and draft length beside the measurements, in the record itself or in its
-// `measured`. Keys in docs/logs.md. A run whose acceptance is null is one without speculation, whatever draft length
-// it states.
+// ---- Records of runs that scripts write: load and draft length, and the measurements beside them or in `measured`.
+// Keys in docs/logs.md. A run whose acceptance is null is one without speculation, whatever draft length it states.
 
 /// An inter-token latency is that of iterations if chunks hold at least this fraction of the acceptance length.
 constexpr double record_per_chunk = 0.6;
-/// Maximum error of a rate printed in full.
+/// Maximum error of a rate printed with all digits.
 constexpr double same_record_rate = 1e-6;
-/// Maximum distance from an integer of accepted tokens that follow from a mean printed in full.
+/// Maximum distance from an integer of accepted tokens computed from a mean printed with all digits.
 constexpr double whole_tokens = 0.01;
 
 /// Any two of its keys identify a record.
@@ -194,7 +193,7 @@ void read_record_acceptance(const JsonFields& measured, Observation& observation
   observation.acceptance = std::move(counts);
 }
 
-/// The time between chunks, if it is that of iterations.
+/// The time between chunks, if it is that of iterations; else nullopt, with a warning (W07).
 std::optional<double> record_iteration_ms(const JsonFields& measured, const Observation& observation,
                                           LogContents& contents) {
   const auto chunk_ms = number_or_mean(measured, "itl_ms");
@@ -233,7 +232,7 @@ void read_benchmark_record(const JsonFields& record, LogContents& contents) {
 
 // ---- Lists of counters, one per line, as printed by vLLM's spec_decode.py or pasted from elsewhere.
 
-/// Rates of positions are printed with two digits.
+/// Maximum error of a rate by position, printed with two digits.
 constexpr double listed_rounding = 0.005;
 
 constexpr std::string_view list_anchor =
@@ -242,7 +241,7 @@ constexpr std::string_view list_anchor =
     R"(|total_num_output_tokens|(?:mean[ _]|avg[ _]|average[ _])?accept(?:ance)?[ _]length(?:[ _]histogram)?)"
     R"(|acceptance[ _](?:rate[ _])?at[ _](?:token|pos(?:ition)?)[ _]\d+)[ \t]*[:=])";
 
-/// spellings of one field; the first is its name
+/// Spellings of one field; the first is its name.
 using Spellings = std::array<std::string_view, 5>;
 constexpr std::array<Spellings, 5> spellings{{
     {"num_drafts", "num_spec_steps", "num_draft_proposals", "num_draft_rounds", ""},
@@ -253,7 +252,7 @@ constexpr std::array<Spellings, 5> spellings{{
      "average_acceptance_length"},
 }};
 
-/// Normalized to lower case with single underscores between words, and to the first of its spellings.
+/// The key in lower case, with single underscores between words, replaced by the first of its spellings.
 std::string plain_key(std::string_view key) {
   std::string plain;
   for (const char c : key) {
@@ -286,7 +285,7 @@ class KeyValuesReader final : public BlockReader {
   void read(const KeyValueBlock& block, LogContents& contents) override;
 };
 
-/// Nullopt if neither the steps nor values that determine them are there.
+/// Nullopt if steps are neither listed nor follow from drafted tokens and draft length.
 std::optional<AcceptanceCounts> counts_of(const KeyValueBlock& block) {
   AcceptanceCounts counts{.drafted_tokens = block.count("num_draft_tokens"),
                           .accepted_tokens = block.count("num_accepted_tokens")};
@@ -309,7 +308,7 @@ void KeyValuesReader::read(const KeyValueBlock& block, LogContents& contents) {
     AcceptanceCounts& counts = *run.acceptance;
     if (!run.gamma) run.gamma = steady_gamma(counts);
     std::vector<double> rates = block.list("acceptance_at_token_");
-    // A drafter that looks for text drafts fewer at the end of one, and nothing where there is none.
+    // An n-gram drafter drafts fewer tokens at the end of a match, and nothing without one.
     if (!run.gamma && !rates.empty()) run.gamma = static_cast<std::int64_t>(rates.size());
     if (const auto others = block.count("num_tokens_generated_without_sd"); others && counts.accepted_tokens)
       counts.generated_tokens = counts.steps + *counts.accepted_tokens + *others;

@@ -7,18 +7,18 @@
 
 #include "logs/recognizer.hpp"
 
-/// Objects of no format whose keys are headings, as rows of a table.
+/// Reads objects of no format whose keys are headings as rows of a table.
 namespace foredraft::logs {
 namespace {
 
-/// Limits for records of users' own scripts: keys, bytes of a cell.
+/// Limits for records of users' own scripts: keys, and bytes of a cell, beyond which it is left out.
 constexpr std::size_t max_record_keys = 64;
 constexpr std::size_t max_record_cell = 200;
 
 }  // namespace
 
-/// Keeps an object whose keys are headings of a table. Nested objects of numbers count as their members; an object with
-/// other nesting is no record.
+/// Keeps an object whose keys are headings of a table. Members of a nested object count as its own, lists are left out;
+/// an object with deeper nesting is no record.
 void Recognizer::keep_record(const JsonValue& value, std::int64_t line) {
   if (table_format_ == nullptr || !value.is_object() || records_.size() == max_table_rows) return;
   const auto is_scalar = [](const JsonValue& member) { return !member.is_structured(); };
@@ -48,7 +48,7 @@ void Recognizer::keep_record(const JsonValue& value, std::int64_t line) {
   }
 }
 
-/// Reads the kept records as one table.
+/// Reads the kept records as one table, unless they have too many different keys.
 void Recognizer::read_records() {
   Table table{.format = table_format_,
               .csv = nullptr,

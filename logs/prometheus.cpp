@@ -20,16 +20,16 @@
 #include "logs/record_fields.hpp"
 #include "logs/scrapes.hpp"
 
-/// Metrics of a server in Prometheus format: counters since its start, summed over engines, else gauges.
+/// Metrics of a server in Prometheus format: counters since its start, and gauges.
 namespace foredraft::logs {
 namespace {
 
-/// TensorRT-LLM and mistral.rs separate the engine by an underscore, the others by a colon. Names of Dynamo's frontend
-/// are kept whole, because they mean something else than an engine's own.
+/// The engine's name ends with an underscore for TensorRT-LLM and mistral.rs, with a colon for others. Names of
+/// Dynamo's frontend keep their prefix: they mean something else than an engine's.
 constexpr std::string_view trtllm_prefix = "trtllm_";
 constexpr std::string_view dynamo_prefix = "dynamo_frontend_";
 constexpr std::string_view mistral_prefix = "mistralrs_";
-/// Counters of drafts by other names, and those of vLLM.
+/// Other engines' names of counters of drafts, each with vLLM's name.
 constexpr std::array<std::array<std::string_view, 2>, 6> draft_counters{
     {{"draft_tokens", "spec_decode_num_draft_tokens"},
      {"draft_tokens_accepted", "spec_decode_num_accepted_tokens"},
@@ -38,8 +38,8 @@ constexpr std::array<std::array<std::string_view, 2>, 6> draft_counters{
      {"speculative_draft_tokens_accepted", "spec_decode_num_accepted_tokens"},
      {"speculative_draft_tokens_accepted_per_pos", "spec_decode_num_accepted_tokens_per_pos"}}};
 
-/// One line: `vllm:spec_decode_num_drafts_total{engine="0"} 16950.0`; in a table of Prometheus' page, or written by
-/// hand, a bar, a colon or an equals sign may separate both.
+/// One line: `vllm:spec_decode_num_drafts_total{engine="0"} 16950.0`; in tables and notes a bar, a colon or an equals
+/// sign may separate series and value.
 struct Sample {
   std::string_view engine, name, labels;
   double value;
@@ -76,8 +76,8 @@ std::optional<Sample> read_sample(std::string_view text) {
   return sample;
 }
 
-/// Gauges of the moment or of the last batch. vLLM's are summed over engines; SGLang repeats them for every rank, of
-/// which the first is used, as for TensorRT-LLM.
+/// Gauges of the moment or of the last batch, summed over engines; SGLang repeats them for every rank, of which the
+/// first is used, as for TensorRT-LLM.
 constexpr std::array<std::string_view, 14> gauge_names{"dynamo_frontend_inflight_requests",
                                                        "dynamo_frontend_queued_requests",
                                                        "spec_accept_length",
@@ -92,7 +92,8 @@ constexpr std::array<std::string_view, 14> gauge_names{"dynamo_frontend_inflight
                                                        "num_generation_requests",
                                                        "spec_decode_acceptance_length",
                                                        "avg_decoded_tokens_per_iter"};
-/// Counters, without `_total`; those of drafts begin with spec_decode_num_. The starts of series distinguish servers.
+/// Counters without `_total`, besides those of drafts (spec_decode_num_*). `_created`, the start of a series, tells
+/// servers apart.
 constexpr std::array<std::string_view, 23> counter_names{"dynamo_frontend_inter_token_latency_seconds_sum",
                                                          "dynamo_frontend_inter_token_latency_seconds_count",
                                                          "dynamo_frontend_time_to_first_token_seconds_sum",
@@ -136,7 +137,7 @@ class PrometheusReader final : public LineReader {
     close(contents);
     observe_scrapes(contents);
   }
-  /// The following lines belong to the next scrape.
+  /// Ends the scrape; beyond max_scrapes it replaces the last one.
   void close(LogContents& contents) {
     if (!scrape_.engine.empty()) {
       if (contents.scrapes.size() == max_scrapes) contents.scrapes.pop_back();
@@ -150,7 +151,7 @@ class PrometheusReader final : public LineReader {
   void start(std::string_view text, LogContents& contents);
   void begin(const std::string& series, LogContents& contents);
 
-  std::set<std::string, std::less<>> seen_ = {};  ///< series of this scrape: a repeated one begins the next
+  std::set<std::string, std::less<>> seen_ = {};  ///< series of this scrape
   ServerScrape scrape_ = {};
 };
 
@@ -161,7 +162,7 @@ void PrometheusReader::begin(const std::string& series, LogContents& contents) {
   seen_.insert(series);
 }
 
-/// Start time of the server: distinguishes servers whose counters would fit together.
+/// Start time of the server: tells servers apart whose counters would fit together.
 void PrometheusReader::start(std::string_view text, LogContents& contents) {
   text.remove_prefix(process_start.size());
   const std::optional<double> seconds = take_number(text);
@@ -174,7 +175,7 @@ bool PrometheusReader::line(std::string_view text, std::int64_t number, LogConte
   text.remove_prefix(std::min(text.find_first_not_of(" \t|"), text.size()));
   if (text.starts_with(process_start)) {
     start(text, contents);
-    return false;  // other programs also have it
+    return false;  // other programs print it too
   }
   const std::optional<Sample> sample = read_sample(text);
   if (!sample) return false;
@@ -217,7 +218,7 @@ const JsonValue* series_of(const JsonValue& answer) {
   return named ? &data.at("result") : nullptr;
 }
 
-/// `{label="value",...} ` of the texts of an object.
+/// The texts of an object as labels: `{label="value",...} `.
 std::string written_labels(const JsonValue& labels) {
   std::string written = "{";
   for (const JsonValue& label : labels) {
@@ -227,13 +228,13 @@ std::string written_labels(const JsonValue& labels) {
   return written + "} ";
 }
 
-/// A series without its value; empty for one that is no series of a server.
+/// The line of a series without its value; empty if the series has no name.
 std::string written_series(const JsonValue& metric) {
   if (!metric.is_object() || !metric.contains("__name__") || !metric.at("__name__").is_string()) return {};
   return metric.at("__name__").string() + written_labels(metric);
 }
 
-/// The lines of a scrape at each time.
+/// The lines of the scrape of each time, in seconds.
 std::map<double, std::vector<std::string>> scrapes_of(const JsonValue& result) {
   std::map<double, std::vector<std::string>> lines;
   const auto add = [&](const std::string& series, const JsonValue& sample) {
@@ -272,7 +273,7 @@ bool is_export(const JsonValue& value) {
   });
 }
 
-/// The lines of a series: counters and histograms at `share` of their rise.
+/// Reads a series: counters and histograms at `share` of their rise, gauges at their mean.
 void read_series(const std::string& name, const JsonFields& series, double share, PrometheusReader& reader,
                  LogContents& contents) {
   const JsonValue* stats = series.json().find("stats");

@@ -20,40 +20,40 @@
 #include "logs/stated_run.hpp"
 #include "logs/table_cells.hpp"
 
-/// Text that names arms and their speeds: "baseline: 31 tok/s", "I get 52 t/s with MTP, 31 t/s without it". It counts
-/// only where nothing else of the file says whether it speculates.
+/// Text that names arms and their speeds: "baseline: 31 tok/s", "I get 52 t/s with MTP, 31 t/s without it". It is
+/// read only if nothing else in the file says whether a run speculates.
 namespace foredraft::logs {
 namespace {
 
-/// A number and its unit.
+/// A speed: a number of tokens/s and its unit.
 constexpr std::string_view spoken_speed =
     R"((?i)\d[\d.,]*[`* ]*(?:t(?:o?ks?|oken|okens)?(?:/|[- ]per[- ])s(?:ec|econd)?|tps)\b)";
 
-/// The same, or what is compared with what: "27B-MTP vs Base 27B".
+/// The same, or a comparison of arms: "27B-MTP vs Base 27B".
 constexpr std::string_view prose_anchor =
     R"((?i)\d[\d.,]*[`* ]*(?:t(?:o?ks?|oken|okens)?(?:/|[- ]per[- ])s(?:ec|econd)?|tps)\b)"
     R"(|(?:mtp|eagle|dflash|medusa|draft|spec)[^\n|]{0,40}\bvs\.? [^\n|]{0,20}\b(?:base|plain|no|without))";
 
-/// More are not those of a text.
+/// Maximum number of speeds that are read: text has fewer.
 constexpr std::size_t max_spoken = 1000;
 
-/// What is said of one speed.
+/// A speed, and what the text says about it.
 struct SpokenSpeed {
   std::int64_t line = 0;
   Arm arm = {};
   double tokens_per_s = 0.0;
   std::optional<double> rate = {};
   std::optional<double> gain = {};  ///< over the one without speculation, as stated
-  std::string setup = {};           ///< of several in one text: its line
+  std::string setup = {};           ///< if the text has several: "line" and its number
 };
 
-/// A speed and the one before it of which no words say what drafts.
+/// The speeds before and after a change that no words name.
 struct UnnamedChange {
   std::int64_t line = 0;
   double before = 0.0, after = 0.0;  ///< tokens/s
 };
 
-/// "85.2 % acceptance", "accept 0.71", "accept 72-85 %", as a fraction.
+/// The rate of "85.2 % acceptance", "accept 0.71" or "accept 72-85 %" (its lower end) as a fraction.
 std::optional<double> spoken_rate(std::string_view text) {
   static const RE2 after(R"((?i)accept\w*[^\d\n]{0,12}(\d+(?:\.\d+)?)(?:-\d+)? ?(%?))");
   static const RE2 before(R"((?i)(\d+(?:\.\d+)?) ?(%) accept)");
@@ -66,7 +66,7 @@ std::optional<double> spoken_rate(std::string_view text) {
   return rate > 0.0 && rate <= 1.0 ? std::optional(rate) : std::nullopt;
 }
 
-/// The arm of words in brackets behind a speed: "38 t/s (without draft)".
+/// The arm that words in brackets after a speed name: "38 t/s (without draft)".
 std::optional<Arm> arm_in_brackets(std::string_view behind) {
   behind = trimmed(behind);
   if (!behind.starts_with('(')) return std::nullopt;
@@ -81,7 +81,7 @@ bool is_change(std::string_view between) {
   return RE2::FullMatch(re2::StringPiece(between.data(), between.size()), change);
 }
 
-/// Takes the number of `pattern` from the end of `front`.
+/// The number that `pattern` finds at the end of `front`, which is cut before it; nullopt if there is none.
 std::optional<double> taken_from_end(std::string_view& front, const RE2& pattern) {
   re2::StringPiece number;
   if (!RE2::PartialMatch(re2::StringPiece(front.data(), front.size()), pattern, &number)) return std::nullopt;
@@ -90,7 +90,7 @@ std::optional<double> taken_from_end(std::string_view& front, const RE2& pattern
   return take_number(digits);
 }
 
-/// The ratio that brackets behind a speed state: 1.81 of "(1.81x, n=3)", 3.36 of "(+236 % speedup)".
+/// The ratio that brackets after a speed state: 1.81 of "(1.81x, n=3)", 3.36 of "(+236 % speedup)".
 std::optional<double> gain_behind(std::string_view behind) {
   behind = behind.substr(std::min(behind.find_first_not_of(" `*"), behind.size()));
   if (!behind.starts_with('(')) return std::nullopt;
@@ -100,7 +100,7 @@ std::optional<double> gain_behind(std::string_view behind) {
   return RE2::FullMatch(re2::StringPiece(behind.data(), behind.size()), share) ? std::nullopt : gain_in(behind);
 }
 
-/// Whether a gain is that of `after` over `before`, as rounded.
+/// Whether a gain is `after` / `before`, as rounded.
 bool agrees(std::optional<double> gain, double before, double after) {
   constexpr double rounded = 0.02;
   return gain && std::abs(after / before - *gain) <= rounded * *gain;
@@ -111,13 +111,13 @@ std::size_t end_of_clause(std::string_view text) {
   return std::min({text.find_first_of(",;"), text.starts_with('.') ? 0 : text.find(". "), text.size()});
 }
 
-/// Whether the number behind `front` is part of a name: "EAGLE-3".
+/// Whether the number after `front` is part of a name: "EAGLE-3".
 bool is_part_of_name(std::string_view front) {
   static const RE2 name("(?is).*[a-z]-?", RE2::Latin1);
   return RE2::FullMatch(re2::StringPiece(front.data(), front.size()), name);
 }
 
-/// The texts left and right of the first `pattern`, which has one group, in `text`; nullopt if it is not there.
+/// The texts left and right of the group of the first match of `pattern`; nullopt if there is none.
 std::optional<std::pair<std::string_view, std::string_view>> sides_of(std::string_view text, const RE2& pattern) {
   re2::StringPiece found;
   if (!RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), pattern, &found)) return std::nullopt;
@@ -125,7 +125,7 @@ std::optional<std::pair<std::string_view, std::string_view>> sides_of(std::strin
   return std::pair{text.substr(0, at), text.substr(at + found.size())};
 }
 
-/// Whether words tell of another change than that to speculation: "after the fix", "K=1 -> K=3: ", but not
+/// Whether words name a change other than to speculation: "after the fix", "K=1 -> K=3: ", but not
 /// "27B -> 27B MTP: ".
 bool names_other_change(std::string_view text, std::string_view front) {
   static const RE2 arrow("(->|\xE2\x86\x92)");
@@ -138,8 +138,8 @@ bool names_other_change(std::string_view text, std::string_view front) {
   return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), other);
 }
 
-/// The arm of the first of two speeds, "350 vs 180 tok/s": that of the words before them ("disabling MTP ("), or before
-/// their own "vs" ("MTP vs baseline: "); nullopt if those name both otherwise.
+/// The arm of the first of two speeds, "350 vs 180 tok/s": the one that the words before them name ("disabling MTP ("),
+/// the first if they have a "vs" too ("MTP vs baseline: "); nullopt if they name both in another way.
 std::optional<Arm> arm_of_first(std::string_view front) {
   static const RE2 versus(R"((?i)(\b(?:vs\.?|versus)[ \t]))");
   static const RE2 both(R"((?i)\b(?:than|over|compared|against|base(?:line)?)\b)"), also(" (and|or) ");
@@ -153,7 +153,7 @@ std::optional<Arm> arm_of_first(std::string_view front) {
   return several ? std::nullopt : arm_in_text(front);
 }
 
-/// Whether speeds without speculation are of one setup: they hardly differ.
+/// Whether all speeds without speculation are of one setup: they differ by at most 10 %.
 bool of_one_setup(std::span<const SpokenSpeed> speeds) {
   constexpr double same = 1.1;
   double least = std::numeric_limits<double>::infinity(), most = 0.0;
@@ -165,7 +165,7 @@ bool of_one_setup(std::span<const SpokenSpeed> speeds) {
   return most <= same * least;
 }
 
-/// Names the setups of speeds that come in pairs: each has one speed without speculation, all before or all behind
+/// Names the setups of speeds that come in pairs: each has one speed without speculation, all before or all after
 /// those with it. False if they do not.
 bool are_paired(std::span<SpokenSpeed> speeds) {
   const bool plain_first = speeds.front().arm.plain;
@@ -186,7 +186,7 @@ bool are_paired(std::span<SpokenSpeed> speeds) {
   return paired && complete();
 }
 
-/// Keeps the lines that have one speed without speculation and others with it, each as a setup.
+/// Keeps the lines with one speed without speculation and others with it, each as a setup.
 void keep_complete_lines(std::vector<SpokenSpeed>& speeds) {
   const std::vector<SpokenSpeed> all = speeds;
   std::erase_if(speeds, [&](const SpokenSpeed& one) {
@@ -198,8 +198,8 @@ void keep_complete_lines(std::vector<SpokenSpeed>& speeds) {
   for (SpokenSpeed& one : speeds) one.setup = fmt::format("line {}", one.line);
 }
 
-/// Tells the setups of a text apart; `changes`: each line is one. Throws RejectedRecord where its speeds do not pair
-/// up, in none of its lines.
+/// Names the setups of a text if it has several; `changes`: each line is one. Throws RejectedRecord if its speeds do
+/// not pair up, and no line has a pair.
 void tell_setups(std::vector<SpokenSpeed>& speeds, bool changes) {
   const std::int64_t line = speeds.front().line;
   const bool one_line = std::ranges::all_of(speeds, [&](const SpokenSpeed& one) { return one.line == line; });
@@ -219,11 +219,11 @@ class ProseReader final : public LineReader {
   void finish(LogContents& contents) override;
 
  private:
-  /// A speed in a line, with what stands before it, of a range its middle.
+  /// A speed in a line (of a range its middle), and the speeds that belong to it.
   struct Place {
     std::size_t begin, end;
     double value;
-    std::optional<double> before;  ///< of a change
+    std::optional<double> before;  ///< the speed before a change
     std::optional<double> versus;  ///< the one that it is compared with: "350 vs 180 tok/s"
   };
   [[nodiscard]] static std::vector<Place> places_in(std::string_view text);
@@ -234,9 +234,9 @@ class ProseReader final : public LineReader {
 
   std::vector<SpokenSpeed> speeds_ = {};
   std::vector<UnnamedChange> unnamed_ = {};
-  std::optional<SpokenSpeed> first_unused_ = {};  ///< of which no words say whether it is with speculation
+  std::optional<SpokenSpeed> first_unused_ = {};  ///< no words say whether it is with speculation
   bool changes_ = false;                          ///< some speeds are those of a change
-  std::string compares_ = {};                     ///< the last line that compares an arm with none
+  std::string compares_ = {};                     ///< the last line that compares arms, without speeds
 };
 
 std::vector<ProseReader::Place> ProseReader::places_in(std::string_view text) {
@@ -268,8 +268,8 @@ std::vector<ProseReader::Place> ProseReader::places_in(std::string_view text) {
   return places;
 }
 
-/// Each speed has the words before it up to a comma or another speed, unless they are those of the speed before; else
-/// those after it in its sentence, else, right behind a comma, those before that.
+/// The arm of a speed is that of the brackets after it; else of the words before it, up to a comma or to what names the
+/// previous speed's; else of the clause after it; else, right after a comma, of the words before that.
 bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& /*contents*/) {
   if (text.find_first_of("|\t") != std::string_view::npos || speeds_.size() + unnamed_.size() >= max_spoken)
     return false;
@@ -303,7 +303,7 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
   return speeds_.size() + unnamed_.size() > before;
 }
 
-/// `other`: the words in front are those of another speed, such as a prompt's.
+/// `other`: the words before it name another speed, such as a prompt's.
 void ProseReader::note(std::string_view text, std::int64_t number, const Place& place, std::optional<Arm> arm,
                        std::string_view behind, bool other) {
   const auto gain = gain_behind(behind);
@@ -324,7 +324,7 @@ void ProseReader::note(std::string_view text, std::int64_t number, const Place& 
   speeds_.back().gain = gain;
 }
 
-/// "Disabling MTP restores (350 vs 180 tok/s)": the words in front are those of the first.
+/// "Disabling MTP restores (350 vs 180 tok/s)": the words before them name the first.
 void ProseReader::note_compared(std::int64_t number, const Place& place, std::string_view front, bool other) {
   const auto arm = arm_of_first(front);
   if (other) return;
@@ -337,7 +337,7 @@ void ProseReader::note_compared(std::int64_t number, const Place& place, std::st
   speeds_.push_back({.line = number, .arm = second, .tokens_per_s = place.value});
 }
 
-/// Where no speed without speculation is stated, it follows from gains.
+/// Computes speeds without speculation from gains, if none is stated.
 void ProseReader::add_plain() {
   if (std::ranges::any_of(speeds_, [](const SpokenSpeed& one) { return one.arm.plain; })) return;
   for (std::size_t i = 0; i < speeds_.size(); ++i) {

@@ -9,7 +9,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
 
-/// Published tables and recordings of acceptance.
+/// Published tables and recordings of acceptance, and SpecForge's results.
 namespace foredraft::logs {
 
 // ---- Tables of acceptance length by draft length (YAML), as used by InferenceX: a model, thinking on and off, a line
@@ -29,7 +29,7 @@ class AcceptanceTableReader final : public LineReader {
   void note_comment(std::string_view text);
   bool read_entry(std::string_view text, std::int64_t number, LogContents& contents) const;
 
-  Stratum stratum_ = {};  ///< of all entries: data set and top-p
+  Stratum stratum_ = {};  ///< data set and top-p of all entries
   std::optional<double> temperature_on_ = {}, temperature_off_ = {};
   std::string model_ = {};
   std::optional<bool> thinking_ = {};  ///< of the following entries
@@ -95,7 +95,7 @@ bool AcceptanceTableReader::read_entry(std::string_view text, std::int64_t numbe
 }
 
 // ---- Recorded acceptance by text position: for each output token of a request the number of tokens that a step
-// beginning there would emit, including the bonus token. One list, or one for each drafter (`acc_eagle`, `acc_ngram`).
+// beginning there would emit, with the bonus token. One list, or one for each drafter (`acc_eagle`, `acc_ngram`).
 
 constexpr std::int64_t max_emitted = 4096;
 
@@ -149,7 +149,7 @@ bool is_eagle3_run(const JsonValue& value) {
   return value.is_object() && std::any_of(value.begin(), value.end(), begins_with_setting);
 }
 
-/// The results of a setting, alone where the rest of its file is cut off.
+/// The results of a setting, if the rest of its file was cut off.
 bool is_specforge_metric(const JsonValue& value) {
   return has_keys(value, {"accept_length", "output_throughput", "num_questions"});
 }
@@ -217,7 +217,7 @@ void read_specforge(const JsonFields& file, LogContents& contents) {
     const JsonFields sets = file.member(model);
     if (!several) note(contents.settings.target, std::optional(model.key()));
     for (const JsonValue& set : sets.json()) {
-      // Separates runs of several models, as different kinds of prompts.
+      // Several models are kept apart as kinds of prompts.
       const std::string category = several ? model.key() + " " + set.key() : set.key();
       for (const JsonFields& setting : sets.member(set).objects("results")) {
         read_specforge_setting(setting, category, contents);

@@ -37,10 +37,10 @@ constexpr std::size_t max_other_records = 10'000;
 /// Maximum number of kinds of observations that may alternate in a log, such as those of several engines.
 constexpr std::size_t kinds_at_once = 64;
 
-/// Pools observations two by two, in place: each with the next of its kind.
+/// Pools observations in pairs, in place: each with the next of its kind.
 void pool_neighbors(std::vector<Observation>& observations) {
   std::size_t kept = 0;
-  std::vector<std::size_t> alone;  // the unpaired one of each kind
+  std::vector<std::size_t> alone;  // the one of each kind that has no partner yet
   for (std::size_t i = 0; i < observations.size(); ++i) {
     Observation& observation = observations[i];
     const auto match = std::find_if(alone.begin(), alone.end(),
@@ -282,7 +282,7 @@ std::optional<std::string> Recognizer::texts(std::string_view text) {
 }
 
 bool Recognizer::cut_value(std::string_view text, std::int64_t number) {
-  // The last of several lines is left out: its program may still have been writing.
+  // One line after others is left out: its program may still have been writing it.
   if (!contents_.format.empty() && text.find('\n') == std::string_view::npos) return false;
   const std::optional<std::string> whole = completed(text);
   if (!whole) return false;
@@ -311,7 +311,7 @@ void Recognizer::note_resembled(std::string_view text, std::span<const int> matc
   }
 }
 
-/// Begins a list of arms if the line is a title with the unit of its numbers: "Throughput (tok/s):", "- plain: 41".
+/// Begins a list of arms ("- plain: 41") if the line is a title with their unit: "Throughput (tok/s):".
 bool Recognizer::title(std::string_view line) {
   constexpr std::size_t max_title = 100;
   if (table_format_ == nullptr || line.size() > max_title || line.find_first_of("|\t") != line.npos) return false;

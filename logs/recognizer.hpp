@@ -22,7 +22,7 @@
 
 namespace foredraft::logs {
 
-/// Bytes instead of UTF-8, because logs may contain invalid text.
+/// RE2 over bytes instead of UTF-8, because logs may contain invalid text.
 [[nodiscard]] RE2::Options byte_options();
 
 /// Text as RE2 takes it; only some of its versions use standard string views.
@@ -33,7 +33,7 @@ class AnchorSet {
  public:
   void add(std::string_view pattern);
   void compile();
-  /// Indices of the patterns found in `text`, ascending, in the order in which they were added, from 0.
+  /// The patterns found in `text`, ascending: 0 is the one added first.
   [[nodiscard]] std::vector<int> in(std::string_view text) const;
 
  private:
@@ -43,10 +43,10 @@ class AnchorSet {
 
 /// The anchors of formats, in their order.
 struct Anchors {
-  AnchorSet lines = {}, values = {};   ///< of formats of lines and of values
+  AnchorSet lines = {}, values = {};   ///< of formats of lines, with launch_anchor; of values
   std::optional<RE2> anything = {};    ///< of all formats: text without a match belongs to none
   std::optional<RE2> beginnings = {};  ///< the same, and the beginnings of values
-  std::optional<RE2> records = {};     ///< of tables in any heading
+  std::optional<RE2> records = {};     ///< of the format of tables (TableFormat)
 };
 
 /// Maximum number of rows that are read as one table.
@@ -68,15 +68,15 @@ class Recognizer {
   bool line(std::string_view line, std::int64_t number, std::string_view caption);
   /// True if a format recognized the value `text`.
   bool value(std::string_view text, std::int64_t number);
-  /// The texts in the value `text`, if at least two of their lines belong to a format: a document that contains a log.
+  /// The texts in the value `text`, if at least two of their lines match an anchor: a document that contains a log.
   [[nodiscard]] std::optional<std::string> texts(std::string_view text);
-  /// As value(), for one cut off by the end of the log: its complete parts are read.
+  /// As value(), for one cut off by the end of the log: reads its complete parts, or nothing if one is invalid.
   bool cut_value(std::string_view text, std::int64_t number);
   /// Begins a table if the line is the header of one; `caption`: the line above it.
   void header(std::string_view line, std::int64_t number, std::string_view caption);
   [[nodiscard]] bool in_table() const { return table_.has_value(); }
   [[nodiscard]] bool has_rows() const { return table_ && (table_->begun || !table_->rows.empty()); }
-  /// The next line in a table; false if it ends the table, and may be anything.
+  /// The next line in a table; false if the table ended before it: it may be anything.
   bool row(std::string_view line, std::int64_t number);
 
   /// True if a format recognized something since the last call.
@@ -96,15 +96,15 @@ class Recognizer {
   };
   struct Table {
     const LogFormat* format;
-    const CsvFormat* csv;  ///< null: of `whole`
+    const CsvFormat* csv;  ///< null: `whole` reads it
     const TableFormat* whole;
     TableLayout layout;
     std::vector<std::string> columns;
     std::string caption = {};         ///< the line above it
     bool begun = false;               ///< has rows
-    bool at_header = true;            ///< has no line after its header
-    bool goes_on = false;             ///< the rest of a long one
-    bool spaced = false;              ///< has an empty line after each other one
+    bool at_header = true;            ///< no line after its header was read yet
+    bool goes_on = false;             ///< the rest of one with more than max_table_rows
+    bool spaced = false;              ///< an empty line follows its header: skip single ones
     bool after_empty = false;         ///< the last line was empty
     std::vector<TableRow> rows = {};  ///< of `whole`
   };
@@ -142,22 +142,22 @@ class Recognizer {
   Lines* last_lines_ = nullptr;       ///< that recognized the last item, if it was a line
   const LogFormat* last_ = nullptr;   ///< that recognized the last value
   std::uint64_t last_shape_ = 0;      ///< of that value
-  const LogFormat* noted_ = nullptr;  ///< the last in contents_.format
-  const char* counted_to_ = nullptr;  ///< in the text of a document: up to there `line_` has its lines
-  std::size_t offers_left_ = 0;       ///< of values within a document
+  const LogFormat* noted_ = nullptr;  ///< the last that was added to contents_.format
+  const char* counted_to_ = nullptr;  ///< in the text of a document: where line `line_` is
+  std::size_t offers_left_ = 0;       ///< for values within a document
   std::optional<Table> table_ = {};
-  const LogFormat* table_format_ = nullptr;   ///< of tables in any heading
+  const LogFormat* table_format_ = nullptr;   ///< the TableFormat
   std::optional<RE2> record_anchor_ = {};     ///< of its headings
   std::vector<Record> records_ = {};          ///< read if the log has nothing else
-  std::size_t other_records_ = 0;             ///< that were none
+  std::size_t other_records_ = 0;             ///< objects that are no records
   std::vector<ReadTable> read_tables_ = {};   ///< of `table_format_`
   std::vector<Problem> table_problems_ = {};  ///< of tables that could not be read
-  bool on_trial_ = false;                     ///< a rejection is not an error now
+  bool on_trial_ = false;                     ///< RejectedRecord is thrown on, not collected
   bool took_something_ = false;
-  /// The first value that has a key of a format, but too few of them, and its line.
+  /// The format of the first value that has a key of it, but too few, and the line of the value.
   const LogFormat* resembled_ = nullptr;
   std::int64_t resembled_line_ = 0;
-  std::int64_t broken_line_ = 0;  ///< of the last value that is no JSON
+  std::int64_t broken_line_ = 0;  ///< where the last invalid JSON value breaks
   RunCaptions captions_ = {};
   Launches launches_ = {};
   std::size_t pool_beyond_;

@@ -16,7 +16,7 @@
 /// The fields of one record of a log, by name: absent or null is nullopt, a value of another type is an error.
 namespace foredraft::logs {
 
-/// Fields of a JSON object, which must outlive this. A number may be in quotes. Everything throws RejectedRecord.
+/// Fields of a JSON object, which must outlive this. A number may be in quotes. Invalid values throw RejectedRecord.
 class JsonFields {
  public:
   /// Throws RejectedRecord if `object` is not an object. `path`: its place in the value, "metrics.".
@@ -31,14 +31,15 @@ class JsonFields {
   [[nodiscard]] std::optional<double> length(std::string_view key) const;
   /// An integer in [0, max_logged_count]; 12.0 counts as one.
   [[nodiscard]] std::optional<std::int64_t> count(std::string_view key) const;
+  /// A text, or an integer as it is written.
   [[nodiscard]] std::optional<std::string> text(std::string_view key) const;
   [[nodiscard]] std::optional<bool> flag(std::string_view key) const;
   /// Lists as above; empty if absent.
   [[nodiscard]] std::vector<double> reals(std::string_view key) const;
   [[nodiscard]] std::vector<std::int64_t> counts(std::string_view key) const;
-  /// The value of an object, or nullopt if it is absent.
+  /// The fields of an object, or nullopt if it is absent.
   [[nodiscard]] std::optional<JsonFields> object(std::string_view key) const;
-  /// As above, but the key is required.
+  /// As above, but rejects a missing key.
   [[nodiscard]] std::int64_t required_count(std::string_view key) const;
   [[nodiscard]] JsonFields required_object(std::string_view key) const;
   /// The number in an object; nullopt if one of the two is absent.
@@ -61,8 +62,8 @@ class JsonFields {
   std::string path_;
 };
 
-/// Fields of a row of a table, whose columns and cells must outlive this; an empty cell is absent. Everything throws
-/// RejectedRecord.
+/// Fields of a row of a table, whose columns and cells must outlive this; an empty cell is absent. Numbers are at
+/// least 0; invalid cells throw RejectedRecord.
 class CsvFields {
  public:
   CsvFields(std::span<const std::string> columns, std::span<const std::string> cells, std::int64_t line)
@@ -96,7 +97,7 @@ void of_each(const JsonValue& value, std::int64_t line, LogContents& contents) {
   read_each(value, line, contents, read);
 }
 
-/// The `claims` of a format whose values may also be lists: of the first entry.
+/// The `claims` of a format whose values may also be lists: asks the first entry.
 template <bool (*claims)(const JsonValue& value)>
 bool of_first(const JsonValue& value) {
   return claims(value.is_array() && !value.empty() ? value.front() : value);
@@ -113,17 +114,17 @@ bool of_first(const JsonValue& value) {
 
 [[nodiscard]] bool has_columns(std::span<const std::string> columns, std::initializer_list<std::string_view> names);
 
-/// Sets the lengths of a text, or their means; half of the output is in the context on average.
+/// Sets the output length and the mean context length: prompt and half of the output.
 void set_lengths(std::optional<double> prompt, std::optional<double> output, Stratum& stratum);
 
-/// Warns (W20) that the median of `name` replaces its missing mean.
+/// Warns (W20) that the median of `name` was used, because its mean is missing.
 void warn_of_median(std::string_view name, std::int64_t line, LogContents& contents);
 
-/// Warns (W19) of failed requests of a run. If none was answered nothing was measured: clears the values that the load
-/// generator printed.
+/// Warns (W19) of failed requests of a run. If none completed, nothing was measured: clears times (not the request
+/// rate), running requests and lengths, and the run no longer counts as one without speculation.
 void check_failures(Observation& run, LogContents& contents);
 
-/// Sets `value` if it was unknown.
+/// Sets `known` to `value` if it is empty.
 template <typename T>
 void note(std::optional<T>& known, const std::optional<T>& value) {
   if (!known) known = value;

@@ -32,7 +32,7 @@ class Counted {
 
   [[nodiscard]] bool has(std::string_view name) const { return sum(name).has_value(); }
 
-  /// Sum over all series of this name; SGLang repeats one for every rank, of which the first is used.
+  /// Sum over all series of this name, nullopt if there is none; of SGLang's, one for every rank, the first.
   [[nodiscard]] std::optional<double> sum(std::string_view name) const {
     std::optional<double> total;
     for (const auto& [series, value] : now_.counters) {
@@ -48,13 +48,13 @@ class Counted {
     return total && *total > 0.0 ? total : std::nullopt;
   }
 
-  /// A count; 0 if it is absent. Throws RejectedRecord beyond max_logged_count.
+  /// The sum as a count, nullopt if absent. Throws RejectedRecord unless it is an integer in [0, max_logged_count].
   [[nodiscard]] std::optional<std::int64_t> count(std::string_view name) const {
     const auto total = sum(name);
     return total ? std::optional(whole_count_of(name, *total)) : std::nullopt;
   }
 
-  /// The mean of a histogram.
+  /// The mean of a histogram; nullopt unless its sum and count are positive.
   [[nodiscard]] std::optional<double> mean(std::string_view name) const {
     const auto total = positive(fmt::format("{}_sum", name));
     const auto observed = positive(fmt::format("{}_count", name));
@@ -67,7 +67,7 @@ class Counted {
     return seconds ? std::optional(1000.0 * *seconds) : std::nullopt;
   }
 
-  /// Empty if a post left positions out.
+  /// Empty if a position is missing, which a post may leave out.
   [[nodiscard]] std::vector<std::int64_t> accepted_at() const {
     std::vector<std::int64_t> at;
     std::set<std::size_t> found;
@@ -100,7 +100,7 @@ class Counted {
   }
 
  private:
-  /// The first gauge that exists, if positive. Dynamo also counts requests that wait for their first token.
+  /// The first gauge that exists, if positive. Queued requests are subtracted from Dynamo's, which includes them.
   [[nodiscard]] std::optional<double> running_now() const {
     for (const std::string_view name : {"num_generation_requests", "num_requests_running", "num_running_reqs",
                                         "requests_processing", "dynamo_frontend_inflight_requests"}) {
@@ -185,9 +185,8 @@ bool emitted_acceptance(const Counted& counted, Observation& run, LogContents& c
   return true;
 }
 
-/// TensorRT-LLM does not count steps: they follow from the draft length of its settings, else from the acceptance
-/// length of its last iteration. Nor do some builds of llama-server, of which a step emits a token that was not
-/// drafted.
+/// TensorRT-LLM and some builds of llama-server do not count steps: they follow from the draft length of the settings,
+/// else from the acceptance length of the last iteration, else, of llama-server, from the tokens that were not drafted.
 bool drafted_acceptance(const Counted& counted, Observation& run, LogContents& contents) {
   const bool llama = counted.engine() == "llama.cpp";
   if (!llama && counted.engine() != "tensorrt-llm") return false;
@@ -225,8 +224,8 @@ std::optional<std::int64_t> chain_depth(const Counted& counted) {
   return depth && counted.gauge("spec_num_draft_tokens") == static_cast<double>(*depth) + 1.0 ? depth : std::nullopt;
 }
 
-/// Whether an acceptance length of SGLang's counters is possible beside the gauges of its last batch: its length over
-/// its rate is the number of verified tokens or more. Warns (W18) if not, or if both lengths are far apart.
+/// Whether an acceptance length of SGLang's counters fits the gauges of its last batch, whose length over rate is at
+/// least the number of verified tokens of a step. Warns (W18) if not, or if both lengths are far apart.
 bool fits_gauges(double length, const Counted& counted, LogContents& contents) {
   constexpr double far_apart = 2.0;
   const double last = counted.gauge("spec_accept_length").value_or(0.0);
@@ -241,7 +240,7 @@ bool fits_gauges(double length, const Counted& counted, LogContents& contents) {
   return possible;
 }
 
-/// SGLang counts the steps of its requests (2026), and their tokens; the first token of a request is not from a step.
+/// SGLang (2026) counts steps and tokens of requests; the first token of a request is not from a step.
 bool verified_acceptance(const Counted& counted, Observation& run, LogContents& contents) {
   if (counted.engine() != "sglang") return false;
   const auto steps = counted.count("spec_verify_calls");
@@ -261,7 +260,7 @@ bool verified_acceptance(const Counted& counted, Observation& run, LogContents& 
   return true;
 }
 
-/// SGLang's gauges.
+/// SGLang's gauges of its last batch, with a warning (W02).
 bool last_batch(const Counted& counted, Observation& run, LogContents& contents) {
   const auto length = counted.gauge("spec_accept_length");
   if (!length || !(*length >= 1.0)) return false;
@@ -402,8 +401,8 @@ bool is_start(std::string_view series) {
   return name.ends_with("_created") || name.starts_with("process_start_time_seconds");
 }
 
-/// True if `later` may be the same server as `earlier` at a later moment: the same positions, no counter fell, some
-/// rose, and the counts in between are possible.
+/// True if `later` may be the same server as `earlier` at a later moment: the same engine, start and positions, no
+/// counter fell, some rose, and the counts in between are possible.
 bool follows(const ServerScrape& later, const ServerScrape& earlier) {
   const auto positions = [](const ServerScrape& scrape) {
     return std::ranges::count_if(scrape.counters, [](const auto& counter) {
@@ -445,8 +444,8 @@ void forget(LogContents& contents, std::int64_t line) {
   std::erase_if(contents.warnings, [&](const LogWarning& one) { return one.code == "W02" && one.line == line; });
 }
 
-/// Sets the observations of `places` again: each scrape that follows another one is a window, the first of each server
-/// only if there is no other.
+/// Replaces the observations of `places`: each scrape that follows another becomes what was counted between both; the
+/// first of a server counts, since its start, only if none follows it.
 void observe(std::vector<Place> places) {
   std::ranges::stable_sort(places, {}, [](const Place& place) { return total(*place.scrape); });
   std::vector<const ServerScrape*> last;  // of each server

@@ -47,7 +47,7 @@ std::optional<double> requests_at_once(const JsonFields& run, const Observation&
   return run.has("concurrency") ? run.real("concurrency") : held;
 }
 
-/// Keys of a run of a load generator; any two of them identify it, if one is of its times.
+/// Keys of a run of a load generator; any two of them identify it, if one is of its times or drafts.
 constexpr std::array<const char*, 8> time_keys{"output_throughput", "request_throughput", "mean_tpot_ms",
                                                "median_tpot_ms",    "mean_itl_ms",        "median_itl_ms",
                                                "mean_ttft_ms",      "median_ttft_ms"};
@@ -180,7 +180,7 @@ void add_run(const JsonFields& run, Observation observation, LogContents& conten
 }
 
 // ---- `vllm bench serve --save-result`: the acceptance rate in percent, those of positions as fractions; absent
-// without speculation. The time between tokens is that between chunks, so that of an iteration.
+// without speculation. ITL is the time between chunks: that of an iteration.
 
 /// Requests whose chunks hold more tokens than this are speculative, even if the file does not say so.
 constexpr double plain_tokens_per_chunk = 1.25;
@@ -264,7 +264,7 @@ void read_vllm_bench(const JsonFields& run, LogContents& contents) {
 
 // ---- `sglang.bench_serving`: one JSON object per run, whose `accept_length` is the server's mean since its start.
 
-/// An inter-token latency within this factor of TPOT is that of tokens.
+/// An ITL within this factor of TPOT is that of tokens; of TPOT times the acceptance length, of iterations.
 constexpr double per_token = 1.25;
 
 bool claims_sglang_bench(const JsonValue& value) {
@@ -320,8 +320,8 @@ bool claims_bench_csv(std::span<const std::string> columns) {
   return std::ranges::count_if(time_keys, [&](std::string_view key) { return has_columns(columns, {key}); }) >= 2;
 }
 
-/// As the object that the client would have written. Cells that are not finite numbers are text; an unlimited rate is
-/// omitted.
+/// Reads the row as the object that the client would have written: a cell is a number, a list "[...]" or a text. Leaves
+/// out empty cells, nan, and inf (an unlimited rate).
 void read_bench_row(const CsvFields& row, LogContents& contents) {
   const auto plain_text = [](std::string text) {
     std::ranges::replace_if(
@@ -346,7 +346,7 @@ void read_bench_row(const CsvFields& row, LogContents& contents) {
 // ---- The state that an SGLang server reports: /server_info (before 2025-12 /get_server_info) with means since its
 // start, /v1/loads with those of its last batches. Each rank of data parallelism has an entry.
 
-/// The list of the entries of all ranks.
+/// The key of the list with an entry for each rank.
 const char* ranks_key(const JsonValue& value) {
   return value.is_object() && value.contains("loads") ? "loads" : "internal_states";
 }

@@ -23,7 +23,7 @@
 namespace foredraft::logs {
 namespace {
 
-/// Positions are printed in percent with two digits.
+/// Maximum error of a rate by position, printed in percent with two digits.
 constexpr double percent_rounding = 0.00005;
 /// Chunks longer than a token by this factor hold several tokens each.
 constexpr double speculative_chunk = 1.3;
@@ -46,9 +46,9 @@ bool is_sglang_client(const KeyValueBlock& block) {
 /// The heading of a client's section on drafts.
 constexpr std::string_view drafts_heading = "Speculative Decoding";
 
-/// TensorRT-LLM's client: tokens of an iteration as each answer counts them, without speculation 1.00.
+/// TensorRT-LLM's client: tokens of an iteration, a mean over answers; 1.00 without speculation.
 constexpr std::string_view tokens_of_iteration = "Mean Avg Decoded Tokens per Iter";
-/// Lengths below, printed with two digits, are 1.
+/// Lengths below this, printed with two digits, are 1.
 constexpr double one_token = 1.005;
 
 bool is_trtllm_client(const KeyValueBlock& block) {
@@ -68,7 +68,7 @@ std::optional<double> latency_ms(const KeyValueBlock& block, std::string_view na
   return median;
 }
 
-/// The mean time per output token; where the console is cut before it, that of the requests after their first tokens.
+/// The mean time per output token; if it was cut off, latency less TTFT, per token after the first of each request.
 std::optional<double> tpot_ms(const KeyValueBlock& block, LogContents& contents) {
   const auto printed = latency_ms(block, "TPOT", contents);
   const auto ttft = block.real("Mean TTFT (ms)");
@@ -89,7 +89,7 @@ void set_lengths(const KeyValueBlock& block, Stratum& stratum) {
   if (prompt) stratum.context_tokens = (*prompt + *output / 2.0) / *requests;
 }
 
-/// Tokens of a chunk of vLLM's client.
+/// Tokens of a chunk, ITL / TPOT, of vLLM's client; nullopt for SGLang's.
 std::optional<double> chunk_tokens(const KeyValueBlock& block, LogContents& contents) {
   const auto itl = latency_ms(block, "ITL", contents);
   const auto tpot = latency_ms(block, "TPOT", contents);
@@ -175,7 +175,7 @@ Decoding undrafted(const KeyValueBlock& block, std::optional<double> tokens, Log
   return Decoding::unknown;
 }
 
-/// The time between chunks is that of an iteration for vLLM's client; SGLang's divides it by the chunk's tokens.
+/// ITL is the time of an iteration for vLLM's client; SGLang's divides it by the tokens of a chunk.
 std::optional<double> iteration_ms(const KeyValueBlock& block, const Observation& run, LogContents& contents) {
   if (run.decoding == Decoding::unknown) return std::nullopt;
   if (block.has(tokens_of_iteration)) {
@@ -202,14 +202,14 @@ void add_questions(Observation run, std::optional<double> tokens_per_s, std::opt
   contents.observations.push_back(std::move(run));
 }
 
-/// The name of a server in SGLang's client: with the endpoint ("vllm-chat"), or the engine in its own process.
+/// The engine that a backend of SGLang's client names: "vllm-chat" has the endpoint, "engine" runs in its own process.
 std::string_view engine_of_backend(std::string_view backend) {
   if (backend.starts_with("sglang") || backend == "engine" || backend == "runtime") return "sglang";
   if (backend.starts_with("vllm")) return "vllm";
   return backend == "trt" ? "tensorrt-llm" : backend;
 }
 
-/// The tokens of a step after the first token of each answer, if both are counted.
+/// Tokens of a step, without the first token of each answer; nullopt unless tokens and steps are printed.
 std::optional<double> tokens_of_steps(const KeyValueBlock& block) {
   const auto tokens = block.real("Output tokens");
   const auto steps = block.real("Spec verify ct");
@@ -217,7 +217,7 @@ std::optional<double> tokens_of_steps(const KeyValueBlock& block) {
   return steps.value_or(0.0) > 0.0 && later >= *steps ? std::optional(later / *steps) : std::nullopt;
 }
 
-/// The prompts that a benchmark of DFlash or SpecForge sent: its length is a mean over their answers.
+/// The results of a benchmark of DFlash or SpecForge. Its printed length, a mean over answers, is used without counts.
 void read_prompts(const KeyValueBlock& block, LogContents& contents) {
   Observation run{.line = block.line(), .span = Span::run, .acceptance_length = tokens_of_steps(block)};
   if (run.acceptance_length) {
@@ -227,7 +227,7 @@ void read_prompts(const KeyValueBlock& block, LogContents& contents) {
     warn_once(contents, "W10", block.line(), "the acceptance length is an unweighted mean over requests");
   }
   if (run.decoding == Decoding::plain) run.acceptance_length = std::nullopt;
-  // Of one server of several: "8 per server x 2 server(s)".
+  // Not that of one server of several: "8 per server x 2 server(s)".
   if (block.text("Concurrency").find("per") == std::string_view::npos) run.concurrency = block.real("Concurrency");
   run.requests = run.concurrency;
   run.times.output_tokens_per_s = block.real("Throughput");
@@ -274,17 +274,17 @@ class ServingConsoleReader final : public BlockReader {
 
  private:
   void read(const KeyValueBlock& block, LogContents& contents) override;
-  /// An SGLang server, unless the acceptance length shows another one.
+  /// The draft length of the SGLang server, unless the acceptance length is beyond it.
   [[nodiscard]] std::optional<std::int64_t> drafts_of_server(double length) const {
     const auto gamma = options_.gamma();
     return gamma && length < static_cast<double>(*gamma) + 1.0 + two_digits ? gamma : std::nullopt;
   }
 
-  SglangOptions options_ = {};                  ///< of the server that the next results are of
-  std::map<std::int64_t, double> chunks_ = {};  ///< tokens of one, of runs that may be speculative, by line
+  SglangOptions options_ = {};                  ///< of the server of the next results
+  std::map<std::int64_t, double> chunks_ = {};  ///< tokens of a chunk, by line, of runs that may speculate
 };
 
-/// Where a run has chunks of one token, the others speculate: the client did not print acceptance before 2026.
+/// Beside a plain run, those with several tokens a chunk speculate: the client did not print acceptance before 2026.
 void ServingConsoleReader::finish(LogContents& contents) {
   close(contents);
   const bool has_plain = std::ranges::any_of(contents.observations, [](const Observation& one) {
@@ -328,10 +328,10 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
   if (!run.concurrency) run.concurrency = block.real("Max request concurrency");
   run.completed_requests = block.count("Successful requests");
   run.failed_requests = block.count("Failed requests");
-  // A limit would be printed between these two lines.
+  // A limit would be printed before the duration: without one, all requests were sent at once.
   if (block.has("Benchmark duration (s)")) set_offer(std::nullopt, run);
   run.requests = run.concurrency && !run.times.request_rate_per_s ? run.concurrency : decoding_requests(run.times);
-  // Requests that wait for their first token are in this mean: no time per token follows from it.
+  // This mean includes requests that wait for their first token: no time per token follows from it.
   if (!run.requests && run.times.request_rate_per_s) run.requests = block.real("Concurrency");
   set_lengths(block, run.stratum);
   if (is_sglang_client(block) && run.acceptance_length) run.gamma = drafts_of_server(*run.acceptance_length);

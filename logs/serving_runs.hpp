@@ -13,21 +13,21 @@ namespace foredraft::logs {
 void warn_of_arrival_rate(std::optional<double> sent, std::optional<double> answered, std::int64_t line,
                           LogContents& contents);
 
-/// Nullopt if one of the two is.
+/// a * b; nullopt if one is missing.
 [[nodiscard]] std::optional<double> product(std::optional<double> a, std::optional<double> b);
 
-/// Requests in the batch while tokens are generated: by Little's law.
+/// Requests in the batch while tokens are generated, by Little's law: output tokens/s times TPOT.
 [[nodiscard]] std::optional<double> decoding_requests(const ObservedTimes& times);
 
-/// Everything is sent at once if neither a rate nor a concurrency limits it.
+/// Sets `offered_requests` if neither a rate nor a concurrency limits them: to `sent`, or to completed and failed ones.
 void set_offer(std::optional<std::int64_t> sent, Observation& run);
 
-/// Tokens after the first of each request, which comes with its prompt.
+/// Output tokens after the first of each request, which comes from its prefill.
 [[nodiscard]] std::optional<double> later_tokens(std::optional<std::int64_t> output,
                                                  std::optional<std::int64_t> requests);
 
-/// True if a client got as many tokens an iteration as the counts: the gaps between chunks of vLLM are iterations. Then
-/// the counters include all steps.
+/// True if a chunk (of vLLM: an iteration) holds ITL / TPOT tokens, as many as a counted step emits: then the counters
+/// include all steps.
 [[nodiscard]] bool chunks_agree(const std::optional<double>& itl_ms, const std::optional<double>& tpot_ms,
                                 const AcceptanceCounts& counts);
 

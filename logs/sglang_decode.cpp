@@ -24,6 +24,7 @@ namespace {
 
 /// --decode-log-interval, unless the log states another value.
 constexpr std::int64_t default_interval = 40;
+/// Maximum error of a printed length or rate.
 constexpr double decode_rounding = 0.005;
 
 /// A number that is the same in all lines, each of which bounds it.
@@ -34,7 +35,7 @@ class SharedNumber {
     high_ = std::min(high_, high);
   }
 
-  /// The number if the bounds leave one integer.
+  /// The number if the bounds leave one integer, of at least 1.
   [[nodiscard]] std::optional<std::int64_t> whole_number() const {
     const double number = std::ceil(low_);
     if (!(number >= 1.0) || number > high_ || std::floor(high_) > number) return std::nullopt;
@@ -50,7 +51,7 @@ struct DecodeLine {
   std::int64_t running;
   double tokens_per_s;
   std::optional<double> length, rate;
-  std::optional<std::int64_t> tokens;  ///< in the cache, of all running requests
+  std::optional<std::int64_t> tokens;  ///< in the KV cache, of all running requests
 };
 
 std::optional<std::int64_t> tokens_in_cache(std::string_view text) {
@@ -76,8 +77,8 @@ std::optional<DecodeLine> read_decode_line(std::string_view text) {
 
 constexpr std::string_view verifications = "'spec_verify_ct': ";
 
-/// A request in the log, whose `meta_info` is printed as Python does; names of the counts changed between versions, and
-/// the first had none: the tokens after the first are those of the steps.
+/// A logged request, whose `meta_info` is printed as a Python dict. Names of the counts differ between versions; the
+/// first had none: then the tokens after the first are those of the steps. Nullopt if steps or tokens are missing.
 std::optional<Observation> logged_request(std::string_view text, std::int64_t number, LogContents& contents) {
   const auto steps = count_after(text, verifications);
   const auto tokens = count_after(text, "'completion_tokens': ");
@@ -138,9 +139,9 @@ class SglangReader final : public LineReader {
   SglangOptions options_ = {};  ///< in the command line
   SharedNumber draft_tokens_;   ///< length / rate, if the rate is of all verified tokens
   SharedNumber drafts_;         ///< (length - 1) / rate, if it is of the drafts
-  std::optional<std::int64_t> first_rate_ = {}, last_rate_ = {};  ///< lines
+  std::optional<std::int64_t> first_rate_ = {}, last_rate_ = {};  ///< lines with a rate
   bool is_tree_ = false;
-  bool adapts_ = false;  ///< the server changes its draft length itself
+  bool adapts_ = false;  ///< the server varies its draft length itself
   bool after_pause_ = false;
   double prompt_tokens_ = 0.0;  ///< since the last line
   std::int64_t pauses_ = 0;
@@ -183,12 +184,12 @@ void SglangReader::set_counts(const DecodeLine& logged, Observation& window) {
 
 void SglangReader::bound_drafts(double length, double rate) {
   const double max_rate = rate + decode_rounding;
-  const double min_rate = std::max(rate - decode_rounding, 0.0);  // may divide to infinity
+  const double min_rate = std::max(rate - decode_rounding, 0.0);  // 0 does not bound the numbers
   draft_tokens_.bound((length - decode_rounding) / max_rate, (length + decode_rounding) / min_rate);
   drafts_.bound((length - 1.0 - decode_rounding) / max_rate, (length - 1.0 + decode_rounding) / min_rate);
 }
 
-/// The acceptance of a line that was posted without the rest of it.
+/// The acceptance of a line of which the rest was left out of a post.
 bool SglangReader::read_fragment(std::string_view text, std::int64_t number, LogContents& contents) {
   const auto length = number_after(text, "accept len: ");
   const auto rate = number_after(text, "accept rate: ");
@@ -230,7 +231,8 @@ bool SglangReader::read_window(std::string_view text, std::int64_t number, LogCo
   return true;
 }
 
-/// Drafts per iteration: from the server's settings, else common to all lines.
+/// Drafts per iteration: from the server's settings; else, if lines have rates, the number that fits all of them, or
+/// nullopt if none does; else from the command line.
 std::optional<std::int64_t> SglangReader::drafts_each(LogContents& contents) const {
   if (contents.settings.gamma) return contents.settings.gamma;
   if (!first_rate_) return options_.gamma();
@@ -255,7 +257,7 @@ void SglangReader::finish(LogContents& contents) {
   for (Observation& window : contents.observations) {
     if (adapts_ && window.span == Span::window && window.decoding == Decoding::speculative) window.adaptive = true;
     if (!gamma || window.span != Span::window || window.decoding != Decoding::speculative) continue;
-    // Lines without a rate were written by another server, whose drafts are unknown.
+    // Lines before the first rate or after the last are of another server, whose drafts are unknown.
     if (!contents.settings.gamma && first_rate_ && (window.line < *first_rate_ || window.line > *last_rate_)) continue;
     window.gamma = gamma;
     if (window.acceptance && !is_tree_ && *gamma < std::numeric_limits<std::int32_t>::max()) {

@@ -8,14 +8,14 @@
 namespace foredraft::logs {
 
 /// The draft options of an SGLang server in a command line, which may span several lines: `--speculative-num-steps`,
-/// `--speculative-eagle-topk`, `--speculative-num-draft-tokens`.
+/// `--speculative-eagle-topk`, `--speculative-num-draft-tokens`, `--speculative-adaptive`.
 class SglangOptions {
  public:
-  /// Reads the options of a line. Returns true if it has a depth, which begins the options of the next server.
+  /// Reads the options of a line. Returns true if it has a depth, which begins the options of the next server: those
+  /// before it are forgotten.
   bool read(std::string_view text);
 
-  /// The draft length; nullopt if it is unknown, adaptive (`--speculative-adaptive`), or for a tree, which drafts more
-  /// tokens than its depth.
+  /// The draft length; nullopt if it is unknown, adaptive, or for a tree, which drafts more tokens than its depth.
   [[nodiscard]] std::optional<std::int64_t> gamma() const;
 
  private:

@@ -21,10 +21,11 @@
 namespace foredraft::logs {
 namespace {
 
+/// Maximum error of a printed mean, and of a rate printed with all digits.
 constexpr double same_average = 0.005;
 constexpr double same_share = 1e-6;
 
-/// From a histogram by emitted tokens: [j] steps that accepted j drafts.
+/// [j]: steps that accepted j drafts, from a histogram by emitted tokens. Rejects steps that emit nothing.
 std::vector<std::int64_t> accepted_histogram(const JsonFields& record, std::string_view key) {
   std::vector<std::int64_t> emitted = histogram_of(record, key);
   if (emitted.empty()) return emitted;
@@ -34,7 +35,7 @@ std::vector<std::int64_t> accepted_histogram(const JsonFields& record, std::stri
   return emitted;
 }
 
-/// Keys of the two files, which may be in one; any two identify them, or the histogram.
+/// Keys of the two files, which may be in one; the histogram or any two identify them.
 constexpr std::array<const char*, 5> rate_keys{"Acceptance_Length_Histogram", "Request_AL", "Average_AL",
                                                "Conditional_Acceptance_Rate", "Joint_Acceptance_Rate"};
 constexpr std::array<const char*, 7> timing_keys{"Output TPS",
@@ -53,7 +54,7 @@ bool claims_specdec_bench(const JsonValue& value) {
          keys_of(value, rate_keys) + keys_of(value, timing_keys) >= 2;
 }
 
-/// Positions of the rates; the first is the token that every step emits.
+/// Number of draft positions with rates: key 1 is the token that every step emits. Nullopt without rates.
 std::optional<std::int64_t> positions_of(const JsonFields& file) {
   auto rates = file.object("Joint_Acceptance_Rate");
   if (!rates) rates = file.object("Conditional_Acceptance_Rate");
@@ -71,7 +72,7 @@ std::optional<double> length_of_rates(const JsonFields& file) {
   const auto positions = positions_of(file);
   if (!rates || !positions) return std::nullopt;
   double length = 1.0;
-  double reached = 1.0;  // of the steps, with this many tokens
+  double reached = 1.0;  // fraction of the steps with this many tokens
   for (std::int64_t tokens = 2; tokens <= *positions + 1; ++tokens) {
     const std::string key = std::to_string(tokens);
     const auto rate = rates->real(key);

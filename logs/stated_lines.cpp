@@ -27,7 +27,7 @@ class StatedLinesReader final : public LineReader {
   const StatedConsole& console_;
   StatedRun of_all_ = {};
   StatedRun run_ = {};
-  std::optional<Arm> arm_ = {};  ///< of the run, if words before its lines name it
+  std::optional<Arm> arm_ = {};  ///< of the run, if words before one of its lines name it
   bool runs_were_read_ = false;  ///< since the last settings or mean
 };
 
@@ -38,7 +38,7 @@ void StatedLinesReader::set(const StatedLine& line, std::span<const double> numb
   }
 }
 
-/// True if a log has lines of another format than this one and prose.
+/// True if a log has lines of a format other than this one and prose.
 bool has_other_format(std::string_view formats, std::string_view own) {
   for (; !formats.empty(); formats.remove_prefix(std::min(formats.find(' ') + 1, formats.size()))) {
     const std::string_view one = formats.substr(0, formats.find(' '));

@@ -37,14 +37,14 @@ struct StatedLine {
   Of of = Of::run;
 };
 
-/// The output of a console for its runs.
+/// The lines of a console, and how they become runs.
 struct StatedConsole {
   Span span;
   std::span<const StatedLine> lines;  ///< the first match is used
   void (*complete)(StatedRun& run);   ///< sets values derived from the printed ones
-  std::string_view alone = {};        ///< name of the format; its lines are ignored if another format has some
-  std::string_view plain_beside =
-      {};  ///< name of a format; in a log with its runs, these are the runs without speculation
+  std::string_view alone = {};        ///< name of this format, if its lines are ignored beside those of others
+  /// Name of a format: in a log with its runs, those of this console are the runs without speculation.
+  std::string_view plain_beside = {};
 };
 
 /// The format of a console: a repeated line begins the next run. `console` must live as long as the program.

@@ -14,9 +14,9 @@
 namespace foredraft::logs {
 namespace {
 
-/// Maximum distance of a computed draft length from a whole number: of two numbers with two digits.
+/// Maximum relative distance from a whole number of a draft length computed from two numbers with two digits.
 constexpr double nearly_whole = 0.03;
-/// Lengths below, printed with two digits, are 1.
+/// Lengths below this, printed with two digits, are 1.
 constexpr double length_without_draft = 1.005;
 /// From this many steps on, a whole number of drafts a step is no coincidence.
 constexpr std::int64_t enough_steps = 100;
@@ -38,7 +38,7 @@ std::optional<double> whole_near(double value) {
   return good && std::abs(value - nearest) <= nearly_whole * nearest ? std::optional(nearest) : std::nullopt;
 }
 
-/// As printed, or from accepted drafts a step.
+/// As printed; else from accepted drafts a step; else from rate and draft length.
 std::optional<double> length_of(const StatedRun& run) {
   if (run.length) return run.length;
   if (run.accepted_per_step) return 1.0 + *run.accepted_per_step;
@@ -62,14 +62,14 @@ Decoding decoding_of_stated(const StatedRun& run, std::optional<double> length) 
   return Decoding::unknown;
 }
 
-/// Steps: stated, else from two others that were counted.
+/// Nullopt if steps are neither stated nor follow from other numbers.
 std::optional<AcceptanceCounts> counts_of_stated(const StatedRun& run, std::optional<double> gamma) {
   AcceptanceCounts counts{.drafted_tokens = stated_count(run, "drafted", run.drafted),
                           .accepted_tokens = stated_count(run, "accepted", run.accepted)};
   if (run.steps) {
     counts.steps = *stated_count(run, "steps", run.steps);
   } else if (counts.accepted_tokens && run.length.value_or(1.0) > 1.0) {
-    // The length is rounded: this few steps could not draft that much.
+    // The length is rounded: fewer steps than this could not draft that much.
     const double at_least = run.drafted && gamma.value_or(0.0) > 0.0 ? std::ceil(*run.drafted / *gamma) : 0.0;
     counts.steps = whole(std::max(at_least, std::round(*run.accepted / (*run.length - 1.0)))).value_or(0);
     counts.steps_estimated = true;

@@ -20,7 +20,7 @@ struct StatedRun {
   std::optional<double> gamma = {};
   std::optional<double> steps = {}, drafted = {}, accepted = {};
   std::optional<double> rate = {};               ///< accepted / drafted, a fraction
-  std::optional<double> length = {};             ///< tokens an iteration, with the one that is not drafted
+  std::optional<double> length = {};             ///< tokens an iteration, with the bonus or replacement token
   std::optional<double> accepted_per_step = {};  ///< the same without it
   std::vector<double> positions = {};            ///< fractions of the steps by draft position
   std::optional<double> concurrency = {}, requests = {};
@@ -33,13 +33,13 @@ struct StatedRun {
   std::optional<double> temperature = {};
 };
 
-/// The draft length implied by an acceptance length and a rate of accepted drafts, if it is a whole number.
+/// The draft length implied by an acceptance length and a rate of accepted drafts; nullopt unless nearly whole.
 [[nodiscard]] std::optional<double> gamma_of_rate(double length, double rate);
 
-/// The observation of a run. If `decoding` is unknown, a draft length or an acceptance length above 1 means
-/// speculation; a draft length of 0 or an acceptance length of 1 means none. Missing counts are computed from others if
-/// these determine them; a draft length follows from a length and a rate if it is whole. Throws RejectedRecord for
-/// contradictions.
+/// The observation of a run. If `decoding` is unknown, drafts or an acceptance length above 1 mean speculation;
+/// a draft length or a number of drafts of 0, or an acceptance length of 1, mean none. Missing counts are computed from
+/// others if these determine them; a draft length follows from a length and a rate if it is whole. Throws
+/// RejectedRecord for contradictions.
 [[nodiscard]] Observation observation_of(const StatedRun& run, Decoding decoding, LogContents& contents);
 
 /// A key of a summary, its meaning, and the factor to the meaning's unit.
@@ -49,8 +49,8 @@ struct StatedKey {
   double unit = 1.0;
 };
 
-/// Sets the values of the keys; if several mean the same, the first is used. Ignores texts and negative numbers, which
-/// mean "no limit".
+/// Sets the values of the keys; if several mean the same, the first is used. Keeps what is already set. Ignores texts
+/// that are no numbers, and negative numbers, which mean "no limit".
 void read_stated(const JsonFields& record, std::span<const StatedKey> keys, StatedRun& run);
 
 /// The number of `keys` that an object has; 0 for other values.

@@ -69,7 +69,7 @@ constexpr std::string_view evalscope_anchor =
     R"((?:Average|Avg) (?:time per output token|decoded tokens per iter|TPOT|Decoded Tok)|Decoded Tok/Iter|)"
     R"(TPOT \(ms\)|Output (?:token |Tok )?(?:throughput|Throughput) \(tok/s\))";
 
-/// Any two keys identify a summary, if one is of its times or lengths; the percentiles of a run have them too.
+/// Any two keys identify a summary, if one is of its times or lengths; not the percentiles of a run, which have them.
 bool claims_evalscope(const JsonValue& value) {
   const auto measured = std::ranges::count_if(evalscope_keys, [&](const StatedKey& key) {
     const bool of_result = key.field == &StatedRun::tpot_ms || key.field == &StatedRun::length ||
@@ -158,7 +158,7 @@ class EvalscopeConsoleReader final : public BlockReader {
   }
 
   std::vector<std::string> columns_ = {};                                   ///< of the last table of loads
-  std::map<std::pair<std::string, std::string>, std::string> speeds_ = {};  ///< of all requests, by load and rate
+  std::map<std::pair<std::string, std::string>, std::string> speeds_ = {};  ///< output tokens/s by load and rate
 };
 
 // ---- InferenceX: rows of results, aggregated over requests; times in seconds. Few have an acceptance.
@@ -187,7 +187,7 @@ bool is_inferencex_row(const JsonValue& value) {
   return result > 0 && result + keys_of(value, others) >= 2;
 }
 
-/// All GPUs of a server on one node; its throughput is stated for each.
+/// GPUs of a server, for each of which its throughput is stated; nullopt for several nodes or disaggregated prefill.
 std::optional<double> gpus_of(const JsonFields& row) {
   const auto set = [&](const char* key) { return row.has(key) && row.json().at(key).is_true(); };
   return set("disagg") || set("is_multinode") ? std::nullopt : row.real("tp");

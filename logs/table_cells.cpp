@@ -10,10 +10,10 @@
 namespace foredraft::logs {
 namespace {
 
-/// The sign of multiplication.
+/// The multiplication sign.
 constexpr std::string_view times_sign = "\xC3\x97";
 
-/// "31,2" and "1.234,5" with a point; as it is if its commas may be those of thousands.
+/// "31,2" and "1.234,5" with a decimal point; unchanged if its commas may separate thousands.
 std::string with_decimal_point(std::string text) {
   static const RE2 comma(R"((?:(?:\d{1,3}(?:\.\d{3})+|\d+),(?:\d{1,2}|\d{4,})|0,\d+)(?:[^\d,.].*)?)");
   if (!RE2::FullMatch(text, comma)) return text;

@@ -15,19 +15,18 @@ struct CellNumber {
   double unit = 0.0;  ///< milliseconds of "175 ms" and "0.2 s"; 0: none
 };
 
-/// The text of a cell without its marks: "**0.7**" is "0.7".
+/// The text of a cell without its marks: "**0.7**" and "~0.7" are "0.7".
 [[nodiscard]] std::string bare_cell(std::string_view cell);
 
-/// Takes a number from the front of `text`; nullopt for what is none, or negative.
+/// Takes a number from the front of `text`; nullopt if there is none, or a negative one.
 [[nodiscard]] std::optional<double> take_measure(std::string_view& text);
 
 /// A cell as a number: "90.7 +- 2.1" is 90.7, "75 %" 75 with its percent sign, "16K" 16000; nullopt for "n/a" and
 /// "-".
 [[nodiscard]] CellNumber number_of_cell(std::string_view cell);
 
-/// Something measured, in a cell: as number_of_cell, but the mean of several runs ("58 / 60 / 62") and the middle of
-/// a range
-/// ("10-11 tok/s").
+/// As number_of_cell, but the mean of three or more runs ("58 / 60 / 62") and the middle of a range ("10-11 tok/s"),
+/// which has no unit.
 [[nodiscard]] CellNumber measure_in(std::string_view cell);
 
 /// Whether a cell is a speed with its unit: "35.1 +- 0.6 t/s", "~60-80 tok/s".

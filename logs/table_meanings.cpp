@@ -26,14 +26,14 @@
 namespace foredraft::logs {
 namespace {
 
-/// Rows of a table of which each pair is compared.
+/// Maximum number of rows of which each pair is compared.
 constexpr std::size_t max_compared_rows = 256;
 
 bool is_dash(std::string_view cell) {
-  return cell == "-" || cell == "\xE2\x80\x93" || cell == "\xE2\x80\x94";  // the short and the long dash
+  return cell == "-" || cell == "\xE2\x80\x93" || cell == "\xE2\x80\x94";  // en dash and em dash
 }
 
-/// From the draft length, else from the name.
+/// The arm that the draft length states, else the name.
 Arm arm_of_cells(std::string_view length_cell, std::string_view name_cell) {
   const std::string length = bare_cell(length_cell);
   const std::string name = bare_cell(name_cell);
@@ -78,7 +78,7 @@ void HeadedTable::refuse(Meaning meaning, std::string_view why, std::string_view
           .suggestion = std::string(call_it)});
 }
 
-/// "Decode" of "21 t/s".
+/// A heading such as "Decode" is that of a speed if a cell has its unit: "21 t/s".
 void HeadedTable::tell_speeds_in_cells() {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     Column& column = columns_[i];
@@ -89,7 +89,7 @@ void HeadedTable::tell_speeds_in_cells() {
   }
 }
 
-/// A column "MTP" of "on" and "off", or of draft lengths.
+/// A column "MTP" of "on" and "off", or of numbers, is that of draft lengths.
 void HeadedTable::tell_switch() {
   static const RE2 drafter("(?i)(?:mtp|nextn|eagle-?[123]?|dflash2?|medusa|n-?gram|spec\\w*|speculation|sd)");
   static const RE2 setting("(?i)(?:on|off|yes|no|true|false|none|enabled|disabled|-|\\d{1,2})?");
@@ -105,8 +105,8 @@ void HeadedTable::tell_switch() {
   }
 }
 
-/// A first column without a heading names its rows, and so does one of models or devices where nothing else does: of
-/// arms, if one is without speculation or states a draft length; else of kinds of prompts.
+/// First columns without a heading name arms, if one is without speculation or states a draft length; else the first
+/// names kinds of prompts, others models or devices. A column of models or devices names arms if no other does.
 void HeadedTable::tell_names() {
   const auto names_arms = [&](std::size_t column) {
     return std::ranges::any_of(rows_, [&](const TableRow& row) {
@@ -124,7 +124,8 @@ void HeadedTable::tell_names() {
   if (names_subjects_) columns_[*subject].meaning = Meaning::name;
 }
 
-/// A heading that may count is no draft length beside one that may not, and a number no name beside another name.
+/// Ignores a meaning that is repeated. A heading that may count does, beside a sure draft length; a column of numbers
+/// is no name beside another name.
 void HeadedTable::keep_first_of_each() {
   const auto is_name = [](const Column& column) { return column.meaning == Meaning::name; };
   for (std::size_t i = 0; i < columns_.size() && std::ranges::count_if(columns_, is_name) > 1; ++i) {
@@ -161,7 +162,7 @@ void HeadedTable::tell_apart() {
   tell_speed();
 }
 
-/// SGLang's settings: beside "topk" steps are those of drafting, and trees of several are not the same arm.
+/// SGLang's settings: beside "topk", "steps" is the draft length, and sizes of trees tell rows apart.
 void HeadedTable::tell_trees() {
   static const RE2 tree("(?i)(?:eagle[-_ ]?)?top[-_ ]?k|num[-_ ]draft(?:[-_ ]tokens)?");
   const auto is_tree = [](const Column& column) { return RE2::FullMatch(column.heading, tree); };
@@ -174,7 +175,7 @@ void HeadedTable::tell_trees() {
   }
 }
 
-/// Draft lengths are small whole numbers.
+/// Draft lengths are small whole numbers: other columns count drafts, or are ignored.
 void HeadedTable::tell_gamma() {
   constexpr double longest = 64.0;
   const auto column = at(Meaning::gamma);
@@ -193,7 +194,7 @@ void HeadedTable::tell_gamma() {
   }
 }
 
-/// A time without a unit is in milliseconds if all are long, in seconds if all are short.
+/// Times without a unit are in milliseconds if all are long, in seconds if all are short; else rejects the table.
 void HeadedTable::tell_time(Meaning meaning, std::string_view heading) {
   constexpr double surely_ms = 2.0;
   constexpr double surely_s = 0.3;
@@ -214,8 +215,8 @@ void HeadedTable::tell_time(Meaning meaning, std::string_view heading) {
   }
 }
 
-/// Rates above 1 are percent, unless they can only be lengths: "accept" 2.6 at K = 3. A "rate" of plain runs too is no
-/// acceptance: an accuracy. Accepted tokens in percent are a rate.
+/// Rates above 1 are percent, unless they can only be lengths: "accept" 2.6 at K = 3. A "rate" that plain runs have too
+/// is an accuracy. Accepted tokens in percent are a rate.
 void HeadedTable::tell_rate() {
   const auto accepted = at(Meaning::accepted);
   const auto in_percent = [](const TableRow& row, std::size_t column) {
@@ -247,7 +248,7 @@ void HeadedTable::tell_rate() {
   if (lengths && rate.percent) rate = {.heading = rate.heading, .meaning = Meaning::length};
 }
 
-/// More than are drafted are with the bonus token.
+/// More tokens than drafts include the bonus token: acceptance lengths.
 void HeadedTable::tell_accepted_per_step() {
   const auto column = at(Meaning::accepted_per_step);
   if (!column) return;
@@ -260,7 +261,7 @@ void HeadedTable::tell_accepted_per_step() {
   if (with_bonus && !has(Meaning::length)) columns_[*column].meaning = Meaning::length;
 }
 
-/// Of K = 0 nothing is accepted.
+/// Rejects a table in which K = 0 accepts drafts.
 void HeadedTable::tell_zero() {
   for (const TableRow& row : rows_) {
     if (number_of_cell(text(row, Meaning::gamma)).value != 0.0 || !accepts(row)) continue;
@@ -269,7 +270,8 @@ void HeadedTable::tell_zero() {
   }
 }
 
-/// Below 1 without the bonus token; beside rates and draft lengths it is what these say.
+/// A mean below 1 is without the bonus token, one above K with it; else rates and draft lengths tell, or the table is
+/// rejected.
 void HeadedTable::tell_mean_accepted() {
   const auto column = at(Meaning::mean_accepted);
   if (!column) return;
@@ -297,8 +299,8 @@ void HeadedTable::tell_mean_accepted() {
   }
 }
 
-/// Beside TPOT it is that of an iteration, and tells the acceptance length, where it is TPOT without speculation and
-/// exceeds it in every run that drafts, unless the table has an acceptance; else it says nothing new.
+/// An inter-token latency is that of an iteration, and tells the acceptance length, if it equals TPOT in plain runs and
+/// exceeds it in runs that draft, and the table has no acceptance. Else it is ignored beside a TPOT or a speed.
 void HeadedTable::tell_inter_token() {
   const auto column = at(Meaning::inter_token);
   if (!column) return;
@@ -326,7 +328,7 @@ void HeadedTable::tell_inter_token() {
   columns_[*column].meaning = Meaning::ignored;
 }
 
-/// Speeds of all requests rise with the load, those of each fall.
+/// Speeds of all requests rise with the load, those of each fall; else rejects the table.
 void HeadedTable::tell_speed() {
   const auto column = at(Meaning::speed);
   if (!column) return;

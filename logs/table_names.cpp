@@ -49,7 +49,7 @@ std::string kind_in(std::string_view name) {
 
 }  // namespace
 
-/// "MTP + X" beside "MTP" is compared with what also has X, and a row "X" is plain.
+/// "MTP + X" beside "MTP" is compared with rows that also have X; a row "X" is one of these, without speculation.
 void HeadedTable::tell_sums() {
   std::vector<std::pair<std::string, Arm>> alone;  // names of one part and their arms
   for (const TableRow& row : rows_) {
@@ -88,7 +88,7 @@ void HeadedTable::tell_sums() {
 }
 
 /// Rows of several engines, or models and devices where a column of these names the rows, are of several setups: the
-/// speculation of one is not compared with the plain run of another. A name that continues another one is of the same.
+/// speculation of one is not compared with the plain run of another. A name that begins with another is of the same.
 void HeadedTable::tell_setups() {
   static const RE2 engine(
       R"((?i)(?:.*[^a-z])?((?:vllm|sglang|tensorrt-?llm|trt-?llm|(?:ik_)?llama\.cpp|ollama|lm ?studio|mlx(?:[-_](?:lm|vlm))?)"
@@ -118,8 +118,8 @@ void HeadedTable::tell_setups() {
   if (several.size() < 2) setups_.clear();
 }
 
-/// Rows of one arm that nothing but their names tells apart: of kinds of prompts or settings, if the names of plain and
-/// of drafting rows have the same words besides those of their arms, else of arms of their own.
+/// Rows of one arm that only their names tell apart are of several kinds of prompts or settings, if the names of plain
+/// and of drafting rows have the same words besides those of their arms; else each is an arm of its own.
 void HeadedTable::tell_namesakes() {
   constexpr std::array<Meaning, 8> others{Meaning::category,      Meaning::concurrency,   Meaning::request_rate,
                                           Meaning::prompt_tokens, Meaning::output_tokens, Meaning::context_tokens,
@@ -154,7 +154,7 @@ void HeadedTable::tell_namesakes() {
   }
 }
 
-/// As its column says, else the name of its arm: "MTP k=2, temp 0.7".
+/// As its column says; without one, as its name says: "MTP k=2, temp 0.7".
 std::optional<double> HeadedTable::temperature_of(const TableRow& row) const {
   const Meaning in = has(Meaning::temperature) ? Meaning::temperature : Meaning::name;
   if (in == Meaning::temperature && value(row, in)) return value(row, in);

@@ -51,8 +51,8 @@ std::optional<double> HeadedTable::time_ms(const TableRow& row, Meaning meaning)
   return *time.value * (time.unit > 0.0 ? time.unit : columns_[*column].unit);
 }
 
-/// Whether the length and the rate of each row give a whole draft length: else the rate is another one, and the rows
-/// where they do are chance.
+/// Whether the length and the rate of each row give a whole draft length: else the rate is another one, and fits some
+/// rows by chance.
 bool HeadedTable::rates_tell_gamma() const {
   const double unit = columns_[*at(Meaning::rate)].percent ? 100.0 : 1.0;
   return std::ranges::all_of(rows_, [&](const TableRow& row) {
@@ -104,12 +104,12 @@ void HeadedTable::set_speed_of(const TableRow& row, StatedRun& run) const {
   run.iteration_ms = time_ms(row, chunks_ ? Meaning::inter_token : Meaning::iteration);
   run.ttft_ms = time_ms(row, Meaning::ttft);
   if (const auto ms = time_ms(row, Meaning::duration)) run.duration_s = *ms / 1000.0;
-  // At an unknown load, that of all runs: the ratios of times are those of the speeds.
+  // The load is unknown, but the same for all runs: their times have the ratios of their speeds.
   const bool timed = run.tpot_ms || run.request_tokens_per_s || run.concurrency;
   if (!timed && run.output_tokens_per_s.value_or(0.0) > 0.0) run.tpot_ms = 1000.0 / *run.output_tokens_per_s;
 }
 
-/// "tg128 (c5) @ d1024": output, concurrency, context before it. False for a test of prompts.
+/// "tg128 (c5) @ d1024": output length, concurrency, prompt length. False for a test of prompts.
 bool HeadedTable::set_benchy_test(const TableRow& row, StatedRun& run) const {
   const std::string_view test = text(row, Meaning::benchy_test);
   if (!test.starts_with("tg")) return false;
@@ -117,7 +117,6 @@ bool HeadedTable::set_benchy_test(const TableRow& row, StatedRun& run) const {
   run.output_tokens = take_number(rest);
   run.concurrency = number_after(rest, "(c").value_or(1.0);
   run.prompt_tokens = number_after(rest, "@ d");
-  // A server behind an API: it may speculate.
   return true;
 }
 
@@ -156,7 +155,7 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
   return observation;
 }
 
-/// What its prompts are, and the model and device where these differ between rows.
+/// The kind of prompts; also the model and device if these differ between rows, the engine, and what an arm adds.
 std::string HeadedTable::kind_of(const TableRow& row) const {
   std::string kind = bare_cell(text(row, Meaning::category));
   for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -171,7 +170,7 @@ std::string HeadedTable::kind_of(const TableRow& row) const {
   return kind;
 }
 
-/// "K: draft length; tok/s: output tokens/s of one request; not read: notes".
+/// "read as: K = draft length; tok/s = output tokens/s of one request; not read: notes".
 std::string HeadedTable::read_as() const {
   std::string read;
   std::string ignored;

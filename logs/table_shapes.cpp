@@ -44,12 +44,12 @@ std::string kind_before_unit(const std::string& heading) {
   return is_kind ? of : std::string();
 }
 
-/// Merged cells of a first column are written once.
+/// Fills empty cells of first columns from the row above: merged cells are written once.
 void fill_down(std::span<const std::string> headings, std::span<const Meaning> meanings, std::vector<TableRow>& rows) {
   if (!headings.front().empty() && !names_rows(meanings.front())) return;
   for (std::size_t i = 1; i < rows.size(); ++i) {
     for (std::size_t column = 0; column < rows[i].cells.size() && rows[i].cells[column].empty(); ++column) {
-      if (meanings[column] > Meaning::subject) break;  // something else than what the row is of
+      if (meanings[column] > Meaning::subject) break;  // not of what the row is
       rows[i].cells[column] = rows[i - 1].cells[column];
     }
   }
@@ -83,7 +83,7 @@ std::vector<TableRow> with_both_sides(std::span<const Meaning> meanings, std::sp
   return apart;
 }
 
-/// A row for each of `columns`, whose headings are cells of `named`, and whose cells are those of `measure`.
+/// A row for each cell of `columns`: column `named` has one of `names`, column `measure` the cell; others are copied.
 ShapedTable melted(std::span<const std::string> headings, std::span<const TableRow> rows,
                    std::span<const std::size_t> columns, std::span<const std::string> names, std::string_view named,
                    std::string_view measure) {

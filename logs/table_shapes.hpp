@@ -29,24 +29,24 @@ struct ShapedTable {
 /// The name of an arm, which arm_named() reads: "baseline", "mtp K=3".
 [[nodiscard]] std::string name_of(const Arm& arm);
 
-/// Rows as they are meant: an empty cell of a first column that names rows, and those right of it, are those of the row
-/// above; "22.7 -> 40.6" is a row without speculation and one with it, where the row names an arm.
+/// Rows as they are meant: empty cells of first columns that name rows are those of the row above; "22.7 -> 40.6" is a
+/// row without speculation and one with it, where the row names an arm.
 [[nodiscard]] std::vector<TableRow> meant_rows(std::span<const std::string> headings, std::span<const TableRow> rows);
 
-/// Of a table whose columns are loads ("concurrency 1", "concurrency 16"): a row for each, `measure` for what their
-/// cells do not say. Throws RejectedRecord if neither tells.
+/// A table whose columns are loads ("concurrency 1", "concurrency 16") with a row for each; nullopt for others.
+/// `measure`: what cells without a unit measure. Throws RejectedRecord if neither tells.
 [[nodiscard]] std::optional<ShapedTable> table_by_load(std::span<const std::string> headings,
                                                        std::span<const TableRow> rows, std::string_view measure);
 
-/// Of a table whose rows are arms and whose columns are kinds of prompts, with speeds in their cells: a row for each,
-/// or that of the column of all kinds alone, if there is one.
+/// A table whose rows are arms and whose columns are kinds of prompts, with speeds in their cells, with a row for each
+/// kind, or only for the column of all kinds, if there is one; nullopt for others.
 [[nodiscard]] std::optional<ShapedTable> table_by_kind(std::span<const std::string> headings,
                                                        std::span<const TableRow> rows);
 
 /// Whether a head row is that of loads: "concurrency", "1", "4", "32".
 [[nodiscard]] bool is_head_of_loads(std::span<const std::string> headings);
 
-/// The table below such a head row, of which each row is an arm or a metric, as one whose columns have names.
+/// The table below such a head row, whose rows are arms or metrics, as one with a row for each load.
 [[nodiscard]] ShapedTable table_below_loads(std::span<const std::string> headings, std::span<const TableRow> rows);
 
 /// Whether headings are those of table_by_load.

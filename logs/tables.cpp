@@ -25,7 +25,7 @@
 namespace foredraft::logs {
 namespace {
 
-/// Something measured: one of these is in every header.
+/// Every header has one of these: something measured, or a word of another shape.
 constexpr std::string_view headings_anchor =
     R"((?i)\bt(?:o?ks?|oken|okens)?[/\\]s|\bt/s|(?:\b|_)tps\b|tok(?:en)?s?[ _]per[ _]s|\btpot|\bms/|ms[ _]per|\bitl\b)"
     R"(|inter[- _]token|throughput|\bacc\b|acc(?:ept\w*)?[ _.]len|accept\w*|\btau\b|\bAL\b|\ba\.len|time[ _]per|\bspeed\b)"
@@ -38,11 +38,11 @@ constexpr std::string_view headings_anchor =
     R"(|^[ \t>]*\|[ \t]*\|[ \t*]*[a-z][^|\n]*\|[ \t*]*[a-z][^|\n]*\|)"
     R"(|[|,;\t][ \t*]*\+ ?(?:mtp|eagle|dflash|spec|draft|n-?gram))";
 
-/// Something measured beside something that tells its rows apart, and most headings known where nothing draws the
-/// table.
+/// Whether headings, at most 60 % of them unknown, name something measured and something that tells rows apart; or are
+/// those of another shape.
 bool claims_headings(std::span<const std::string> headings) {
   if (is_head_of_loads(headings)) return true;
-  constexpr std::size_t max_heading = 60;  // of other lines with commas most begin with more
+  constexpr std::size_t max_heading = 60;  // most other lines with commas have longer parts
   const bool other = std::ranges::any_of(headings, [](const std::string& one) {
     std::string_view rest = one;
     static const RE2 cell(R"(\W*\d[\d.,]*[ `*]*(?:%|x|ms|s|t(?:o?ks?|okens?)?/s(?:ec)?|tps)(?:\W.*)?)");  // of a row
@@ -52,7 +52,7 @@ bool claims_headings(std::span<const std::string> headings) {
   if (other) return false;
   std::vector<Meaning> known;
   std::size_t unknown = 0;
-  static const RE2 beside(R"((?i)(?:p\d\d|min|max|std|prefill|prompt)\b.*|.*(?:[/ ]gpu|\bttft)\b.*)");  // what is read
+  static const RE2 beside(R"((?i)(?:p\d\d|min|max|std|prefill|prompt)\b.*|.*(?:[/ ]gpu|\bttft)\b.*)");  // not read
   for (const std::string& heading : headings) {
     const Meaning meaning = column_of(bare_cell(heading)).meaning;
     if (meaning == Meaning::ignored && RE2::FullMatch(bare_cell(heading), beside)) continue;
@@ -76,8 +76,8 @@ bool claims_headings(std::span<const std::string> headings) {
   return (measured && told) || names_arms(headings) || names_loads(headings) || may_name_kinds(headings);
 }
 
-/// The table with columns for the load and the arm, if the line above states them and no column does; not for a load of
-/// which it would not be clear whether speeds are of all its requests or of each.
+/// The table with columns for the load and the arm, if the line above states them and no column does; not for a load
+/// above 1 if the table does not say whether speeds are of all requests or of each.
 ShapedTable with_caption(ShapedTable table, std::string_view caption, const std::optional<Arm>& arm) {
   const auto has = [&](Meaning meaning) {
     return std::ranges::any_of(table.headings,
@@ -93,7 +93,7 @@ ShapedTable with_caption(ShapedTable table, std::string_view caption, const std:
   return table;
 }
 
-/// The arm that the line above a table names for its rows, which name none.
+/// The arm that the line above a table names, if its rows name none.
 std::optional<Arm> arm_above(const ShapedTable& table, std::string_view caption) {
   const auto names_arm = [](const TableRow& row) {
     return std::ranges::any_of(row.cells, [](const std::string& cell) { return arm_named(cell).plain; });

@@ -15,7 +15,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
 
-/// TensorRT-LLM.
+/// Formats of TensorRT-LLM.
 namespace foredraft::logs {
 
 // ---- TensorRT-LLM's statistics of iterations (`enable_iter_perf_stats`): batch, time, drafts and the fraction of
@@ -33,7 +33,7 @@ bool is_trtllm_iteration(const JsonValue& value) {
   return known > 0 && known + keys_of(value, others) >= 2;
 }
 
-/// Zero statistics mean that nothing was drafted in this iteration, not that the server does not speculate.
+/// 0 steps mean that nothing was drafted in this iteration (gamma 0), not that the server does not speculate.
 void read_trtllm_drafts(const JsonFields& drafts, Observation& observation, LogContents& contents) {
   const auto steps = drafts.count("numRequestsWithDraftTokens");
   const auto length = drafts.real("acceptanceLength");
@@ -117,7 +117,7 @@ class TrtllmIterationLogReader final : public LineReader {
 // ---- `trtllm-bench --report_json`: means over requests. Counts are a mean times the number of requests; steps are the
 // output tokens that were not drafted.
 
-/// A section of a report and its metrics; each metric is a key of the report, a section without any is one.
+/// A section of a report and its metrics. Each metric counts as a key of the report, and so does a section without any.
 struct ReportSection {
   const char* name;
   std::array<const char*, 4> metrics;
@@ -210,7 +210,7 @@ void read_trtllm_bench(const JsonFields& report, LogContents& contents) {
   contents.observations.push_back(std::move(observation));
 }
 
-// ---- Console output of trtllm-bench for a run.
+// ---- Console output of trtllm-bench.
 
 constexpr std::string_view trtllm_anchor =
     R"(^[ \t]*(?:(?:Number of concurrent requests|Average Input Length \(tokens\)|Average Output Length \(tokens\))"

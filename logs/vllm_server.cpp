@@ -24,10 +24,11 @@
 namespace foredraft::logs {
 namespace {
 
+/// Maximum error of a printed length, and of a printed rate by position.
 constexpr double length_rounding = 0.005;
 constexpr double rate_rounding = 0.0005;
 constexpr std::string_view positions_label = "Per-position acceptance rate: ";
-/// Maximum error of the last digit of a decimal number as a double.
+/// Maximum error of a decimal number as a double.
 constexpr double slack = 1e-9;
 
 /// A line of metrics; the first versions had neither lengths nor positions.
@@ -46,7 +47,7 @@ std::optional<double> final_percent(std::string_view text) {
 }
 
 /// Nullopt if the line was cut. The longest form ends with a rate in percent; the others end with the rates by
-/// position, which add up to the length.
+/// position, which add up to the length - 1.
 std::optional<Metrics> read_metrics(std::string_view text) {
   const auto accepted = count_after(text, "Accepted: ", " tokens");
   const auto drafted = count_after(text, "Drafted: ", " tokens");
@@ -83,8 +84,8 @@ bool fits(const Metrics& metrics, std::int64_t gamma) {
   return !metrics.length || std::abs(length - *metrics.length) <= length_rounding + slack;
 }
 
-/// Drafts per iteration, if all are equal: stated by the line; else the number of its positions or the maximum that
-/// fits; else from the server's settings.
+/// Drafts per iteration, if all are equal: stated by the line; else the maximum, up to the number of its positions,
+/// that fits; else, without positions, from the server's settings.
 std::optional<std::int64_t> drafts_each(const Metrics& metrics, std::optional<std::int64_t> configured) {
   if (metrics.depth && fits(metrics, *metrics.depth)) return metrics.depth;
   for (auto gamma = static_cast<std::int64_t>(metrics.rates.size()); gamma > 0; --gamma) {
@@ -147,11 +148,11 @@ std::optional<Observation> shortened_window(std::string_view text, std::int64_t 
 
 constexpr std::array<std::string_view, 3> vllm_lines{
     "SpecDecoding metrics: ", "Avg generation throughput: ", "Avg thr (in/out): "};
-/// What the rest of a line has that was broken to fit a page.
+/// Words of the rest of a line that was broken to fit a page.
 constexpr std::array<std::string_view, 5> vllm_rests{
     "Drafted throughput: ", "Drafted: ", "Per-position acceptance rate: ", "Avg Draft acceptance rate: ", "Running: "};
 
-/// A broken line is put together up to this many characters.
+/// Maximum number of characters of a broken line that is put together.
 constexpr std::size_t longest_window = 4096;
 
 bool has_any(std::string_view text, std::span<const std::string_view> words) {

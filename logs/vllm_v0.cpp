@@ -27,7 +27,7 @@ std::optional<Counters> read_counters(std::string_view text) {
   const auto accepted = count_after(text, "Number of accepted tokens: ", ",");
   auto drafted = count_after(text, "Number of draft tokens: ", ",");
   auto emitted = count_after(text, "Number of emitted tokens: ");
-  if (!drafted) drafted = count_after(text, "Number of draft tokens tokens: ", ",");  // 0.5
+  if (!drafted) drafted = count_after(text, "Number of draft tokens tokens: ", ",");  // version 0.5
   if (!emitted) emitted = count_after(text, "Number of emitted tokens tokens: ");
   if (!gamma || !accepted || !drafted || !emitted || *gamma == 0) return std::nullopt;
   return Counters{.gamma = *gamma, .accepted = *accepted, .drafted = *drafted, .emitted = *emitted};

@@ -19,9 +19,9 @@ namespace foredraft::logs {
 
 namespace {
 
-/// VLLM_LOG_STATS_INTERVAL, unless the lines of the log are apart by another time.
+/// Default of VLLM_LOG_STATS_INTERVAL, unless the log shows another one.
 constexpr double default_interval_s = 10.0;
-/// Later than this many intervals after the one before it, a line follows a pause: idle servers log nothing.
+/// A line more than this many intervals after the one before it follows a pause: idle servers log nothing.
 constexpr double pause_intervals = 2.5;
 /// Maximum number of pauses that are kept of a server.
 constexpr std::size_t max_pauses = 1024;
@@ -88,7 +88,7 @@ void set_engine_line(const VllmEngineLine& engine, Observation& observation) {
   }
 }
 
-/// The time between two engine lines that is most frequent.
+/// The most frequent time between two engine lines, in seconds.
 double VllmWindows::interval() const {
   const auto most = std::ranges::max_element(intervals_, {}, [](const auto& entry) { return entry.second; });
   return most == intervals_.end() ? default_interval_s : static_cast<double>(most->first);
@@ -159,21 +159,21 @@ void VllmWindows::begin_server(std::int64_t number, LogContents& contents) {
 
 namespace {
 
-/// Drafters that look for text that came before draft nothing where there is none.
+/// N-gram drafters draft nothing where they find no match.
 bool skips_drafts(const std::optional<std::string>& method) {
   constexpr std::array<std::string_view, 3> words{"ngram", "suffix", "lookup"};
   return method &&
          std::ranges::any_of(words, [&](std::string_view word) { return method->find(word) != method->npos; });
 }
 
-/// Tokens that a window generated.
+/// Tokens that a window generated; nullopt without throughput or duration.
 std::optional<double> generated(const Observation& window) {
   const ObservedTimes& times = window.times;
   return times.output_tokens_per_s && times.duration_s ? std::optional(*times.output_tokens_per_s * *times.duration_s)
                                                        : std::nullopt;
 }
 
-/// Windows in which more than this was generated than the counted steps emit, in all, hold steps without a draft.
+/// Windows that generated more than this times what their counted steps emit hold steps without a draft.
 constexpr double uncounted_steps = 1.1;
 
 /// Whether the windows hold steps that are not counted because nothing was drafted.
@@ -188,7 +188,7 @@ bool has_other_steps(std::span<Observation* const> windows) {
   return counted > 0.0 && all > uncounted_steps * counted;
 }
 
-/// The counts of a window in which steps without a draft are not counted: its tokens tell them.
+/// Sets `generated_tokens` of a window, which tell the number of its steps without a draft.
 void count_other_steps(Observation& window, std::optional<std::int64_t> gamma,
                        const std::optional<std::string>& method) {
   const auto tokens = whole(std::round(generated(window).value_or(0.0)));
@@ -275,7 +275,7 @@ void VllmWindows::end_server(LogContents& contents) {
     if (window.span != Span::window) continue;
     windows.push_back(&window);
     std::optional<double>& seconds = window.times.duration_s;
-    // The first windows of a log came before two lines told how far apart they are.
+    // The first windows of a log were read before two lines told the interval.
     if (!intervals_.empty() && window.line <= last_without_interval_ + 1 && seconds &&
         (seconds == default_interval_s || seconds > interval() + 1.0)) {
       seconds = interval();

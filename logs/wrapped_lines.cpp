@@ -16,12 +16,12 @@
 namespace foredraft::logs {
 namespace {
 
-/// Fewest lines for each name before them: the names of a table's first column are as many as its rows.
+/// Minimum number of lines per service name: the first column of a table has a name per row.
 constexpr std::size_t lines_of_a_service = 4;
 
 /// `vllm-1  | ` of docker compose, [pod/name/container] of kubectl, the times of kubectl, docker and job logs,
-/// journalctl with host and unit, [1,0]<stdout>: of mpirun, (worker pid=42) of Ray. `name`: of a service without a
-/// number, or a text that does not occur.
+/// journalctl with host and unit, [1,0]<stdout>: of mpirun, (worker pid=42) of Ray. `name`: RE2 of a service's name
+/// without a number, or one that nothing matches.
 std::string line_prefix(std::string_view name) {
   return fmt::format(
       R"((?:\[\d+,\d+\]<std(?:out|err)>: ?|\((?:[\w.-]+ )*pid=\d+(?:, ip=[\d.]+)?\) )?)"
@@ -32,7 +32,8 @@ std::string line_prefix(std::string_view name) {
       name);
 }
 
-/// Without its prefix. `service`: a name without a number may be one, instead of the first cell of a table.
+/// The line without its prefix. `service`: a name without a number may be one; else it is the first cell of a table.
+/// `name`: set to that name, if not null.
 std::string_view without_prefix(std::string_view line, bool service, std::string* name = nullptr) {
   static const RE2 of_services(line_prefix(R"([A-Za-z][\w.-]*)"), RE2::Latin1);
   static const RE2 pattern(line_prefix(R"([^\x00-\xff])"), RE2::Latin1);
@@ -45,7 +46,7 @@ std::string_view without_prefix(std::string_view line, bool service, std::string
   return {rest.data(), rest.size()};
 }
 
-/// Without the number of the line, as editors and `cat -n` show it, or of the task, which srun puts before each line.
+/// The line without its number, as editors and `cat -n` show it, or that of its task, which srun puts before it.
 std::string_view without_number(std::string_view line, std::int64_t* number = nullptr) {
   static const RE2 pattern(R"([ \t]*(\d{1,9})(?:\t|: ?))", RE2::Latin1);
   re2::StringPiece rest(line.data(), line.size());
@@ -112,7 +113,7 @@ std::size_t end_of_member(std::string_view text, std::size_t at) {
   return std::min(at, text.size());
 }
 
-/// The raw text of a line that is wrapped in an object.
+/// The raw text of a line that is wrapped in an object; nullopt for another line.
 std::optional<std::string_view> wrapped_text(std::string_view line) {
   const auto skip_blanks = [&](std::size_t at) { return std::min(line.find_first_not_of(" \t", at), line.size()); };
   std::size_t at = skip_blanks(0);
@@ -164,7 +165,7 @@ std::string_view without_shape(std::string_view line, std::string_view shape) {
   std::string_view rest = line;
   for (const char c : shape) {
     if (rest.empty() || (c == '0' ? !is_digit_of_prefix(rest.front()) : rest.front() != c)) {
-      // The blanks at the end of the prefix of an empty line may be missing.
+      // An empty line may lack the blanks at the end of its prefix.
       return trimmed(rest).empty() && c == ' ' ? rest : line;
     }
     rest.remove_prefix(1);
@@ -180,14 +181,14 @@ std::string_view before_rule(std::string_view beginning) {
   const std::size_t end = rule == 0 ? std::string_view::npos : beginning.rfind('\n', rule - 1);
   const std::string_view prefix = beginning.substr(end + 1, rule - end - 1);
   constexpr std::size_t longest = 120;
-  // Characters that draw a table, and text, are no prefix.
+  // A prefix has a digit, ends with a blank, and does not draw a table.
   const bool is_prefix = prefix.size() <= longest && prefix.find_first_of("0123456789") != std::string_view::npos &&
                          prefix.find_first_of("|+") == std::string_view::npos && prefix.ends_with(' ');
   return is_prefix ? prefix : std::string_view{};
 }
 
-/// The width at which a terminal cut the lines of a log, 0 if none did: no line is longer, and no line after one of
-/// exactly that width begins like the others. Lines of a log begin alike, with a time or a name.
+/// The width in bytes at which a terminal broke the lines of a log, 0 if none did: no line is longer, and no line after
+/// one of exactly that width begins like the others. Lines of a log begin alike, with a time or a name.
 std::size_t terminal_width(std::string_view beginning) {
   constexpr std::size_t narrowest = 60;
   constexpr std::size_t common_beginning = 4;
@@ -201,7 +202,7 @@ std::size_t terminal_width(std::string_view beginning) {
     beginning.remove_prefix(std::min(end == std::string_view::npos ? end : end + 1, beginning.size()));
   }
   if (width < narrowest || lines.size() < 2) return 0;
-  // The first line of a part may be the end of one.
+  // The first line may be the rest of a broken one.
   const auto shorter = std::ranges::find_if(lines, [&](std::string_view line) { return line.size() < width; });
   const std::string_view first = lines.end() - shorter > 1 ? *(shorter + 1) : lines.front();
   if (first.size() < common_beginning) return 0;
@@ -267,7 +268,7 @@ Unwrapper::Unwrapper(std::string_view beginning) : width_(terminal_width(beginni
                                                   : Wrapping::none;
 }
 
-/// A part of a line that continues in the next record has no line end.
+/// Appends a line, or, if `partial`, a part that continues in the next record: its line end comes later.
 void Unwrapper::append_part(std::string_view line, bool partial, std::string& text) {
   if (line.ends_with('\n')) {
     line.remove_suffix(1);

@@ -18,7 +18,7 @@ enum class Wrapping : std::uint8_t {
   number,  ///< of the line, or of srun's task
   margin,  ///< the blanks that each line begins with
   shape,   ///< a logger's or srun's, equal in each line except for digits; recognized at the rule of a console
-  width,   ///< copied from a terminal that wrapped lines at its width
+  width,   ///< copied from a terminal that broke lines at its width
   quote,   ///< "> " before some of the lines of a post
   json,    ///< {"log": "...", "stream": "stderr"}: docker's files, fluentd, exports of log stores
 };
@@ -44,11 +44,11 @@ class Unwrapper {
   bool services_ = false;       ///< a prefix may be a name without a number
   std::size_t width_ = 0;       ///< bytes of a line that continues in the next one
   bool ends_are_kept_ = false;  ///< wrapped lines have line ends, unless they continue
-  std::string owed_ = {};       ///< line ends of records whose lines continue, so that line numbers stay correct
+  std::string owed_ = {};       ///< line ends of parts, which follow the whole line: line numbers stay correct
 };
 
-/// The texts in a document, each with the end of its line: those of messages first, then all. Of an answer of a log
-/// store or the outputs of a notebook.
+/// The texts in a document, such as an answer of a log store or a notebook, each with a line end: first only those of
+/// messages, then all.
 [[nodiscard]] std::array<std::string, 2> wrapped_texts(const JsonValue& document);
 
 }  // namespace foredraft::logs

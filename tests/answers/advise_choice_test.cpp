@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "answers/engine_settings.hpp"
 #include "answers/prediction.hpp"
 #include "tests/answers/advise_testing.hpp"
 
@@ -209,6 +210,25 @@ TEST_CASE("the error beyond the logged loads grows with the distance, and with t
   CHECK(width_at(64, 0.8) == Approx(0.35).epsilon(0.1));
 }
 
+TEST_CASE("loads of several samplings get no schedule") {
+  std::vector<Observation> windows;
+  for (const double temperature : {0.0, 1.0}) {
+    for (const auto& [requests, speedup] : {std::pair{4.0, 2.5}, {64.0, 0.6}}) {
+      for (Observation one : {with_speedup(3, requests, speedup, 10.0), plain(requests, 10.0)}) {
+        one.stratum.temperature = temperature;
+        windows.push_back(one);
+      }
+    }
+  }
+  const Advice advice = advice_of(windows);
+  REQUIRE(advice.loads.size() == 4);
+  CHECK(choice_of(advice).schedule.empty());
+  // Two loads of the same requests have one alert.
+  const auto alerts = answers::settings_question(advice, "").break_even;
+  REQUIRE(alerts.size() == 2);
+  CHECK(alerts[0].requests < alerts[1].requests);
+}
+
 TEST_CASE("loads without a number of requests get no schedule") {
   std::vector<Observation> windows;
   for (const auto& [rate, speedup] : {std::pair{1.0, 2.5}, {8.0, 0.6}}) {
@@ -264,11 +284,30 @@ TEST_CASE("an engine that varies the draft length is a setting of its own, compa
   CHECK(use.value == Approx(1.7));
   REQUIRE(advice.loads.at(0).logged.size() == 2);
   CHECK_FALSE(advice.loads[0].gamma);  // of the adaptive run
-  CHECK(advice.action.find("adaptive drafts up to K = 4") != std::string::npos);
+  CHECK(advice.action.find("adaptive K up to 4") != std::string::npos);
   adaptive.times.iteration_ms = *adaptive.times.iteration_ms * 1.3;
   const Advice slower = advice_of({adaptive, with_speedup(4, 8, 1.5, 10.0), plain(8, 10.0)});
   CHECK_FALSE(choice_of(slower).adaptive);
   CHECK(choice_of(slower).gamma == 4);
+}
+
+TEST_CASE("an engine that varies a draft length which is not logged is named without it") {
+  Observation adaptive = with_speedup(4, 8, 1.7, 10.0);
+  adaptive.adaptive = true;
+  adaptive.gamma.reset();
+  adaptive.acceptance->drafted_tokens.reset();
+  adaptive.acceptance->accepted_at.clear();
+  CHECK(advice_of({adaptive, plain(8, 10.0)}).action == "Adaptive K pays: 1.70x +- 0.02 at 8 requests.");
+}
+
+TEST_CASE("the chosen draft length is among those that are as good") {
+  std::vector<Observation> windows{with_speedup(1, 4, 1.667, 10.0), plain(4, 10.0)};
+  for (const double speedup : {2.21, 2.22, 2.23, 2.24, 2.25, 2.26}) {
+    windows.push_back(with_speedup(6, 4, speedup, 10.0));
+    const Recommendation& use = choice_of(advice_of(windows));
+    CHECK(std::ranges::find(use.ties, use.gamma) != use.ties.end());
+    windows.pop_back();
+  }
 }
 
 TEST_CASE("iterations of a speculating server that drafted nothing are no option, however fast") {
@@ -311,6 +350,10 @@ TEST_CASE("no draft length gains more than its tokens, and no longer one more th
     if (at.gamma > 2) expected = std::max(expected, at.value / tokens[1].value * 1.1);
   }
   CHECK(load.at_most == Approx(expected));
+  // Each logged draft length bounds the longer ones, here to less than the shorter one gains.
+  const Advice two =
+      advice_of({with_speedup(1, 8, 1.2, 10.0, 0.3), with_speedup(2, 8, 1.1, 10.0, 0.3), plain(8, 10.0)});
+  CHECK(two.loads.at(0).at_most == Approx(1.2));
   const Advice loses = advice_of({with_speedup(2, 8, 0.7, 10.0, 0.05), plain(8, 10.0)});
   CHECK(loses.loads.at(0).at_most < 1.2);
   CHECK(loses.action.find("no K can gain more than") != std::string::npos);

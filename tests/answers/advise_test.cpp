@@ -273,6 +273,12 @@ TEST_CASE("logs of two target models are not compared") {
   const Advice advice = answers::advise({.logs = {first}, .plain = {second}});
   CHECK_FALSE(advice.loads.at(0).chain);
   CHECK(advice.warns("W03"));
+  logs::ObservedLog third = second;
+  third.contents.settings.target = first.contents.settings.target;
+  const Advice several = answers::advise({.logs = {first}, .plain = {third, second}});
+  const auto found = std::ranges::find(several.warnings, "W03", &logs::LogWarning::code);
+  REQUIRE(found != several.warnings.end());
+  CHECK(found->message.find("llama-3.1-8b against qwen3-8b") != std::string::npos);
 }
 
 TEST_CASE("speculative decoding in the plain log is no plain run, and neither is K = 0 of a speculative server") {
@@ -324,7 +330,14 @@ TEST_CASE("the arrival rate, prefill, tiny windows, steps and separate texts eac
 
   CHECK(advice_of({speculative(3, 8, 12.0, 0.8), speculative(1, 8, 15.0, 0.8)}).warns("W16"));
   CHECK_FALSE(advice_of({speculative(3, 8, 12.0, 0.8), speculative(1, 8, 12.0, 0.8)}).warns("W16"));
+  logs::Observation unknown = speculative(3, 8, 15.0, 0.8);
+  unknown.gamma.reset();
+  CHECK_FALSE(advice_of({speculative(3, 8, 12.0, 0.8), unknown}).warns("W16"));
   CHECK(advice_of({speculative(3, 8, 12.0, 0.8), speculative(2, 8, 11.0, 0.4)}).warns("W17"));
+  // Two logs whose acceptance no single text explains: each is one setting at two loads.
+  const logs::ObservedLog one = log_of({speculative(1, 8, 12.0, 0.3), speculative(1, 64, 22.0, 0.3)});
+  const logs::ObservedLog other = log_of({speculative(3, 8, 14.0, 0.8), speculative(3, 64, 30.0, 0.8)}, "b.log");
+  CHECK_FALSE(answers::advise({.logs = {one, other}}).warns("W17"));
 }
 
 TEST_CASE("drafts of different lengths give acceptance as it was, not that of other draft lengths") {

@@ -239,6 +239,18 @@ TEST_CASE("if a common engine would be overloaded, no choice is certain") {
   CHECK(any.at(1).decode_interval->low == 0.0);
 }
 
+TEST_CASE("a server that may be overloaded only without speculation leaves no doubt that it pays") {
+  LoadQuestion question = llama_load(1.0);
+  question.percentiles = false;
+  question.max_batch = 4;
+  question.engine = *latency::find_engine("vllm");
+  question.arrivals.rate_per_s = 0.98 * predicted(question).plain().equilibrium.capacity_per_s;
+  const LoadPrediction nearly = predicted(question);
+  REQUIRE(nearly.at(4).speedup);
+  CHECK(nearly.at(4).request_interval->low > 1.0);
+  CHECK(payoff_of(nearly) == Payoff::pays);
+}
+
 TEST_CASE("loads for figures ascend, and at the requested one the answer is the same") {
   const auto predictions = predict_loads(users(16), inputs::read_device("h100").profile);
   REQUIRE(predictions.size() >= 8);
