@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -104,6 +106,24 @@ void read_load(const JsonFields& run, Observation& observation) {
   observation.times.request_rate_per_s = load->real("request_rate");
 }
 
+/// The totals of a run without its histogram, or the length and rate of all steps.
+void read_speculation_metrics(const JsonFields& run, Observation& observation, LogContents& contents) {
+  StatedRun stated{.line = run.line(),
+                   .steps = run.real_in("total_spec_decode_steps", "avg"),
+                   .drafted = run.real_in("total_draft_tokens", "avg"),
+                   .accepted = run.real_in("total_accepted_draft_tokens", "avg"),
+                   .length = run.real_in("spec_decode_token_weighted_acceptance_length", "avg")};
+  if (const auto percent = run.real_in("spec_decode_overall_draft_acceptance_rate", "avg")) {
+    stated.rate = *percent / 100.0;
+  }
+  Observation drafts = observation_of(stated, Decoding::unknown, contents);
+  if (drafts.decoding != Decoding::speculative) return;
+  observation.decoding = drafts.decoding;
+  observation.gamma = drafts.gamma;
+  observation.acceptance = std::move(drafts.acceptance);
+  observation.acceptance_length = drafts.acceptance_length;
+}
+
 void read_aiperf_run(const JsonFields& run, LogContents& contents) {
   Observation observation{.line = run.line(), .span = Span::run};
   ObservedTimes& times = observation.times;
@@ -126,10 +146,13 @@ void read_aiperf_run(const JsonFields& run, LogContents& contents) {
   if (run.has("pooled_spec_decode_acceptance_histogram")) {
     const auto histogram = histogram_of(run, "pooled_spec_decode_acceptance_histogram");
     AcceptanceCounts counts = counts_of_histogram(histogram, std::nullopt, run.line());
-    counts.drafted_tokens = std::nullopt;
-    check_counts(counts, std::nullopt, run.line(), contents);
+    counts.drafted_tokens = whole(run.real_in("total_draft_tokens", "avg"));
+    observation.gamma = steady_gamma(counts);
+    check_counts(counts, observation.gamma, run.line(), contents);
     observation.decoding = Decoding::speculative;
     observation.acceptance = std::move(counts);
+  } else {
+    read_speculation_metrics(run, observation, contents);
   }
   contents.observations.push_back(std::move(observation));
 }
@@ -140,7 +163,7 @@ void read_aiperf_run(const JsonFields& run, LogContents& contents) {
 
 constexpr std::string_view genai_perf_anchor =
     "^[ \t]*(?:\xE2\x94\x83|\xE2\x94\x82|(?:\\|[^\n]*|\"?[A-Za-z -]{0,40})(?:Statistic|Metric|Latency|Sequence Length"
-    "|Throughput|Request Count|Time [Tt]o First Token|Acceptance (?:Length|Rate)))";
+    "|Throughput|Request Count|Time [Tt]o First Token|Acceptance (?:Length|Rate)))|^[ \t]*Accepted drafts per step \\(";
 
 struct MetricRow {
   std::string key, value;
@@ -168,9 +191,18 @@ constexpr std::array<std::string_view, 8> run_metrics{"time to first token (ms)"
                                                       "request latency (ms)",     "request count",
                                                       "output sequence length",   "input sequence length"};
 
+/// Key of the shares of the steps that accepted 0, 1, ... drafts.
+constexpr std::string_view histogram = "accepted drafts per step";
+
 class GenaiPerfReader final : public BlockReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    constexpr std::string_view shares = "Accepted drafts per step (% of steps):";
+    if (const std::size_t at = text.find(shares); at != std::string_view::npos && in_table_) {
+      end_row(contents);
+      add(histogram, text.substr(at + shares.size()), number, contents);
+      return true;
+    }
     const std::optional<MetricRow> row = row_of(text);
     if (!row) return false;
     if (row->key == "Statistic" || row->key == "Metric") {
@@ -213,6 +245,34 @@ class GenaiPerfReader final : public BlockReader {
   std::int64_t row_ = 0;               ///< its line
 };
 
+/// Fractions of the steps by draft position of "0: 25%   1: 40%   2: 35%"; empty if the last share is of more drafts
+/// than its number says.
+std::vector<double> positions_of_shares(std::string_view text) {
+  if (text.find(">=") != std::string_view::npos) return {};
+  std::vector<double> shares;
+  for (std::size_t at = text.find(':'); at != std::string_view::npos; at = text.find(':', at + 1)) {
+    std::string_view rest = text.substr(at + 1);
+    if (const auto percent = take_number(rest)) shares.push_back(*percent / 100.0);
+  }
+  std::partial_sum(shares.rbegin(), shares.rend(), shares.rbegin());
+  if (!shares.empty()) shares.erase(shares.begin());
+  return shares;
+}
+
+/// The counts of a run: its steps follow from their mean over requests.
+std::optional<AcceptanceCounts> counts_of_shares(const KeyValueBlock& block, const Observation& run) {
+  const std::vector<double> rates = positions_of_shares(block.text(histogram));
+  const double steps =
+      std::round(block.real("spec decode steps").value_or(0.0) * block.real("request count").value_or(0.0));
+  if (rates.empty() || whole(steps).value_or(0) == 0) return std::nullopt;
+  AcceptanceCounts counts{.steps = *whole(steps),
+                          .accepted_tokens = whole(std::round((*run.acceptance_length - 1.0) * steps)),
+                          .steps_estimated = true};
+  constexpr double rounding = 0.005;
+  set_positions(counts, rates, run.gamma, rounding * static_cast<double>(rates.size()), block.line());
+  return counts;
+}
+
 /// AIPerf's metrics of speculation: those that weight all steps equally, else means of requests.
 void read_speculation_rows(const KeyValueBlock& block, Observation& run, LogContents& contents) {
   const auto of_steps = block.real("token-weighted acceptance length");
@@ -226,6 +286,8 @@ void read_speculation_rows(const KeyValueBlock& block, Observation& run, LogCont
   }
   const auto percent = block.real("overall draft acceptance rate");
   if (percent) run.gamma = whole(gamma_of_rate(*length, *percent / 100.0));
+  run.acceptance = counts_of_shares(block, run);
+  if (run.acceptance) check_counts(*run.acceptance, run.gamma, block.line(), contents);
 }
 
 void GenaiPerfReader::read(const KeyValueBlock& block, LogContents& contents) {
@@ -237,6 +299,7 @@ void GenaiPerfReader::read(const KeyValueBlock& block, LogContents& contents) {
   run.times = {
       .output_tokens_per_s = throughput, .tpot_ms = tpot_ms, .ttft_ms = block.real("time to first token (ms)")};
   if (tpot_ms && run.acceptance_length) run.times.iteration_ms = *tpot_ms * *run.acceptance_length;
+  if (run.acceptance) run.acceptance_length = std::nullopt;
   const auto answered = block.real("request throughput");
   const auto count = block.real("request count");
   const auto latency_ms = block.real("request latency (ms)");

@@ -44,11 +44,14 @@ namespace foredraft::logs {
 [[nodiscard]] CsvFormat bench_table_format();
 [[nodiscard]] JsonFormat benchmark_records_format();
 [[nodiscard]] JsonFormat evalscope_format();
+[[nodiscard]] TableFormat guidellm_csv_format();
 [[nodiscard]] JsonFormat guidellm_format();
 [[nodiscard]] JsonFormat ik_spec_bench_format();
 [[nodiscard]] JsonFormat inferencex_format();
 [[nodiscard]] JsonFormat llama_batched_bench_format();
 [[nodiscard]] CsvFormat llama_bench_csv_format();
+[[nodiscard]] CsvFormat llama_benchy_csv_format();
+[[nodiscard]] JsonFormat llama_benchy_format();
 [[nodiscard]] JsonFormat llama_bench_format();
 [[nodiscard]] JsonFormat llamacpp_timings_format();
 [[nodiscard]] JsonFormat lmstudio_format();

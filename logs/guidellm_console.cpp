@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,7 +16,7 @@
 #include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
 
-/// GuideLLM's console: several tables, each with headings over two or three rows and one row per benchmark.
+/// GuideLLM's console and its CSV: tables with headings over two or three rows and one row per benchmark.
 namespace foredraft::logs {
 namespace {
 
@@ -164,7 +165,56 @@ void GuideLlmConsoleReader::close(LogContents& contents) {
   }
 }
 
+// ---- `--output-formats csv` (from 0.4 on), of answered requests.
+
+constexpr std::array<ConsoleColumn, 10> csv_columns{{
+    {"request counts successful", &StatedRun::completed},
+    {"request counts errored", &StatedRun::failed},
+    {"time to first token successful ms mean", &StatedRun::ttft_ms},
+    {"inter token latency successful ms mean", &StatedRun::tpot_ms},
+    {"server throughput successful requests/sec mean", &StatedRun::served_requests_per_s},
+    {"server throughput successful concurrency mean", &StatedRun::requests},
+    {"server throughput successful concurrency median", &StatedRun::concurrency},
+    {"token metrics successful input tokens mean", &StatedRun::prompt_tokens},
+    {"token metrics successful output tokens mean", &StatedRun::output_tokens},
+    {"token throughput successful output tokens/sec mean", &StatedRun::output_tokens_per_s},
+}};
+
+void read_csv(const WrittenTable& table, LogContents& contents) {
+  constexpr std::size_t more_headings = 2;
+  if (table.rows.size() <= more_headings) return;
+  std::vector<std::string> headings;
+  for (std::size_t i = 0; i < table.headings.size(); ++i) {
+    std::string heading = table.headings[i];
+    for (const TableRow& row : table.rows.first(more_headings)) heading.append(" ").append(row.cells[i]);
+    headings.push_back(in_lower_case(trimmed(heading)));
+  }
+  for (const TableRow& row : table.rows.subspan(more_headings)) {
+    StatedRun run{.line = row.line};
+    std::string_view strategy;
+    for (std::size_t i = 0; i < headings.size(); ++i) {
+      if (headings[i] == "benchmark strategy") strategy = row.cells[i];
+      const auto* const column = std::ranges::find(csv_columns, headings[i], &ConsoleColumn::headings);
+      std::string_view cell = row.cells[i];
+      if (column == csv_columns.end()) continue;
+      if (const auto value = take_number(cell); value && *value >= 0.0) run.*column->field = value;
+    }
+    if (!strategy_of(strategy) || (!run.tpot_ms && !run.output_tokens_per_s)) continue;
+    set_load(strategy, run);
+    contents.observations.push_back(observation_of(run, Decoding::unknown, contents));
+  }
+}
+
 }  // namespace
+
+TableFormat guidellm_csv_format() {
+  return {.anchor = "^Run Info,",
+          .claims =
+              [](std::span<const std::string> columns) {
+                return has_columns(columns, {"Run Info", "Inter Token Latency"});
+              },
+          .read = read_csv};
+}
 
 LineFormat guidellm_console_format() {
   return lines_of<GuideLlmConsoleReader>(

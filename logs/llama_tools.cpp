@@ -105,7 +105,8 @@ void read_llama_batched_bench(const JsonFields& row, LogContents& contents) {
 /// Rows of | PP | TG | B | N_KV | T_PP s | S_PP t/s | T_TG s | S_TG t/s | T s | S t/s |, of llama-sweep-bench (without
 /// B and the last two), or of llama-bench, which end with a test and its speed.
 constexpr std::string_view table_anchor =
-    R"(^\|(?:[ \t]*[\d.]+[ \t]*\|){7}(?:(?:[ \t]*[\d.]+[ \t]*\|){3})?[ \t]*\r?$|^\|[^\n]*\|[ \t]*(?:pp|tg) ?\d+[^|\n]*\|[ \t]*\d)";
+    R"(^\|(?:[ \t]*[\d.]+[ \t]*\|){7}(?:(?:[ \t]*[\d.]+[ \t]*\|){3}|(?:[ \t]*(?:[\d.]+|n/a)[ \t]*\|){2})?[ \t]*\r?$)"
+    R"(|^\|[^\n]*\|[ \t]*(?:pp|tg) ?\d+[^|\n]*\|[ \t]*\d)";
 
 std::optional<double> number_in(std::string_view cell) { return take_number(cell); }
 
@@ -135,9 +136,11 @@ bool is_rate(double rate, double tokens, double seconds) {
 
 /// llama-sweep-bench of ik_llama.cpp: | PP | TG | N_KV | T_PP s | S_PP t/s | T_TG s | S_TG t/s |, one sequence with a
 /// context of N_KV. Its speeds must follow from its times, which distinguishes it from other tables of numbers.
-std::optional<Observation> sweep_row(const std::vector<std::string>& cells, std::int64_t line) {
+/// `--sweep-memory` adds two columns.
+std::optional<Observation> sweep_row(std::span<const std::string> cells, std::int64_t line) {
+  constexpr std::size_t times = 7;
   std::vector<double> numbers;
-  for (const std::string& cell : cells) {
+  for (const std::string& cell : cells.first(times)) {
     const auto number = number_in(cell);
     if (!number) return std::nullopt;
     numbers.push_back(*number);
@@ -184,7 +187,7 @@ class LlamaTablesReader final : public LineReader {
     if (cells.size() < 2) return false;
     std::optional<Observation> run = bench_row(cells[cells.size() - 2], cells.back(), number);
     if (!run && cells.size() == 10) run = batched_row(cells, number);
-    if (!run && cells.size() == 7) run = sweep_row(cells, number);
+    if (!run && (cells.size() == 7 || cells.size() == 9)) run = sweep_row(cells, number);
     if (run) contents.observations.push_back(*run);
     return run.has_value();
   }

@@ -65,10 +65,10 @@ void mlx_speeds(StatedRun& run) {
 
 constexpr StatedConsole mlx_console{Span::request, mlx_lines, mlx_speeds};
 
-// ---- llama-cli and its predecessors, LM Studio's `lms chat --stats`, mistral.rs, KoboldCpp, TabbyAPI: one prompt
-// after the other.
+// ---- llama-cli and its predecessors, LM Studio's `lms chat --stats` and `lms log stream --stats`, mistral.rs,
+// KoboldCpp, TabbyAPI: one prompt after the other.
 
-constexpr std::array<StatedLine, 14> prompt_lines{{
+constexpr std::array<StatedLine, 20> prompt_lines{{
     {"Prompt: # t/s | Generation: # t/s", {nullptr, &StatedRun::request_tokens_per_s}},
     {"prompt eval time = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
     {"eval time = # ms / # runs", {{{&StatedRun::duration_s, 0.001}, {&StatedRun::output_tokens}}}},
@@ -96,6 +96,12 @@ constexpr std::array<StatedLine, 14> prompt_lines{{
      {&StatedRun::output_tokens, nullptr, nullptr, nullptr, nullptr, nullptr, &StatedRun::request_tokens_per_s,
       &StatedRun::prompt_tokens, &StatedRun::accepted, &StatedRun::drafted}},
     {"Generate: # T/s, Context: # tokens", {&StatedRun::request_tokens_per_s, &StatedRun::prompt_tokens}},
+    {"tokensPerSecond: #", {&StatedRun::request_tokens_per_s}},
+    {"timeToFirstTokenSec: #", {{{&StatedRun::ttft_ms, 1000.0}}}},
+    {"promptTokensCount: #", {&StatedRun::prompt_tokens}},
+    {"predictedTokensCount: #", {&StatedRun::output_tokens}},
+    {"totalDraftTokensCount: #", {&StatedRun::drafted}},
+    {"acceptedDraftTokensCount: #", {&StatedRun::accepted}},
 }};
 
 void one_after_the_other(StatedRun& run) {
@@ -163,7 +169,8 @@ LineFormat prompt_console_format() {
       R"(\[ Prompt: [\d.]+ t/s|llama_perf_context_print: +(?:prompt )?eval time|^ *Tokens/Second: )"
       R"(|^ *Time to First Token: [\d.]+ ?s|^ *(?:Prompt|Predicted) Tokens: \d)"
       R"(|(?:Prompt|Decode): \d+ tokens, [\d.]+ T/s|Process: ?[\d.]+s \(.*T/s\), Generate:|Processed: ?\d+ in [\d.]+s \()"
-      R"(|Generate: [\d.]+ T/s, Context: \d)",
+      R"(|Generate: [\d.]+ T/s, Context: \d)"
+      R"(|^ *(?:tokensPerSecond|timeToFirstTokenSec|(?:prompt|predicted|totalDraft|acceptedDraft)TokensCount): \d)",
       prompt_console);
 }
 

@@ -239,7 +239,7 @@ constexpr double listed_rounding = 0.005;
 constexpr std::string_view list_anchor =
     R"((?i)^[ \t*-]*(?:num(?:ber[ _]of)?[ _](?:drafts|draft[ _](?:proposals|rounds)|draft(?:ed)?[ _]tokens(?:[ _]generated)?)"
     R"(|accepted[ _](?:draft[ _])?tokens|spec(?:ulative)?[ _]tokens|spec[ _]steps|tokens[ _]generated[ _]without[ _]sd))"
-    R"(|total_num_output_tokens|(?:mean[ _]|avg[ _]|average[ _])?accept(?:ance)?[ _]length)"
+    R"(|total_num_output_tokens|(?:mean[ _]|avg[ _]|average[ _])?accept(?:ance)?[ _]length(?:[ _]histogram)?)"
     R"(|acceptance[ _](?:rate[ _])?at[ _](?:token|pos(?:ition)?)[ _]\d+)[ \t]*[:=])";
 
 /// Spellings of one field; the first is its name.
@@ -330,6 +330,9 @@ void KeyValuesReader::read(const KeyValueBlock& block, LogContents& contents) {
   } else {
     run.acceptance_length = block.real("mean_acceptance_length");
     if (!run.acceptance_length) return;
+    // DFlash lists the shares of the steps that emitted 0, 1, ... tokens, the last of which is the bonus token.
+    const auto shares = std::ranges::count(block.text("acceptance_length_histogram"), '%');
+    if (!run.gamma && shares > 2) run.gamma = shares - 2;
   }
   if (block.has("total_num_output_tokens")) contents.engine = "vllm";
   contents.observations.push_back(std::move(run));

@@ -211,7 +211,8 @@ bool PrometheusReader::line(std::string_view text, std::int64_t number, LogConte
 
 // ---- Answers of Prometheus to a query or a range query: the series by name, each with its values by time.
 
-constexpr std::string_view scraped_series = R"((?:(?:vllm|llamacpp|sglang):|trtllm_|mistralrs_|dynamo_frontend_)\w+)";
+constexpr std::string_view scraped_series =
+    R"((?:(?:vllm|lmdeploy|llamacpp|sglang):|trtllm_|mistralrs_|dynamo_frontend_)\w+)";
 
 /// The series of an answer; null for other values.
 const JsonValue* series_of(const JsonValue& answer) {
@@ -323,8 +324,9 @@ JsonFormat prometheus_range_format() {
 }
 
 LineFormat prometheus_format() {
-  return {.anchor = R"(^[ \t|]*(?:(?:(?:vllm|llamacpp|sglang):|trtllm_|mistralrs_|dynamo_frontend_)\w+[ \t{|:=])"
-                    R"(|process_start_time_seconds ))",
+  return {.anchor =
+              R"(^[ \t|]*(?:(?:(?:vllm|lmdeploy|llamacpp|sglang):|trtllm_|mistralrs_|dynamo_frontend_)\w+[ \t{|:=])"
+              R"(|process_start_time_seconds ))",
           .open = [] { return std::make_unique<PrometheusReader>(); }};
 }
 

@@ -181,6 +181,7 @@ bool is_inferencex_row(const JsonValue& value) {
   constexpr std::array<const char*, 6> others{"conc", "spec_decoding", "spec_method", "infmax_model_prefix", "isl",
                                               "osl"};
   if (!value.is_object()) return false;
+  if (has_keys(value, {"request_metrics", "conc"})) return true;
   const bool nested = has_keys(value, {"metrics"}) && value.at("metrics").is_object();
   const auto result = keys_of(nested ? value.at("metrics") : value, results);
   return result > 0 && result + keys_of(value, others) >= 2;
@@ -192,18 +193,34 @@ std::optional<double> gpus_of(const JsonFields& row) {
   return set("disagg") || set("is_multinode") ? std::nullopt : row.real("tp");
 }
 
+/// The metrics of a replay of agents; times in seconds, throughput of all GPUs.
+void read_replay(const JsonFields& metrics, StatedRun& run) {
+  const auto mean = [&](const char* group, const char* name, const char* key, double unit) {
+    const auto part = metrics.object(group);
+    const auto value = part ? part->real_in(name, key) : std::nullopt;
+    return value ? std::optional(*value * unit) : std::nullopt;
+  };
+  run.tpot_ms = mean("latency", "tpot", "mean", ms_of_s);
+  run.ttft_ms = mean("latency", "ttft", "mean", ms_of_s);
+  run.prompt_tokens = mean("tokens", "input", "mean", 1.0);
+  run.output_tokens = mean("tokens", "output_actual", "mean", 1.0);
+  run.output_tokens_per_s = mean("throughput", "output", "tokens_per_second", 1.0);
+}
+
 void read_inferencex(const JsonFields& row, LogContents& contents) {
   const JsonFields results = row.has("metrics") ? row.required_object("metrics") : row;
   StatedRun run{.line = row.line()};
   read_stated(row, inferencex_keys, run);
   read_stated(results, inferencex_keys, run);
   if (run.tpot_ms && !results.has("mean_tpot")) warn_of_median("tpot", row.line(), contents);
+  if (const auto replay = row.object("request_metrics")) read_replay(*replay, run);
   const auto gpus = gpus_of(row);
   const auto throughput = results.real("output_tput_per_gpu");
   if (gpus && throughput) run.output_tokens_per_s = *throughput * *gpus;
   const auto method = row.has("spec_decoding") ? row.text("spec_decoding") : row.text("spec_method");
-  Decoding decoding = Decoding::unknown;
-  if (method) decoding = *method == "none" ? Decoding::plain : Decoding::speculative;
+  constexpr std::array<std::string_view, 4> no_methods{"none", "false", "off", ""};
+  const bool plain = method && std::ranges::find(no_methods, *method) != no_methods.end();
+  const Decoding decoding = plain ? Decoding::plain : method ? Decoding::speculative : Decoding::unknown;
   note(contents.settings.target, row.text("model"));
   Observation observation = observation_of(run, decoding, contents);
   if (decoding == Decoding::speculative) observation.drafter = method;
@@ -211,9 +228,10 @@ void read_inferencex(const JsonFields& row, LogContents& contents) {
 }
 
 // ---- LM Studio's REST API: answers with their `stats`, of llama.cpp or MLX; the drafts are counted there or in
-// `usage`. An answer without them is one without speculation, unless it is of v1 of the API.
+// `usage`. An answer without them is one without speculation, unless it is of v1 of the API. Its SDK and its log spell
+// the keys otherwise.
 
-constexpr std::array<StatedKey, 13> lmstudio_keys{{
+constexpr std::array<StatedKey, 20> lmstudio_keys{{
     {"tokens_per_second", &StatedRun::request_tokens_per_s},
     {"time_to_first_token", &StatedRun::ttft_ms, ms_of_s},
     {"time_to_first_token_seconds", &StatedRun::ttft_ms, ms_of_s},
@@ -227,11 +245,18 @@ constexpr std::array<StatedKey, 13> lmstudio_keys{{
     {"accepted_draft_tokens_count", &StatedRun::accepted},
     {"generation_time", &StatedRun::duration_s},
     {"total_time_seconds", &StatedRun::duration_s},
+    {"tokensPerSecond", &StatedRun::request_tokens_per_s},
+    {"timeToFirstTokenSec", &StatedRun::ttft_ms, ms_of_s},
+    {"promptTokensCount", &StatedRun::prompt_tokens},
+    {"predictedTokensCount", &StatedRun::output_tokens},
+    {"totalDraftTokensCount", &StatedRun::drafted},
+    {"acceptedDraftTokensCount", &StatedRun::accepted},
+    {"totalTimeSec", &StatedRun::duration_s},
 }};
 
 bool claims_lmstudio(const JsonValue& value) {
-  constexpr std::array<const char*, 3> own{"tokens_per_second", "total_draft_tokens_count",
-                                           "accepted_draft_tokens_count"};
+  constexpr std::array<const char*, 5> own{"tokens_per_second", "total_draft_tokens_count",
+                                           "accepted_draft_tokens_count", "tokensPerSecond", "totalDraftTokensCount"};
   const auto holds = [&](const char* part) { return has_keys(value, {part}) ? keys_of(value.at(part), own) : 0; };
   return holds("stats") + holds("usage") > 0 && has_keys(value, {"stats"});
 }
@@ -261,7 +286,7 @@ void read_lmstudio(const JsonFields& answer, LogContents& contents) {
     if (const auto fields = answer.object(part)) read_stated(*fields, lmstudio_keys, run);
   }
   const auto stats = answer.object("stats");
-  note(contents.settings.target, answer.text("model"));
+  note(contents.settings.target, answer.text(answer.has("modelIdentifier") ? "modelIdentifier" : "model"));
   if (stats) note(contents.settings.draft, stats->text("draft_model"));
   Observation request = answer_with_drafts(run, "accepted_draft_tokens_count", contents);
   request.stratum.request = answer.text("id");
@@ -377,7 +402,8 @@ LineFormat evalscope_console_format() {
 }
 
 JsonFormat inferencex_format() {
-  return {"(?:mean|median)_tpot|tput_per_gpu|mean_intvty", of_first<is_inferencex_row>, of_each<read_inferencex>, true};
+  return {"(?:mean|median)_tpot|tput_per_gpu|mean_intvty|request_metrics", of_first<is_inferencex_row>,
+          of_each<read_inferencex>, true};
 }
 
 LineFormat lmstudio_chat_format() { return lines_of<LmStudioChatReader>(R"(\d tok/sec\W+[\d,]+ tokens)"); }
@@ -385,7 +411,8 @@ LineFormat lmstudio_chat_format() { return lines_of<LmStudioChatReader>(R"(\d to
 JsonFormat tabby_format() { return {"completion_tokens_per_sec", claims_tabby, of_object<read_tabby>, true}; }
 
 JsonFormat lmstudio_format() {
-  return {"tokens_per_second|draft_tokens_count", claims_lmstudio, of_object<read_lmstudio>, true};
+  return {"tokens_per_second|draft_tokens_count|tokensPerSecond|DraftTokensCount", claims_lmstudio,
+          of_object<read_lmstudio>, true};
 }
 
 }  // namespace foredraft::logs

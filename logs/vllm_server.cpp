@@ -146,7 +146,8 @@ std::optional<Observation> shortened_window(std::string_view text, std::int64_t 
                      .acceptance_length = length};
 }
 
-constexpr std::array<std::string_view, 2> vllm_lines{"SpecDecoding metrics: ", "Avg generation throughput: "};
+constexpr std::array<std::string_view, 3> vllm_lines{
+    "SpecDecoding metrics: ", "Avg generation throughput: ", "Avg thr (in/out): "};
 /// Words of the rest of a line that was broken to fit a page.
 constexpr std::array<std::string_view, 5> vllm_rests{
     "Drafted throughput: ", "Drafted: ", "Per-position acceptance rate: ", "Avg Draft acceptance rate: ", "Running: "};
@@ -282,6 +283,8 @@ bool sets_adaptive(std::string_view text) {
 bool VllmReader::configure(std::string_view text, std::int64_t number, LogContents& contents) {
   std::optional<std::string_view> version = text_after(text, "LLM engine (v", ")");
   if (sets_adaptive(text)) windows_.adapts();
+  // A denoising step of a diffusion model emits several tokens.
+  if (text.find("DiffusionDecoding metrics: ") != text.npos) windows_.speculates();
   if (version) {
     windows_.begin_server(number, contents);
   } else if (const std::size_t at = text.find("vLLM API server version "); at != std::string_view::npos) {
@@ -310,8 +313,8 @@ bool VllmReader::configure(std::string_view text, std::int64_t number, LogConten
 
 LineFormat vllm_metrics_format() {
   return lines_of<VllmReader>(
-      R"(SpecDecoding metrics: |Avg generation throughput: |SpeculativeConfig\()"
-      R"(|LLM engine \(v|vLLM API server version |'?speculative_config'?: ?\{)"
+      R"(SpecDecoding metrics: |Avg generation throughput: |Avg thr \(in/out\): |SpeculativeConfig\()"
+      R"(|DiffusionDecoding metrics: |LLM engine \(v|vLLM API server version |'?speculative_config'?: ?\{)"
       R"(|\b(?:Drafted throughput|Drafted|Per-position acceptance rate|Avg Draft acceptance rate): \d)"
       R"(|Running: \d+ reqs)",
       vllm_lines);

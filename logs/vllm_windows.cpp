@@ -47,9 +47,16 @@ bool took_default_interval(const VllmEngineLine& engine, const std::optional<Acc
 }  // namespace
 
 std::optional<VllmEngineLine> vllm_engine_line(std::string_view text, std::int64_t number) {
-  const auto prompt = number_after(text, "Avg prompt throughput: ", " tokens/s");
-  const auto generation = number_after(text, "Avg generation throughput: ", " tokens/s");
-  const auto running = number_after(text, "Running: ", " reqs");
+  auto prompt = number_after(text, "Avg prompt throughput: ", " tokens/s");
+  auto generation = number_after(text, "Avg generation throughput: ", " tokens/s");
+  auto running = number_after(text, "Running: ", " reqs");
+  // LMDeploy
+  const auto throughput = numbers_in(text, "Avg thr (in/out): # / # tokens/s");
+  if (throughput.size() == 2) {
+    prompt = throughput[0];
+    generation = throughput[1];
+    running = number_after(text, "Engine (running/waiting): ");
+  }
   if (!prompt || !generation || !running) return std::nullopt;
   auto waiting = number_after(text, "Waiting: ", " reqs");
   if (!waiting) waiting = number_after(text, "Pending: ", " reqs");

@@ -358,6 +358,7 @@ TEST_CASE("a value of any key that is absent, null, a word or negative is reject
                            "vllm_requests.jsonl",
                            "sglang_requests.json",
                            "trtllm_requests.json",
+                           "llama_benchy.json",
                            "prompt_records.json"}) {
     INFO(name);
     const Json document = whole_or_row(sample(name), "\"draft");

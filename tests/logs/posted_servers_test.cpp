@@ -357,7 +357,10 @@ TEST_CASE("AIPerf's metrics of speculation are of the run above them") {
   const auto runs = posted_runs(sample("aiperf_drafts.txt") + sample("aiperf.txt"), "genai-perf");
   REQUIRE(runs.size() == 2);
   CHECK(runs[0].decoding == Decoding::speculative);
-  CHECK(runs[0].acceptance_length == 2.5);  // of all steps, not the mean of requests
+  REQUIRE(runs[0].acceptance);
+  CHECK(runs[0].acceptance->steps == 7680);
+  CHECK(runs[0].acceptance->accepted_tokens == 11520);  // of all steps, not the mean of requests
+  CHECK(runs[0].acceptance->accepted_at == Counts{5760, 3840, 1920});
   CHECK(runs[0].gamma == 3);
   CHECK(runs[0].times.tpot_ms == 10.0);
   CHECK(runs[0].times.iteration_ms == near(25.0));

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "logs/observation.hpp"
+#include "tests/logs/logs_testing.hpp"
+
+/// What load generators and local servers print in their versions of autumn 2026, in samples of our own.
+namespace foredraft::tests {
+namespace {
+
+using logs::Decoding;
+using logs::LogContents;
+
+TEST_CASE("llama-sweep-bench adds its memory to each row") {
+  const std::string table =
+      "|    PP |     TG |   N_KV |   T_PP s | S_PP t/s |   T_TG s | S_TG t/s |    RSS HWM | VRAM delta |\n"
+      "|-------|--------|--------|----------|----------|----------|----------|------------|------------|\n"
+      "|  1024 |    256 |      0 |    0.512 |  2000.00 |    6.400 |    40.00 |     2048.5 |    21000.2 |\n"
+      "|  1024 |    256 |   1024 |    0.525 |  1950.48 |    6.656 |    38.46 |     2048.5 |        n/a |\n";
+  const auto runs = posted_runs(table, "llama-tables");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].times.iteration_ms == near(25.0));
+  CHECK(runs[1].times.iteration_ms == near(26.0));
+  CHECK(runs[1].stratum.context_tokens == 1152.0);
+}
+
+TEST_CASE("llama-benchy's files: throughput of all requests and of each, tests of prompts left out") {
+  const std::string report = sample("llama_benchy.json");
+  const auto runs = posted_runs(report, "llama-benchy");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::unknown);
+  CHECK(runs[0].concurrency == 1.0);
+  CHECK(runs[0].times.tpot_ms == near(1000.0 / 40.0));
+  CHECK(runs[0].times.ttft_ms == 905.0);
+  CHECK(runs[0].stratum.context_tokens == 2112.0);
+  CHECK(runs[1].concurrency == 4.0);
+  CHECK(runs[1].times.output_tokens_per_s == 140.0);
+  CHECK(runs[1].times.tpot_ms == near(1000.0 / 36.0));
+  CHECK(runs[1].stratum.context_tokens == 4096.0 + 2048.0 + 64.0);
+  CHECK(read_log(report).settings.target == "lab/m");
+
+  const auto rows = posted_runs(sample("llama_benchy.csv"), "llama-benchy-csv");
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].times.tpot_ms == near(1000.0 / 40.0));
+  CHECK(rows[1].decoding == Decoding::unknown);
+  CHECK(rows[1].concurrency == 4.0);
+  CHECK(rows[1].times.output_tokens_per_s == 140.0);
+  CHECK(rows[1].times.tpot_ms == near(1000.0 / 36.0));
+  CHECK(rows[1].stratum.output_tokens == 128.0);
+}
+
+TEST_CASE("GuideLLM's CSV: three rows of headings, a row a benchmark") {
+  const auto runs = posted_runs(sample("guidellm.csv"), "guidellm-csv");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::unknown);
+  CHECK(runs[0].concurrency == 1.0);
+  CHECK(runs[0].times.tpot_ms == 19.5);
+  CHECK(runs[0].completed_requests == 30);
+  CHECK(runs[1].concurrency == 8.0);
+  CHECK(runs[1].requests == 7.8);
+  CHECK(runs[1].times.ttft_ms == 64.0);
+  CHECK(runs[1].times.output_tokens_per_s == 305.5);
+  CHECK(runs[1].times.served_requests_per_s == 2.5);
+  CHECK(runs[1].stratum.context_tokens == 262.0);
+}
+
+TEST_CASE("InferenceX: replays of agents, and a method that says there is none") {
+  const std::string replay =
+      R"({"conc": 8, "model": "lab/m", "spec_decoding": "mtp", "tp": 8, "request_metrics": {
+      "latency": {"ttft": {"mean": 1.5}, "tpot": {"mean": 0.012}},
+      "tokens": {"input": {"mean": 4000.0}, "output_actual": {"mean": 500.0}},
+      "throughput": {"output": {"tokens_per_second": 600.0}}}})";
+  const auto runs = posted_runs(replay, "inferencex");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].concurrency == 8.0);
+  CHECK(runs[0].times.tpot_ms == near(12.0));
+  CHECK(runs[0].times.ttft_ms == near(1500.0));
+  CHECK(runs[0].times.output_tokens_per_s == 600.0);
+  CHECK(runs[0].stratum.context_tokens == 4250.0);
+  CHECK(posted_runs(replaced(replay, "mtp", "false"), "inferencex").at(0).decoding == Decoding::plain);
+}
+
+TEST_CASE("AIPerf's run tells its acceptance also where its histogram is left out") {
+  const std::string length =
+      R"({"request_throughput": {"unit": "requests/sec", "avg": 2.0}, "request_count": {"unit": "requests", "avg": 40},
+      "spec_decode_overall_draft_acceptance_rate": {"unit": "%", "avg": 56.25},
+      "spec_decode_token_weighted_acceptance_length": {"unit": "ratio", "avg": 3.25}})";
+  const auto runs = posted_runs(length, "aiperf-run");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].acceptance_length == 3.25);
+  CHECK(runs[0].gamma == 4);
+  const std::string totals = replaced(length, R"("spec_decode_overall)",
+                                      R"("total_spec_decode_steps": {"unit": "count", "avg": 400},
+      "total_draft_tokens": {"unit": "tokens", "avg": 1600}, "total_accepted_draft_tokens": {"unit": "tokens", "avg": 900},
+      "spec_decode_overall)");
+  const auto counted = posted_runs(totals, "aiperf-run");
+  REQUIRE(counted.at(0).acceptance);
+  CHECK(counted[0].acceptance->steps == 400);
+  CHECK(counted[0].acceptance->accepted_tokens == 900);
+  CHECK(counted[0].gamma == 4);
+  const std::string drafts = R"("total_draft_tokens": {"avg": 60.0}, "pooled_spec)";
+  const auto pooled = posted_runs(replaced(sample("aiperf_run.json"), R"("pooled_spec)", drafts), "aiperf-run");
+  CHECK(pooled.at(0).gamma == 3);
+  CHECK_FALSE(posted_runs(sample("aiperf_run.json"), "aiperf-run").at(0).gamma);
+}
+
+TEST_CASE("LM Studio's SDK and its log spell the keys of an answer otherwise") {
+  const std::string event = R"({"timestamp": 1790000000000, "data": {"type": "llm.prediction.output",
+      "modelIdentifier": "lab-model", "output": "4.", "stats": {"stopReason": "eosFound", "tokensPerSecond": 50.0,
+      "timeToFirstTokenSec": 0.25, "promptTokensCount": 40, "predictedTokensCount": 250,
+      "totalDraftTokensCount": 300, "acceptedDraftTokensCount": 150}}})";
+  const auto answers = posted_runs(event, "lmstudio");
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].decoding == Decoding::speculative);
+  CHECK(answers[0].acceptance->steps == 100);
+  CHECK(answers[0].acceptance->drafted_tokens == 300);
+  CHECK(answers[0].times.tpot_ms == near(20.0));
+  CHECK(answers[0].times.ttft_ms == near(250.0));
+  CHECK(read_log(event).settings.target == "lab-model");
+
+  const std::string text =
+      "type: llm.prediction.output\nmodelIdentifier: lab-model\noutput:\n4.\nstopReason: eosFound\n"
+      "tokensPerSecond: 50.0\ntimeToFirstTokenSec: 0.25\npromptTokensCount: 40\npredictedTokensCount: 250\n"
+      "totalDraftTokensCount: 300\nacceptedDraftTokensCount: 150\n";
+  const auto printed = posted_runs(text + text, "local-prompts");
+  REQUIRE(printed.size() == 2);
+  CHECK(printed[0].decoding == Decoding::speculative);
+  CHECK(printed[0].acceptance->steps == 100);
+  CHECK(printed[0].times.tpot_ms == near(20.0));
+  CHECK(printed[0].times.ttft_ms == near(250.0));
+  CHECK(printed[0].stratum.context_tokens == 165.0);
+}
+
+TEST_CASE("mlx-vlm counts rounds and drafts accepted beyond the end of an answer") {
+  const std::string answer = R"({"model": "lab/m", "timings": {"prompt_n": 40, "prompt_ms": 200.0, "predicted_n": 111,
+      "predicted_ms": 2220.0, "draft_kind": "mtp", "draft_rounds": 30, "draft_n": 90, "draft_n_accepted": 83}})";
+  const auto answers = posted_runs(answer, "llamacpp-timings");
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].acceptance->steps == 30);
+  CHECK_FALSE(answers[0].acceptance->steps_estimated);
+  CHECK(answers[0].gamma == 3);
+  CHECK(answers[0].times.iteration_ms == near(74.0));
+  const std::string brief = replaced(replaced(answer, "\"predicted_n\": 111", "\"predicted_n\": 2"),
+                                     "\"draft_rounds\": 30, \"draft_n\": 90, \"draft_n_accepted\": 83",
+                                     "\"draft_rounds\": 1, \"draft_n\": 7, \"draft_n_accepted\": 6");
+  CHECK(posted_runs(brief, "llamacpp-timings").at(0).gamma == 7);
+  CHECK(problem(replaced(brief, "\"draft_rounds\": 1, ", "")).find("draft_n_accepted") != std::string::npos);
+}
+
+TEST_CASE("LMDeploy's engine line and its counters of drafts") {
+  const auto line = [](const std::string& seconds, const std::string& end) {
+    return "[2026-10-02 10:00:" + seconds + " Engine 000] Avg thr (in/out): 64.0 / 280.0 tokens/s, Server " +
+           "(succeeded/failed/routed/waiting): 8 / 0 / 4 / 0, Engine (running/waiting): 4 / 0, KV cache: 12.3%, " +
+           end + "\n";
+  };
+  const std::string drafts =
+      "SpecDecoding metrics: Draft acceptance rate: 60.00%, Mean acceptance length: 2.80, Accepted: 1800 tokens, "
+      "Drafted: 3000 tokens, Per-position acceptance rate: 0.800, 0.600, 0.400";
+  const auto windows = posted_runs(line("00", drafts) + line("10", drafts), "vllm");
+  REQUIRE(windows.size() == 2);
+  CHECK(windows[0].gamma == 3);
+  CHECK(windows[0].requests == 4.0);
+  CHECK(windows[0].times.output_tokens_per_s == 280.0);
+  CHECK(windows[0].times.prompt_tokens_per_s == 64.0);
+  CHECK(windows[0].times.iteration_ms == near(40.0));
+  const auto plain = posted_runs(line("00", "") + line("10", ""), "vllm");
+  REQUIRE(plain.size() == 2);
+  CHECK(plain[0].decoding == Decoding::plain);
+  CHECK(plain[0].times.iteration_ms == near(4000.0 / 280.0));
+
+  const LogContents counters = read_log(
+      "lmdeploy:spec_decode_num_drafts_total{engine=\"0\"} 1000.0\n"
+      "lmdeploy:spec_decode_num_draft_tokens_total{engine=\"0\"} 3000.0\n"
+      "lmdeploy:spec_decode_num_accepted_tokens_total{engine=\"0\"} 1800.0\n");
+  CHECK(counters.engine == "lmdeploy");
+  CHECK(counters.observations.at(0).acceptance->steps == 1000);
+  CHECK(counters.observations[0].gamma == 3);
+}
+
+TEST_CASE("windows of a diffusion model are no decode steps") {
+  const std::string engine =
+      "INFO 10-02 10:00:00 [loggers.py:259] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation "
+      "throughput: 320.0 tokens/s, Running: 4 reqs, Waiting: 0 reqs, GPU KV cache usage: 1.0%\n";
+  const std::string metrics =
+      "INFO 10-02 10:00:00 [metrics.py:101] DiffusionDecoding metrics: Committed token throughput: 320.00 tokens/s, "
+      "Mean denoising steps per canvas: 10.00, Mean tokens committed per denoising step: 3.20, Committed: 3200 "
+      "tokens, Denoising steps: 1000, Canvas positions evaluated: 32000\n";
+  CHECK(posted_runs(engine + metrics, "vllm").at(0).decoding == Decoding::unknown);
+  CHECK(posted_runs(engine, "vllm").at(0).decoding == Decoding::plain);
+}
+
+TEST_CASE("the shares of AIPerf's console are positions if all of them are printed") {
+  const std::string console = sample("aiperf_drafts.txt");
+  const auto folded = posted_runs(replaced(console, "3: 25%", ">=3: 25%"), "genai-perf");
+  REQUIRE(folded.size() == 1);
+  CHECK_FALSE(folded[0].acceptance);
+  CHECK(folded[0].acceptance_length == 2.5);
+  const auto uncounted = posted_runs(replaced(console, "Spec Decode Steps", "Spec Decode Pauses"), "genai-perf");
+  CHECK(uncounted.at(0).acceptance_length == 2.5);
+}
+
+TEST_CASE("the histogram of DFlash's benchmark tells its draft length") {
+  const std::string console =
+      "Decoding speedup: 2.40\nAverage Acceptance length: 2.80\n"
+      "Acceptance length histogram: ['0.0%', '20.0%', '20.0%', '20.0%', '40.0%']\n";
+  const auto runs = posted_runs(console, "key-values");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].acceptance_length == 2.8);
+  CHECK(runs[0].gamma == 3);
+}
+
+}  // namespace
+}  // namespace foredraft::tests
