@@ -202,7 +202,7 @@ bool Recognizer::line(std::string_view line, std::int64_t number, std::string_vi
   const std::vector<int> matching = anchors_->lines.in(line);
   const bool taken = std::any_of(matching.begin(), matching.end(), [&](int index) {
     if (static_cast<std::size_t>(index) == line_formats_.size()) {
-      launches_.read(line, number);
+      if (launches_.read(line, number)) captions_.end(number);
       return false;
     }
     Lines& lines = line_formats_[static_cast<std::size_t>(index)];
