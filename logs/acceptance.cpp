@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -159,7 +162,7 @@ void require_positions(std::int64_t positions, std::int64_t line) {
 }
 
 /// Half of the last digit of the most precisely printed of `shares`; 0 if each is that of an integer count, as
-/// fractions printed in full are, or if one has an exponent.
+/// fractions printed in full are.
 double rounding_of(std::span<const double> shares, double steps) {
   const bool whole_counts = std::all_of(shares.begin(), shares.end(), [steps](double share) {
     return std::abs(share * steps - std::round(share * steps)) < whole_count;
@@ -167,9 +170,10 @@ double rounding_of(std::span<const double> shares, double steps) {
   if (whole_counts) return 0.0;
   std::size_t digits = 0;
   for (const double share : shares) {
-    const std::string text = number_text(share);
-    if (text.find('e') != std::string::npos) return 0.0;
-    digits = std::max(digits, text.size() - 1 - std::min(text.find('.'), text.size() - 1));
+    std::array<char, 400> text{};
+    const char* const end = std::to_chars(text.data(), text.data() + text.size(), share, std::chars_format::fixed).ptr;
+    const std::string_view fixed(text.data(), static_cast<std::size_t>(end - text.data()));
+    digits = std::max(digits, fixed.size() - 1 - std::min(fixed.find('.'), fixed.size() - 1));
   }
   return 0.5 * std::pow(10.0, -static_cast<double>(digits));
 }
@@ -290,8 +294,9 @@ AcceptanceCounts counts_of_steps(std::span<const std::int64_t> accepted, std::sp
 void fit_to_total(AcceptanceCounts& counts) {
   const auto positions = static_cast<std::int64_t>(counts.accepted_at.size());
   if (!counts.accepted_tokens || positions == 0) return;
-  const auto sum = std::accumulate(counts.accepted_at.begin(), counts.accepted_at.end(), std::int64_t{0});
-  const std::int64_t rest = *counts.accepted_tokens - sum;
+  const auto sum = std::accumulate(counts.accepted_at.begin(), counts.accepted_at.end(), 0.0);
+  if (sum > static_cast<double>(max_logged_count)) return;
+  const std::int64_t rest = *counts.accepted_tokens - static_cast<std::int64_t>(sum);
   if (std::abs(static_cast<double>(rest)) > counts.accepted_at_rounding * static_cast<double>(positions)) return;
   std::vector<std::int64_t> fitted = counts.accepted_at;
   const std::int64_t sign = rest < 0 ? -1 : 1;
