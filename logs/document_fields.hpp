@@ -179,7 +179,7 @@ class DocumentDecoder {
 
  private:
   void decode_scalar(const nlohmann::ordered_json& json, const std::string& path, std::string& value) {
-    if (!json.is_string()) return reject(path, json.type_name(), "must be a text");
+    if (!json.is_string()) return reject(path, json.type_name(), "must be a string");
     value = json.get<std::string>();
   }
   void decode_scalar(const nlohmann::ordered_json& json, const std::string& path, bool& value) {
@@ -204,13 +204,15 @@ class DocumentDecoder {
   template <typename Enum>
     requires std::is_enum_v<Enum>
   void decode_scalar(const nlohmann::ordered_json& json, const std::string& path, Enum& value) {
+    std::string words;
     for (const auto& [member, word] : words_of<Enum>()) {
+      words += (words.empty() ? "" : ", ") + std::string(word);
       if (json == word) {
         value = member;
         return;
       }
     }
-    reject(path, json.dump(), "no such word");
+    reject(path, json.dump(), "must be one of " + words);
   }
 
   const DocumentRules& rules_;
