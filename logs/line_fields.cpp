@@ -86,7 +86,7 @@ void EscapeFilter::append(std::string_view bytes, std::string& text) {
 
 namespace {
 
-/// A blank other than the space, in UTF-8.
+/// A blank other than the space, in UTF-8, or the end of a line of Windows.
 struct OddBlank {
   std::string_view bytes;
   std::string_view plain;
@@ -327,7 +327,9 @@ std::optional<KeyValue> key_value(std::string_view line) {
 }
 
 bool KeyValueBlock::add(std::string_view key, std::string_view value, std::int64_t line) {
-  if (!values_.emplace(key, value).second) return false;
+  constexpr std::size_t max_keys = 1024, max_field = 4096;  // others are of no format: memory does not grow with a log
+  if (has(key)) return false;
+  if (values_.size() < max_keys && key.size() + value.size() <= max_field) values_.emplace(key, value);
   line_ = line;
   return true;
 }

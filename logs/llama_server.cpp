@@ -136,6 +136,8 @@ struct Request {
 
 /// Maximum number of tasks whose drafts are counted at once: memory does not grow with a log.
 constexpr std::size_t max_open_tasks = 1024;
+/// Maximum number of drafting methods with totals.
+constexpr std::size_t max_methods = 64;
 /// Maximum number of changes of a server's options that are kept.
 constexpr std::size_t max_launches = 1024;
 
@@ -263,6 +265,7 @@ bool LlamaServerReader::read_statistics(std::string_view text, std::int64_t numb
   const std::string name(trimmed(*type));
   contents.settings.method = name;
   looks_up_ = looks_up_ || name.find("ngram") != std::string::npos;
+  if (before_.size() == max_methods && !before_.contains(name)) return false;
   const bool first = before_.find(name) == before_.end();
   Totals of_request = since(before_[name], *now, request_.rates, number);
   if (first && (!request_.since_start || request_.since_start->drafted < now->drafted)) request_.since_start = now;
