@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -78,8 +81,8 @@ std::optional<Estimate> acceptance_length(std::span<const Observation> observati
 
 namespace {
 
-std::optional<std::int64_t> either(const JsonFields& steps, std::string_view name, std::string_view other) {
-  return steps.has(name) ? steps.count(name) : steps.count(other);
+std::string_view present(const JsonFields& steps, std::string_view name, std::string_view other) {
+  return steps.has(name) ? name : other;
 }
 
 void require_equal(const JsonFields& steps, std::string_view key, std::int64_t printed, std::int64_t counted) {
@@ -106,7 +109,8 @@ std::vector<std::int64_t> histogram_of(const JsonFields& record, std::string_vie
   for (const JsonValue& entry : *found) {
     const auto length = parse_integer(entry.key());
     if (!length || *length < 0 || *length > max_positions) {
-      entries.reject(entry.key(), "no length", fmt::format("must be a whole number from 0 to {}", max_positions));
+      entries.reject(entry.key(), "not a number of tokens",
+                     fmt::format("must be a whole number from 0 to {}", max_positions));
     }
     const auto at = static_cast<std::size_t>(*length);
     if (histogram.size() <= at) histogram.resize(at + 1, 0);
@@ -124,15 +128,17 @@ void read_request_acceptance(const JsonFields& steps, Observation& observation, 
   note(contents.settings.gamma, observation.gamma);
   AcceptanceCounts counts = detailed_counts(steps, observation);
   const auto printed_steps = steps.count("num_spec_steps");
-  const auto accepted = either(steps, "num_accepted_draft_tokens", "total_accepted_draft_tokens");
+  const auto accepted_key = present(steps, "num_accepted_draft_tokens", "total_accepted_draft_tokens");
+  const auto accepted = steps.count(accepted_key);
   if (counts.steps > 0) {
     if (printed_steps) require_equal(steps, "num_spec_steps", *printed_steps, counts.steps);
-    if (accepted) require_equal(steps, "num_accepted_draft_tokens", *accepted, *counts.accepted_tokens);
+    if (accepted) require_equal(steps, accepted_key, *accepted, *counts.accepted_tokens);
   } else {
     counts = {.steps = printed_steps.value_or(0), .accepted_tokens = accepted};
   }
-  if (const auto drafted = either(steps, "num_draft_tokens", "total_draft_tokens")) {
-    if (counts.drafted_tokens) require_equal(steps, "num_draft_tokens", *drafted, *counts.drafted_tokens);
+  const auto drafted_key = present(steps, "num_draft_tokens", "total_draft_tokens");
+  if (const auto drafted = steps.count(drafted_key)) {
+    if (counts.drafted_tokens) require_equal(steps, drafted_key, *drafted, *counts.drafted_tokens);
     counts.drafted_tokens = drafted;
   }
   check_counts(counts, observation.gamma, steps.line(), contents);
@@ -159,7 +165,7 @@ void require_positions(std::int64_t positions, std::int64_t line) {
 }
 
 /// Half of the last digit of the most precisely printed of `shares`; 0 if each is that of an integer count, as
-/// fractions printed in full are, or if one has an exponent.
+/// fractions printed in full are.
 double rounding_of(std::span<const double> shares, double steps) {
   const bool whole_counts = std::all_of(shares.begin(), shares.end(), [steps](double share) {
     return std::abs(share * steps - std::round(share * steps)) < whole_count;
@@ -167,9 +173,10 @@ double rounding_of(std::span<const double> shares, double steps) {
   if (whole_counts) return 0.0;
   std::size_t digits = 0;
   for (const double share : shares) {
-    const std::string text = number_text(share);
-    if (text.find('e') != std::string::npos) return 0.0;
-    digits = std::max(digits, text.size() - 1 - std::min(text.find('.'), text.size() - 1));
+    std::array<char, 400> text{};
+    const char* const end = std::to_chars(text.data(), text.data() + text.size(), share, std::chars_format::fixed).ptr;
+    const std::string_view fixed(text.data(), static_cast<std::size_t>(end - text.data()));
+    digits = std::max(digits, fixed.size() - 1 - std::min(fixed.find('.'), fixed.size() - 1));
   }
   return 0.5 * std::pow(10.0, -static_cast<double>(digits));
 }
@@ -202,7 +209,8 @@ void check_positions(const AcceptanceCounts& counts, std::int64_t line, LogConte
     if (here < 0.0 || here > before + slack) {
       reject({.line = line,
               .key = fmt::format("position {}", i + 1),
-              .text = fmt::format("reached by {} steps, the one before by {}", here, before),
+              .text = i == 0 ? fmt::format("accepted in {} of {} steps", here, before)
+                             : fmt::format("accepted in {} steps, position {} in {}", here, i, before),
               .why = "a draft is accepted only after those before it",
               .suggestion = "check whether the log gives conditional rates"});
     }
@@ -240,14 +248,14 @@ AcceptanceCounts counts_of_histogram(std::span<const std::int64_t> histogram, st
   const auto observed = length == 0 ? 0 : static_cast<std::int64_t>(length) - 1;
   const std::int64_t positions = std::max(observed, gamma.value_or(0));
   require_positions(positions, line);
-  AcceptanceCounts counts{.steps = sum_of_counts(histogram, "acceptance_histogram", line)};
+  AcceptanceCounts counts{.steps = sum_of_counts(histogram, "steps by accepted drafts", line)};
   counts.accepted_at.assign(static_cast<std::size_t>(positions), 0);
   std::int64_t at_least = 0;
   for (std::int64_t i = observed; i > 0; --i) {
     at_least += histogram[static_cast<std::size_t>(i)];
     counts.accepted_at[static_cast<std::size_t>(i - 1)] = at_least;
   }
-  counts.accepted_tokens = sum_of_counts(counts.accepted_at, "acceptance_histogram", line);
+  counts.accepted_tokens = sum_of_counts(counts.accepted_at, "accepted drafts", line);
   return counts;
 }
 
@@ -256,8 +264,8 @@ AcceptanceCounts counts_of_steps(std::span<const std::int64_t> accepted, std::sp
   if (!drafted.empty() && drafted.size() != accepted.size()) {
     reject({.line = line,
             .key = "per_step_drafted",
-            .text = fmt::format("{} steps", drafted.size()),
-            .why = fmt::format("{} steps accepted", accepted.size())});
+            .text = fmt::format("lists {} steps", drafted.size()),
+            .why = fmt::format("per_step_accepted lists {}", accepted.size())});
   }
   std::vector<std::int64_t> accepted_histogram, drafted_histogram;
   const auto add = [line](std::vector<std::int64_t>& histogram, std::int64_t value) {
@@ -290,8 +298,9 @@ AcceptanceCounts counts_of_steps(std::span<const std::int64_t> accepted, std::sp
 void fit_to_total(AcceptanceCounts& counts) {
   const auto positions = static_cast<std::int64_t>(counts.accepted_at.size());
   if (!counts.accepted_tokens || positions == 0) return;
-  const auto sum = std::accumulate(counts.accepted_at.begin(), counts.accepted_at.end(), std::int64_t{0});
-  const std::int64_t rest = *counts.accepted_tokens - sum;
+  const auto sum = std::accumulate(counts.accepted_at.begin(), counts.accepted_at.end(), 0.0);
+  if (sum > static_cast<double>(max_logged_count)) return;
+  const std::int64_t rest = *counts.accepted_tokens - static_cast<std::int64_t>(sum);
   if (std::abs(static_cast<double>(rest)) > counts.accepted_at_rounding * static_cast<double>(positions)) return;
   std::vector<std::int64_t> fitted = counts.accepted_at;
   const std::int64_t sign = rest < 0 ? -1 : 1;

@@ -194,6 +194,9 @@ constexpr std::array<std::string_view, 8> run_metrics{"time to first token (ms)"
 /// Key of the shares of the steps that accepted 0, 1, ... drafts.
 constexpr std::string_view histogram = "accepted drafts per step";
 
+/// Maximum size of the part of a metric's name in one row, in bytes.
+constexpr std::size_t max_name_part = 256;
+
 class GenaiPerfReader final : public BlockReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
@@ -213,7 +216,7 @@ class GenaiPerfReader final : public BlockReader {
     }
     if (!in_table_) return false;
     if (row->value.empty() && !key_.empty()) {
-      key_.append(" ").append(row->key);
+      if (key_.size() < max_name_part) key_.append(" ").append(row->key.substr(0, max_name_part));
       return true;
     }
     end_row(contents);

@@ -15,8 +15,9 @@ namespace {
 
 /// Rows of both tables; they begin with a bar.
 constexpr std::string_view aisbench_row =
-    R"(^[ \t]*(?:\||\xE2\x94\x82)[ \t]*(?:E2EL|TTFT|TPOT|InputTokens|OutputTokens|Benchmark Duration)"
-    R"(|(?:Failed|Success) Requests|(?:Max )?Concurrency|Request Throughput|Output Token Throughput)[ \t]*)"
+    R"(^[ \t]*(?:\||\xE2\x94\x82)[ \t]*(?:E2EL|TTFT|TPOT|ITL|(?:Input|Output)Tokens|\w+TokenThroughput)"
+    R"(|Benchmark Duration|(?:Total|Failed|Success) Requests|(?:Max )?Concurrency|Request Throughput)"
+    R"(|\w+ Token Throughput|Total \w+ [Tt]okens)[ \t]*)"
     R"((?:\||\xE2\x94\x82)[ \t]*(?:total|stable)[ \t]*(?:\||\xE2\x94\x82))";
 
 class AisBenchReader final : public BlockReader {

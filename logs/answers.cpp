@@ -111,14 +111,23 @@ const JsonValue* member(const JsonValue& value, const char* key) {
   return found == nullptr || found->is_null() ? nullptr : found;
 }
 
-/// The object with the steps of an answer of vLLM or TensorRT-LLM, or null.
-const JsonValue* counted_steps(const JsonValue& value) {
-  if (has_keys(value, {"num_spec_steps", "acceptance_histogram"})) return &value;
-  if (const JsonValue* metrics = member(value, "metrics")) return member(*metrics, "speculative_decoding");
+/// An object in an answer, or null, and its path: "meta_info.".
+struct AnswerPart {
+  const JsonValue* value = nullptr;
+  std::string path = {};
+};
+
+/// The object with the steps of an answer of vLLM or TensorRT-LLM.
+AnswerPart counted_steps(const JsonValue& value) {
+  if (has_keys(value, {"num_spec_steps", "acceptance_histogram"})) return {&value};
+  if (const JsonValue* metrics = member(value, "metrics"))
+    return {member(*metrics, "speculative_decoding"), "metrics.speculative_decoding."};
   const JsonValue* choice = first_entry(value, "choices");
-  if (choice == nullptr) return nullptr;
-  const JsonValue* steps = member(*choice, "speculative_decoding");
-  return steps != nullptr ? steps : member(*choice, "speculative_decoding_stats");
+  if (choice == nullptr) return {};
+  for (const char* key : {"speculative_decoding", "speculative_decoding_stats"}) {
+    if (const JsonValue* steps = member(*choice, key)) return {steps, fmt::format("choices[0].{}.", key)};
+  }
+  return {};
 }
 
 /// The count with the first of `names` that is present: versions differ, and the first one had only the steps.
@@ -128,15 +137,16 @@ std::optional<std::int64_t> count_of_any(const JsonFields& info, std::initialize
   return count;
 }
 
-const JsonValue* sglang_answer(const JsonValue& value) {
+AnswerPart sglang_answer(const JsonValue& value) {
   const bool alone = has_keys(value, {"spec_verify_ct", "spec_accept_length"});
-  const JsonValue* info = alone ? &value : member(value, "meta_info");
-  if (const JsonValue* extension = member(value, "sglext")) info = member(*extension, "spec_tokens_details");
-  return info != nullptr && info->is_object() && info->contains("spec_verify_ct") ? info : nullptr;
+  AnswerPart info = alone ? AnswerPart{&value} : AnswerPart{member(value, "meta_info"), "meta_info."};
+  if (const JsonValue* extension = member(value, "sglext"))
+    info = {member(*extension, "spec_tokens_details"), "sglext.spec_tokens_details."};
+  return info.value != nullptr && has_keys(*info.value, {"spec_verify_ct"}) ? info : AnswerPart{};
 }
 
 bool claims_request_metrics(const JsonValue& value) {
-  return counted_steps(value) != nullptr || sglang_answer(value) != nullptr;
+  return counted_steps(value).value != nullptr || sglang_answer(value).value != nullptr;
 }
 
 void note_engine(LogContents& contents, std::string_view engine) {
@@ -181,11 +191,12 @@ void read_sglang_answer(const JsonFields& answer, const JsonFields& info, LogCon
 
 void read_request_metrics(const JsonValue& value, std::int64_t line, LogContents& contents) {
   const JsonFields answer(value, line);
-  if (const JsonValue* info = sglang_answer(value)) {
-    return read_sglang_answer(answer, JsonFields(*info, line, "meta_info."), contents);
+  if (const AnswerPart info = sglang_answer(value); info.value != nullptr) {
+    return read_sglang_answer(answer, JsonFields(*info.value, line, info.path), contents);
   }
-  const JsonFields steps(*counted_steps(value), line, "speculative_decoding.");
-  if (counted_steps(value) != &value) {
+  const AnswerPart counted = counted_steps(value);
+  const JsonFields steps(*counted.value, line, counted.path);
+  if (counted.value != &value) {
     note_engine(contents, member(value, "metrics") != nullptr ? "vllm" : "tensorrt-llm");
   }
   note(contents.settings.target, answer.text("model"));

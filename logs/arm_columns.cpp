@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "logs/arm_columns.hpp"
 
+#include <fmt/format.h>
 #include <re2/re2.h>
 #include <algorithm>
 #include <array>
@@ -97,9 +98,10 @@ void add_once(std::vector<std::string>& texts, const std::string& text) {
 void complete_arms(std::vector<std::optional<ArmHeading>>& split) {
   for (auto& one : split) {
     if (!one) continue;
+    const std::string begin = one->arm + " ";
     std::vector<std::string> longer;
     for (const auto& other : split) {
-      if (other && other->arm.starts_with(one->arm + " ")) add_once(longer, other->arm);
+      if (longer.size() < 2 && other && other->arm.starts_with(begin)) add_once(longer, other->arm);
     }
     if (longer.size() == 1) one->arm = longer.front();
   }
@@ -282,6 +284,7 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
   if (arms.size() < 2) return std::nullopt;
   ShapedTable table{.headings = {"config"}};
   std::vector<std::size_t> shared;
+  std::vector<bool> of_drafts;  // by column in `shared`
   const bool one_setup = are_lengths_of_one_setup(headings, rows, split);
   for (const auto& one : split) {
     if (one && one->arm.starts_with("baseline (")) table.headings.front() = "config (" + one->arm + ")";
@@ -292,6 +295,7 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
     const Meaning meaning = column_of(headings[i]).meaning;
     if (split[i] || is_speed_or_time(meaning)) continue;
     shared.push_back(i);
+    of_drafts.push_back(is_acceptance(meaning) || meaning == Meaning::gamma);
     const bool names_rows = meaning == Meaning::name || (i == 0 && headings[i].empty());
     table.headings.push_back(names_rows && one_setup       ? "name of the row"
                              : names_rows && !has_category ? "category"
@@ -305,11 +309,8 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
   for (const std::string& arm : arms) {
     const bool plain = arm_named(arm).plain;
     std::vector<std::size_t> of_shared;
-    for (const std::size_t i : shared) {
-      const Meaning meaning = column_of(headings[i]).meaning;
-      const bool of_drafts = is_acceptance(meaning) || meaning == Meaning::gamma;
-      of_shared.push_back(of_drafts && plain ? headings.size() : i);
-    }
+    for (std::size_t i = 0; i < shared.size(); ++i)
+      of_shared.push_back(of_drafts[i] && plain ? headings.size() : shared[i]);
     std::vector<std::ptrdiff_t> from(measures.size(), 0);  // where the next one of each measure may be
     for (bool found = true; found;) {
       found = false;
@@ -326,6 +327,14 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
       columns.push_back(std::move(of_arm));
       names.push_back(arm);
     }
+  }
+  constexpr std::size_t max_cells = 1'000'000;  // those that arms share are repeated
+  if (rows.size() * names.size() * table.headings.size() > max_cells) {
+    reject({.line = rows.front().line,
+            .key = headings.front(),
+            .text = fmt::format("a table of {} rows and {} runs in each", rows.size(), names.size()),
+            .why = "is too large",
+            .suggestion = "give a part of it"});
   }
   for (const TableRow& row : rows) {
     for (std::size_t arm = 0; arm < names.size(); ++arm) {

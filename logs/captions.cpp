@@ -32,19 +32,23 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
 void RunCaptions::note(std::string_view caption, std::int64_t number) {
   constexpr std::size_t max_captions = 1024;
   if (caption.empty() || captions_.size() == max_captions) return;
-  if (auto arm = arm_in_caption(caption)) captions_.push_back({.line = number, .arm = *std::move(arm)});
+  if (auto arm = arm_in_caption(caption)) captions_.push_back({.line = number, .arm = std::move(arm)});
+}
+
+void RunCaptions::end(std::int64_t number) {
+  if (!captions_.empty() && captions_.back().arm) captions_.push_back({.line = number});
 }
 
 void RunCaptions::name_runs(LogContents& contents) const {
   std::vector<Observation>& runs = contents.observations;
   const bool other_spans = std::ranges::any_of(runs, [](const Observation& one) { return one.span != Span::run; });
-  const bool names_plain = std::ranges::any_of(captions_, [](const Caption& one) { return one.arm.plain; });
+  const bool names_plain = std::ranges::any_of(captions_, [](const Caption& one) { return one.arm && one.arm->plain; });
   const bool of_text = contents.format == "prose";  // its speeds say themselves whether they are with speculation
   if ((other_spans && !names_plain) || contents.format.find(' ') != std::string::npos) return;
   for (Observation& run : runs) {
     const auto later = std::ranges::upper_bound(captions_, run.line, {}, &Caption::line);
-    if (later == captions_.begin()) continue;
-    const Arm& arm = std::prev(later)->arm;
+    if (later == captions_.begin() || !std::prev(later)->arm) continue;
+    const Arm& arm = *std::prev(later)->arm;
     const bool counted = run.acceptance || run.acceptance_length;
     if (!of_text && !counted && (arm.plain || run.decoding != Decoding::speculative)) {
       run.decoding = arm.plain ? Decoding::plain : Decoding::speculative;

@@ -23,6 +23,8 @@ class RunCaptions {
  public:
   /// `caption`: the line above line `number`, where something was read; may be empty.
   void note(std::string_view caption, std::int64_t number);
+  /// A command line at line `number` ends what the last caption says.
+  void end(std::int64_t number);
   /// Gives observations the arm of the last caption above them, if the log has one format; with windows or requests,
   /// only if a caption names the arm without speculation. Those with acceptance keep their decoding.
   void name_runs(LogContents& contents) const;
@@ -30,7 +32,7 @@ class RunCaptions {
  private:
   struct Caption {
     std::int64_t line;
-    Arm arm;
+    std::optional<Arm> arm = {};  ///< empty: none from here on
   };
   std::vector<Caption> captions_ = {};
 };

@@ -204,13 +204,15 @@ class DocumentDecoder {
   template <typename Enum>
     requires std::is_enum_v<Enum>
   void decode_scalar(const nlohmann::ordered_json& json, const std::string& path, Enum& value) {
+    std::string words;
     for (const auto& [member, word] : words_of<Enum>()) {
+      words += (words.empty() ? "" : ", ") + std::string(word);
       if (json == word) {
         value = member;
         return;
       }
     }
-    reject(path, json.dump(), "no such word");
+    reject(path, json.dump(), "must be one of " + words);
   }
 
   const DocumentRules& rules_;

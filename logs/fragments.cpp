@@ -85,8 +85,10 @@ constexpr std::array<LineKey, 19> benchmark_words{{
 
 /// Sets the values of `key=value` words; the first one of a field is used.
 void read_benchmark_words(std::string_view text, StatedRun& run) {
-  for (std::size_t at = text.find('='); at != std::string_view::npos; at = text.find('=', at + 1)) {
-    const std::size_t begin = text.find_last_of(" \t(`,;", at) + 1;
+  std::size_t begin = 0;  // of the word before the equals sign
+  for (std::size_t from = 0, at = text.find('='); at != text.npos; from = at + 1, at = text.find('=', from)) {
+    const std::size_t blank = text.substr(from, at - from).find_last_of(" \t(`,;");
+    if (blank != text.npos) begin = from + blank + 1;
     const std::string_view word = text.substr(begin, at - begin);
     const auto* const key = std::ranges::find(benchmark_words, word, &LineKey::key);
     std::string_view value = text.substr(at + 1);

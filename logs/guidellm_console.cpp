@@ -51,6 +51,8 @@ constexpr std::array<ConsoleColumn, 17> console_columns{{
 
 /// Maximum number of benchmarks of a report.
 constexpr std::size_t max_benchmarks = 4096;
+/// Maximum size of a line of a table in bytes: a cell above several columns is repeated.
+constexpr std::size_t max_row_bytes = 4096;
 
 /// Cells between bars, in lower case; a cell above several columns, followed by as many bars, is repeated for each.
 std::vector<std::string> spread_cells(std::string_view line) {
@@ -97,7 +99,7 @@ class GuideLlmConsoleReader final : public LineReader {
   void close(LogContents& contents);
 
   std::vector<std::string> headings_ = {};  ///< of the table, a column each
-  bool has_rows_ = false;
+  int headings_left_ = 0;                   ///< rows of headings that may follow
   bool medians_ = false;
   std::size_t row_ = 0;  ///< index of the next row of the table
   std::vector<Benchmark> benchmarks_ = {};
@@ -105,12 +107,13 @@ class GuideLlmConsoleReader final : public LineReader {
 
 bool GuideLlmConsoleReader::heading(std::string_view text, const std::vector<std::string>& cells) {
   const bool first = text.find("||") != std::string_view::npos && (cells[0] == "benchmark" || cells[0] == "metadata");
-  if (!first && (headings_.empty() || has_rows_)) return false;
+  if (!first && headings_left_ == 0) return false;
   if (first) {
     headings_.clear();
-    has_rows_ = false;
+    headings_left_ = 3;
     row_ = 0;
   }
+  --headings_left_;
   headings_.resize(std::max(headings_.size(), cells.size()));
   for (std::size_t i = 1; i < cells.size(); ++i) headings_[i] += (first || cells[i].empty() ? "" : " ") + cells[i];
   return true;
@@ -127,11 +130,12 @@ void set_load(std::string_view name, StatedRun& run) {
 }
 
 bool GuideLlmConsoleReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
+  if (text.size() > max_row_bytes) return false;
   const std::vector<std::string> cells = spread_cells(text);
   if (cells.size() < 2) return false;
   if (!strategy_of(cells[0])) return heading(text, cells);
   if (headings_.empty()) return false;
-  has_rows_ = true;
+  headings_left_ = 0;
   const auto fields_of = [&](auto&& visit) {
     for (std::size_t i = 1; i < std::min(cells.size(), headings_.size()); ++i) {
       const auto* const column = std::ranges::find(console_columns, headings_[i], &ConsoleColumn::headings);

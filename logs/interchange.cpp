@@ -12,6 +12,7 @@
 #include "foredraft/errors.hpp"
 #include "foredraft/version.hpp"
 #include "logs/acceptance.hpp"
+#include "logs/line_fields.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -31,7 +32,8 @@ std::vector<std::int64_t> histogram_by_accepted(const AcceptanceCounts& counts) 
   if (counts.accepted_at.empty() || counts.accepted_at_rounding > 0.0 || counts.steps_estimated) return {};
   std::vector<std::int64_t> histogram;
   std::int64_t reached = counts.steps;
-  for (const std::int64_t next : counts.accepted_at) {
+  for (const std::int64_t at : counts.accepted_at) {
+    const std::int64_t next = std::min(at, reached);  // a log in the middle of a step may have one more
     histogram.push_back(reached - next);
     reached = next;
   }
@@ -106,6 +108,7 @@ std::string aiperf_text(std::span<const ObservedLog> logs) {
 struct PooledSteps {
   std::optional<std::int64_t> gamma = {};
   std::vector<std::int64_t> histogram = {};
+  double tokens = 0.0;  ///< that these steps emitted
 
   void add(const ObservedLog& log) {
     for (const Span span : {Span::request, Span::window, Span::run}) {
@@ -128,11 +131,18 @@ struct PooledSteps {
       reject_log(log, fmt::format("draft lengths {} and {}", *gamma, *one.gamma),
                  "a speculation profile has one num_speculative_tokens: write one for each");
     }
+    if (*one.gamma > max_positions)
+      reject_log(log, fmt::format("draft length {}", *one.gamma), fmt::format("must be at most {}", max_positions));
     gamma = one.gamma;
     const auto more = histogram_by_accepted(*one.acceptance);
     if (more.empty()) reject_log(log, "no histogram of accepted drafts", "positions were not counted");
     histogram.resize(std::max(histogram.size(), more.size()), 0);
-    for (std::size_t j = 0; j < more.size(); ++j) histogram[j] += more[j];
+    for (std::size_t j = 0; j < more.size(); ++j) {
+      histogram[j] += more[j];
+      tokens += static_cast<double>(more[j]) * static_cast<double>(j + 1);
+    }
+    if (tokens > static_cast<double>(max_logged_count))
+      reject_log(log, fmt::format("{:.3g} tokens", tokens), "must add up to at most 2^53");
   }
 };
 

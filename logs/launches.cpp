@@ -15,7 +15,7 @@
 
 namespace foredraft::logs {
 
-void Launches::read(std::string_view text, std::int64_t number) {
+bool Launches::read(std::string_view text, std::int64_t number) {
   static const RE2 program(
       R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(vllm|trtllm-bench)[ \t]+(?:-|serve\b))re",
       byte_options());
@@ -32,11 +32,12 @@ void Launches::read(std::string_view text, std::int64_t number) {
   std::string value;
   std::int64_t gamma = 0;
   const bool configures = RE2::PartialMatch(piece(text), method, &value);
-  if (configures || RE2::PartialMatch(piece(text), program, &script, &server)) {
-    if (launches_.size() == max_launches) return;
+  const bool begins = configures || RE2::PartialMatch(piece(text), program, &script, &server);
+  if (begins) {
+    if (launches_.size() == max_launches) return true;
     launches_.push_back({.line = number, .program = server.empty() ? script : server});
   } else if (launches_.empty()) {
-    return;
+    return false;
   }
   Launch& launch = launches_.back();
   if (configures || RE2::PartialMatch(piece(text), drafts, &value)) {
@@ -46,6 +47,7 @@ void Launches::read(std::string_view text, std::int64_t number) {
     launch.drafts = launch.drafts || gamma > 0;
     launch.gamma = gamma;
   }
+  return begins;
 }
 
 /// The command line of each part of the output: of several without output between them the one that drafts, which a
@@ -65,8 +67,9 @@ std::vector<Launches::Launch> Launches::before_runs(const LogContents& contents)
     }
     const bool other = last.back().drafts != launch.drafts;
     clear = clear && !(other && last.back().program == launch.program);
-    if (launch.drafts) last.back() = {last.back().line, launch.program, true, launch.gamma};
-    if (last.back().program.empty()) last.back().program = launch.program;  // a configuration is of the next one
+    if (launch.drafts) last.back() = {last.back().line, last.back().program, true, launch.gamma};
+    // A configuration is of the command line beside it.
+    if (!launch.program.empty() && (launch.drafts || last.back().program.empty())) last.back().program = launch.program;
   }
   return clear ? last : std::vector<Launch>{};
 }

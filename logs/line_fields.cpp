@@ -86,13 +86,14 @@ void EscapeFilter::append(std::string_view bytes, std::string& text) {
 
 namespace {
 
-/// A blank other than the space, in UTF-8.
+/// A blank other than the space, in UTF-8, or the end of a line of Windows.
 struct OddBlank {
   std::string_view bytes;
   std::string_view plain;
   bool groups_digits;  ///< between digits it separates thousands
 };
-constexpr std::array<OddBlank, 5> odd_blanks{{{"\xC2\xA0", " ", false},       // no-break space
+constexpr std::array<OddBlank, 6> odd_blanks{{{"\r\n", "\n", false},
+                                              {"\xC2\xA0", " ", false},       // no-break space
                                               {"\xE2\x80\x87", " ", false},   // figure space
                                               {"\xE2\x80\x89", " ", true},    // thin space
                                               {"\xE2\x80\x8B", "", false},    // zero width space
@@ -116,7 +117,8 @@ void EscapeFilter::append_text(std::string_view bytes, std::string& text) {
     bytes.remove_suffix(size);
     break;
   }
-  if (bytes.find("\xC2\xA0") == std::string_view::npos && bytes.find("\xE2\x80") == std::string_view::npos) {
+  if (bytes.find("\xC2\xA0") == bytes.npos && bytes.find("\xE2\x80") == bytes.npos &&
+      bytes.find("\r\n") == bytes.npos) {
     text += bytes;  // nearly all
     if (!bytes.empty()) last_ = bytes.back();
     return;
@@ -312,7 +314,8 @@ std::optional<std::int64_t> clock_in(std::string_view text) {
     const std::size_t at = colon - 2;
     if (at + 8 > text.size()) break;
     if (text[at + 5] != ':' || !digits(at) || !digits(at + 3) || !digits(at + 6)) continue;
-    return 3600 * two(at) + 60 * two(at + 3) + two(at + 6);
+    if (two(at) < 24 && two(at + 3) < 60 && two(at + 6) <= 60)  // also a leap second
+      return 3600 * two(at) + 60 * two(at + 3) + two(at + 6);
   }
   return std::nullopt;
 }
@@ -324,7 +327,9 @@ std::optional<KeyValue> key_value(std::string_view line) {
 }
 
 bool KeyValueBlock::add(std::string_view key, std::string_view value, std::int64_t line) {
-  if (!values_.emplace(key, value).second) return false;
+  constexpr std::size_t max_keys = 1024, max_field = 4096;  // others are of no format: memory does not grow with a log
+  if (has(key)) return false;
+  if (values_.size() < max_keys && key.size() + value.size() <= max_field) values_.emplace(key, value);
   line_ = line;
   return true;
 }
@@ -391,16 +396,16 @@ std::vector<std::string> csv_cells(std::string_view line) {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> table_bars{"|", "\xE2\x94\x82", "\xE2\x94\x83"};
+constexpr std::array<std::string_view, 3> drawn_bars{"\xE2\x94\x82", "\xE2\x94\x83", "\xE2\x95\x91"};
 
 /// Replaces box-drawing bars by plain ones.
 std::string with_plain_bars(std::string_view line) {
-  std::string text(line);
-  if (text.find(table_bars[1][0]) == std::string::npos) return text;
-  for (const std::string_view bar : table_bars) {
-    if (bar.size() == 1) continue;
-    for (std::size_t at = text.find(bar); at != std::string::npos; at = text.find(bar, at))
-      text.replace(at, bar.size(), "|");
+  if (line.find(drawn_bars[0][0]) == line.npos) return std::string(line);
+  std::string text;
+  for (std::size_t at = 0; at < line.size();) {
+    const bool bar = std::ranges::find(drawn_bars, line.substr(at, 3)) != drawn_bars.end();
+    text += bar ? '|' : line[at];
+    at += bar ? 3 : 1;
   }
   return text;
 }
@@ -473,14 +478,10 @@ std::vector<std::string> table_cells(std::string_view line, TableLayout layout, 
 }
 
 bool is_ruling(std::string_view line) {
-  const std::string_view text = trimmed(line);
-  const bool drawn = std::ranges::all_of(text, [](char c) {
-    return c == '-' || c == ':' || c == '=' || c == '+' || c == '|' || c == ' ' || c == '\t' ||
-           static_cast<unsigned char>(c) >= 0x80;
-  });
-  constexpr std::array<std::string_view, 3> lines{"--", "==", "\xE2\x94\x81"};
-  return drawn &&
-         std::ranges::any_of(lines, [&](std::string_view rule) { return text.find(rule) != std::string_view::npos; });
+  static const RE2 drawn("[-:=+| \\t\\x{2500}-\\x{257F}]*");  // and what draws boxes in Unicode
+  constexpr std::array<std::string_view, 5> lines{"--", "==", "\xE2\x94\x80", "\xE2\x94\x81", "\xE2\x95\x90"};
+  return std::ranges::any_of(lines, [&](std::string_view rule) { return line.find(rule) != line.npos; }) &&
+         RE2::FullMatch(re2::StringPiece(line.data(), line.size()), drawn);
 }
 
 }  // namespace foredraft::logs

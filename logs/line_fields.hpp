@@ -36,8 +36,8 @@ class TextEncoding {
   unsigned high_ = 0;         ///< first half of a surrogate pair; 0: none
 };
 
-/// Removes colors and other escape sequences from a text that arrives in pieces, and replaces the blanks of web pages
-/// and other locales: a no-break space becomes a space, and "1 234" with a narrow one becomes 1234.
+/// Removes colors and other escape sequences from a text that arrives in pieces, and replaces the ends of lines of
+/// Windows and other blanks: a no-break space becomes a space, and "1 234" with a narrow one becomes 1234.
 class EscapeFilter {
  public:
   /// Appends `bytes` without escape sequences to `text`.
@@ -91,7 +91,7 @@ inline constexpr std::int64_t max_logged_count = std::int64_t{1} << 53;
 /// does not. The pattern must begin a word: "eval rate: # tokens/s"; one that begins with # begins at that number.
 [[nodiscard]] std::vector<double> numbers_in(std::string_view text, std::string_view pattern);
 
-/// Seconds since midnight of the first hh:mm:ss in `text`, whose ranges are not checked; nullopt if there is none.
+/// Seconds since midnight of the first time of day hh:mm:ss in `text`; nullopt if there is none.
 [[nodiscard]] std::optional<std::int64_t> clock_in(std::string_view text);
 
 struct KeyValue {

@@ -136,6 +136,8 @@ struct Request {
 
 /// Maximum number of tasks whose drafts are counted at once: memory does not grow with a log.
 constexpr std::size_t max_open_tasks = 1024;
+/// Maximum number of drafting methods with totals.
+constexpr std::size_t max_methods = 64;
 /// Maximum number of changes of a server's options that are kept.
 constexpr std::size_t max_launches = 1024;
 
@@ -240,8 +242,10 @@ bool LlamaServerReader::read_round(std::string_view text, std::int64_t number) {
   if (!task || counts.size() != 2) return false;
   const auto accepted = whole(counts[0]), drafted = whole(counts[1]);
   if (!accepted || !drafted || *accepted > *drafted || *drafted == 0) return false;
-  if (rounds_.size() > max_open_tasks) rounds_.erase(rounds_.begin());  // tasks that never ended
-  Rounds& rounds = rounds_[std::string(trimmed(*task))];
+  const std::string name(trimmed(*task));
+  if (rounds_.size() == max_open_tasks && !rounds_.contains(name))  // tasks that never ended
+    rounds_.erase(std::ranges::min_element(rounds_, {}, [](const auto& one) { return one.second.line; }));
+  Rounds& rounds = rounds_[name];
   rounds.line = number;
   rounds.counts.steps += 1;
   rounds.counts.drafted_tokens = rounds.counts.drafted_tokens.value_or(0) + *drafted;
@@ -261,6 +265,7 @@ bool LlamaServerReader::read_statistics(std::string_view text, std::int64_t numb
   if (!type || !now) return false;
   check_counts({.drafted_tokens = now->drafted, .accepted_tokens = now->accepted}, std::nullopt, number, contents);
   const std::string name(trimmed(*type));
+  if (before_.size() == max_methods && !before_.contains(name)) return false;
   contents.settings.method = name;
   looks_up_ = looks_up_ || name.find("ngram") != std::string::npos;
   const bool first = before_.find(name) == before_.end();
@@ -367,7 +372,8 @@ void LlamaServerReader::close(LogContents& contents) {
     if (request_.output && request_.output->ms > 0.0) {
       done.times.duration_s = request_.output->ms / 1000.0;
       done.times.output_tokens_per_s = 1000.0 * request_.output->tokens / request_.output->ms;
-      done.times.tpot_ms = request_.output->ms / request_.output->tokens;
+      // The clock starts at the first token.
+      if (request_.output->tokens > 1.0) done.times.tpot_ms = request_.output->ms / (request_.output->tokens - 1.0);
       if (done.acceptance) {
         done.times.iteration_ms = request_.output->ms / all_steps(*done.acceptance);
       } else if (!request_.drafted) {
@@ -421,8 +427,6 @@ void LlamaServerReader::finish(LogContents& contents) {
                                      .acceptance = rounds.counts,
                                      .stratum = {.request = task}});
   }
-  // Other formats of the same file have requests too.
-  if (contents.format.find("llama-server") == std::string::npos) return;
   mark_varying(contents);
   for (Observation& request : contents.observations) {
     if (request.span != Span::request) continue;

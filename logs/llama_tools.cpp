@@ -122,7 +122,8 @@ std::optional<Observation> batched_row(const std::vector<std::string>& cells, st
   run.times = {.duration_s = duration,
                .output_tokens_per_s = number_in(cells[7]),
                .prompt_tokens_per_s = number_in(cells[5]),
-               .iteration_ms = 1000.0 * *decode_s / *output};
+               .iteration_ms = 1000.0 * *decode_s / *output,
+               .tpot_ms = 1000.0 * *decode_s / *output};
   run.stratum.context_tokens = *prompt + *output / 2.0;
   run.stratum.output_tokens = output;
   return run;
@@ -172,7 +173,7 @@ std::optional<Observation> bench_row(std::string_view test, std::string_view spe
   run.stratum.context_tokens = number_after(rest, "@ d").value_or(0.0) + *tokens / 2.0;
   if (generates) {
     run.times.output_tokens_per_s = rate;
-    run.times.iteration_ms = 1000.0 / *rate;
+    run.times.iteration_ms = run.times.tpot_ms = 1000.0 / *rate;
     run.stratum.output_tokens = tokens;
   } else {
     run.times.prompt_tokens_per_s = rate;

@@ -34,6 +34,12 @@ constexpr std::size_t max_record_depth = 4;
 constexpr std::size_t max_offers = 100'000;
 constexpr std::size_t max_other_records = 10'000;
 
+/// Maximum number of columns of a table in any heading; its cells are repeated for each arm.
+constexpr std::size_t max_table_columns = 128;
+
+/// Maximum number of observations of which no two may be pooled.
+constexpr std::size_t max_kinds = 8 * max_observations;
+
 /// Maximum number of kinds of observations that may alternate in a log, such as those of several engines.
 constexpr std::size_t kinds_at_once = 64;
 
@@ -203,7 +209,7 @@ bool Recognizer::line(std::string_view line, std::int64_t number, std::string_vi
   const std::vector<int> matching = anchors_->lines.in(line);
   const bool taken = std::any_of(matching.begin(), matching.end(), [&](int index) {
     if (static_cast<std::size_t>(index) == line_formats_.size()) {
-      launches_.read(line, number);
+      if (launches_.read(line, number)) captions_.end(number);
       return false;
     }
     Lines& lines = line_formats_[static_cast<std::size_t>(index)];
@@ -348,9 +354,10 @@ void Recognizer::header(std::string_view line, std::int64_t number, std::string_
     title(line);
     return;
   }
+  const bool too_wide = columns.size() > max_table_columns;
   for (const LogFormat* format : formats_) {
     const auto* const csv = std::get_if<CsvFormat>(&format->reads);
-    const auto* const whole = std::get_if<TableFormat>(&format->reads);
+    const auto* const whole = too_wide ? nullptr : std::get_if<TableFormat>(&format->reads);
     if (whole == nullptr && (csv == nullptr || layout != TableLayout::commas || columns.size() < 3)) continue;
     bool sound = false;  // else its rows would repeat the problem of its header
     if (!taken([&] { return sound = csv != nullptr ? csv->claims(columns) : whole->claims(columns); })) continue;
@@ -364,6 +371,12 @@ void Recognizer::header(std::string_view line, std::int64_t number, std::string_
     for (std::size_t i = 0; csv != nullptr && i < table_->columns.size(); ++i)
       table_->places.try_emplace(table_->columns[i], i);
     return;
+  }
+  if (too_wide && layout != TableLayout::commas && table_problems_.size() < max_problems) {  // no sentence
+    table_problems_.push_back({.line = number,
+                               .key = columns.front(),
+                               .text = fmt::format("a table of {} columns", columns.size()),
+                               .why = fmt::format("at most {} are read", max_table_columns)});
   }
   title(line);
 }
@@ -464,6 +477,11 @@ bool Recognizer::claimed(const LogFormat& format, const Offer& offer) {
   if (contents_.observations.size() > pool_beyond_) {
     pool_neighbors(contents_.observations);
     pool_beyond_ = std::max(max_observations, 2 * contents_.observations.size());
+    if (contents_.observations.size() > max_kinds)
+      fail({.line = line_,
+            .text = fmt::format("more than {} runs or requests that all differ in their conditions", max_kinds),
+            .why = "they cannot be counted together",
+            .suggestion = "give a part of the log"});
   }
   return true;
 }

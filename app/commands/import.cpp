@@ -73,7 +73,7 @@ std::string plural(std::size_t number, std::string_view word) {
 }
 
 std::string one_line(std::string_view label, const std::string& text) {
-  return readable(fmt::format("{:<{}}{}", label, import_label_width, text), max_columns - 1) + "\n";
+  return readable(fmt::format("{:<{}} {}", label, import_label_width - 1, text), max_columns - 1) + "\n";
 }
 
 std::string read_line(std::span<const logs::ObservedLog> logs) {

@@ -128,7 +128,7 @@ TEST_CASE("the problems of all logs are reported at once") {
   write_text(folder / "a.csv", "gamma,steps,accepted_at_1,iteration_ms\n1,9,20,1\n1,9,3,1\n1,9,x,1\n");
   write_text(folder / "text", "nothing of interest\n");
   CHECK(brief(foredraft(folder, "import a.csv text absent").err) ==
-        "a.csv:2: position 1: reached by 20 steps, the one before by 9\na.csv:4: accepted_at_1: x\n"
+        "a.csv:2: position 1: accepted in 20 of 9 steps\na.csv:4: accepted_at_1: x\n"
         "text: no line of a known format\nabsent: cannot be read\n");
 }
 

@@ -238,6 +238,7 @@ TEST_CASE("llama-server's lines of each draft count the steps of a request, also
   CHECK(whole.acceptance->drafted_tokens == 6);
   CHECK(whole.acceptance->accepted_tokens == 3);
   CHECK(whole.times.iteration_ms == near(50.0));
+  CHECK(whole.times.tpot_ms == near(20.0));  // as of the same request in JSON: after the first token
   CHECK(cut.acceptance->steps == 1);
   CHECK(cut.acceptance->accepted_tokens == 1);
   CHECK_FALSE(cut.times.tpot_ms);
@@ -248,13 +249,15 @@ TEST_CASE("tasks of llama-server that never end do not fill the memory") {
   for (int task = 0; task < 3000; ++task) {
     log += fmt::format("slot update_slots: id  0 | task {} | accepted  1/ 3 draft tokens\n", task);
   }
-  CHECK(posted_runs(log, "llama-server").size() < 2000);
+  const auto runs = posted_runs(log, "llama-server");
+  CHECK(runs.size() == 1024);
+  for (const auto& run : runs) CHECK(run.line > 3000 - 1024);  // the last ones
 }
 
 TEST_CASE("llama-server's command line says whether requests drafted where no drafts are printed") {
   const std::string request =
       "slot print_timing: id  0 | task 1 | prompt eval time =     100.00 ms /    50 tokens\n"
-      "slot print_timing: id  0 | task 1 |        eval time =    4000.00 ms /   200 tokens\n";
+      "slot print_timing: id  0 | task 1 |        eval time =    4000.00 ms /   201 tokens\n";
   std::string faster = request;
   faster.replace(faster.find("4000.00"), 7, "2500.00");
   const std::string plain = "$ ./llama-server -m big.gguf -c 4096\n" + request;
@@ -355,11 +358,13 @@ TEST_CASE("tables of llama.cpp hold times of decode steps") {
   CHECK_FALSE(bench.observations[0].times.iteration_ms);
   CHECK(bench.observations[1].decoding == Decoding::plain);
   CHECK(*bench.observations[1].times.iteration_ms == Approx(12.5).epsilon(few_ulp));
+  CHECK(bench.observations[1].times.tpot_ms == bench.observations[1].times.iteration_ms);
   CHECK(bench.observations[2].stratum.context_tokens == 4160.0);
   const LogContents batched = read_log(sample("llama_batched_bench.txt"));
   REQUIRE(batched.observations.size() == 2);
   CHECK(batched.observations[1].requests == 8.0);
   CHECK(*batched.observations[1].times.iteration_ms == Approx(20.0).epsilon(few_ulp));
+  CHECK(batched.observations[1].times.tpot_ms == batched.observations[1].times.iteration_ms);
   CHECK(batched.observations[1].times.output_tokens_per_s == 400.0);
 }
 

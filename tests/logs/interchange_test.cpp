@@ -87,6 +87,20 @@ TEST_CASE("a value without a place in the interchange is rejected by name") {
   logs::ObservedLog rounded = log_of("speculation_profile.json");
   rounded.contents.observations.front().acceptance->accepted_at_rounding = 0.5;
   CHECK_THAT(rejected_as("speculation-profile", {rounded}), Contains("no histogram"));
+  logs::ObservedLog deep = log_of("speculation_profile.json");
+  deep.contents.observations.front().gamma = 4'000'000'000;
+  CHECK_THAT(rejected_as("speculation-profile", {deep}), Contains("draft length 4000000000"));
+  logs::ObservedLog many = log_of("speculation_profile.json");
+  constexpr std::int64_t count = std::int64_t{1} << 53;
+  *many.contents.observations.front().acceptance = {.steps = count, .accepted_at = {count, count, count}};
+  CHECK_THAT(rejected_as("speculation-profile", {many}), Contains("3.6e+16 tokens"));
+}
+
+TEST_CASE("a log in the middle of a step has no negative count of steps") {
+  logs::ObservedLog log = log_of("speculation_profile.json");
+  *log.contents.observations.front().acceptance = {.steps = 300, .accepted_at = {301, 100, 101}};
+  const Json profile = Json::parse(written_as("speculation-profile", {log}));
+  CHECK(profile.at("acceptance_length_histogram") == Json{{"2", 200}, {"4", 100}});
 }
 
 }  // namespace foredraft::tests

@@ -43,6 +43,9 @@ TEST_CASE("lists of numbers end where no comma follows") {
 TEST_CASE("clocks and keys of lines are found") {
   CHECK(clock_in("INFO 05-01 19:15:26 [metrics.py:101]") == 19 * 3600 + 15 * 60 + 26);
   CHECK_FALSE(clock_in("12:3:44"));
+  CHECK_FALSE(clock_in("99:99:99"));
+  CHECK_FALSE(clock_in("10:20:99"));
+  CHECK(clock_in("24:00:00 23:59:60") == 86400);
   CHECK(key_value("  Mean TPOT (ms):   25.0 ")->key == "Mean TPOT (ms)");
   CHECK(key_value("n_draft = 16")->value == "16");
   CHECK_FALSE(key_value("text"));
@@ -52,6 +55,18 @@ TEST_CASE("cells of tables may be quoted and empty") {
   CHECK(csv_cells("a, \"b,c\" ,,\"d\"\"e\"") == std::vector<std::string>{"a", "b,c", "", "d\"e"});
   CHECK(csv_cells("") == std::vector<std::string>{""});
   CHECK(csv_cells("\"open, a") == std::vector<std::string>{"\"open, a"});
+}
+
+TEST_CASE("a line that draws has nothing else, whatever it draws with") {
+  for (const char* line : {"|---|:-:|", "=====", "+--+", "\xE2\x94\x9C\xE2\x94\x80\xE2\x94\xBC\xE2\x94\x80\xE2\x94\xA4",
+                           "\xE2\x95\x90\xE2\x95\x90 \xE2\x95\x90", " \xE2\x94\x81\xE2\x94\x81 "}) {
+    INFO(line);
+    CHECK(logs::is_ruling(line));
+  }
+  for (const char* line : {"", "| - |", "a--b", "\xE6\x8E\xA5--\xE5\x8F\x97", "\xE2\x94\x82", "\xE2--"}) {
+    INFO(line);
+    CHECK_FALSE(logs::is_ruling(line));
+  }
 }
 
 }  // namespace foredraft::tests

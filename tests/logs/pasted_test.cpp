@@ -199,12 +199,13 @@ TEST_CASE("a blank of another kind in a text that arrives in pieces") {
       "c\xE2\x80\x8B"
       "d 1\xE2\x80\xAF"
       "234\xE2\x80\x87"
-      "e\xE2\x96\x88\xE2\x80\xAF";
+      "e\r\n\r"
+      "f\xE2\x96\x88\xE2\x80\xAF";
   for (std::size_t size = 1; size <= odd.size(); ++size) {
     logs::EscapeFilter filter;
     std::string text;
     for (std::size_t at = 0; at < odd.size(); at += size) filter.append(odd.substr(at, size), text);
-    CHECK(text == "a b cd 1234 e\xE2\x96\x88");
+    CHECK(text == "a b cd 1234 e\n\rf\xE2\x96\x88");
   }
 }
 

@@ -109,6 +109,24 @@ TEST_CASE("a command line above the output of a script says whether it speculate
   CHECK(decodings("python a.py\nI left out --with_speculation True here.\n" + slow) == Decodings{Decoding::unknown});
 }
 
+TEST_CASE("a command line ends what the line above earlier runs says") {
+  const auto runs =
+      posted_runs("decoding_type: MTP\nspeed=90.0 token/s\npython run.py --plain\nspeed=60.0 token/s\n", "small-bench");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[1].decoding != Decoding::speculative);
+}
+
+TEST_CASE("a configuration after its command line is of its program") {
+  const auto runs = posted_runs(
+      "trtllm-bench --model big\ndecoding_type: MTP\nspeed=90.0 token/s\n"
+      "trtllm-bench --model big\nspeed=60.0 token/s\n",
+      "small-bench");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[1].decoding == Decoding::plain);
+}
+
 TEST_CASE("the end of vLLM's bar of progress may follow the name of its run") {
   const auto runs = posted_runs(
       "* plain, [02:00<00:00,  1.50s/it, est. speed input: 40.00 toks/s, output: 100.00 toks/s]\n"

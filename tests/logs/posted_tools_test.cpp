@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <re2/re2.h>
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
@@ -177,15 +178,19 @@ TEST_CASE("a JSON document after the words of a logger is read") {
   const std::string answer =
       "{\n  \"usage\": {\n    \"completion_tokens\": 200,\n    \"total_draft_tokens_count\": 240,\n"
       "    \"accepted_draft_tokens_count\": 120\n  },\n  \"stats\": {\n    \"tokens_per_second\": 25.0\n  }\n}\n";
-  const auto answers = posted_runs(
+  const std::string log =
       "[2026-01-02 03:04:05][INFO][lab-model] Prompt processing progress: 100.0%\n"
       "[2026-01-02 03:04:09][INFO][lab-model] Generated prediction: " +
-          answer + "[2026-01-02 03:05:09][INFO][lab-model] Generated prediction: " + answer,
-      "lmstudio");
-  REQUIRE(answers.size() == 2);
-  CHECK(answers[0].acceptance->accepted_tokens == 120);
-  CHECK(answers[0].acceptance->steps == 80);
-  CHECK(answers[1].times.tpot_ms == 40.0);
+      answer + "[2026-01-02 03:05:09][INFO][lab-model] Generated prediction: " + answer;
+  std::string of_windows = log;
+  RE2::GlobalReplace(&of_windows, "\n", "\r\n");
+  for (const std::string& text : {log, of_windows}) {
+    const auto answers = posted_runs(text, "lmstudio");
+    REQUIRE(answers.size() == 2);
+    CHECK(answers[0].acceptance->accepted_tokens == 120);
+    CHECK(answers[0].acceptance->steps == 80);
+    CHECK(answers[1].times.tpot_ms == 40.0);
+  }
 }
 
 TEST_CASE("InferenceX: tokens of a step and the time of a round, where a row has them") {

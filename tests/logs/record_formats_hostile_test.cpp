@@ -45,8 +45,9 @@ TEST_CASE("invalid, negative, too large and mistyped numbers are rejected by the
     CHECK(what.starts_with("some.log:2: spec_decode_num_drafts"));
   }
   CHECK(problem(with("aiperf_records.jsonl", "\"0\": 3", "\"-1\": 3")).empty());  // of the warm-up
-  CHECK(problem(with("aiperf_run.json", "\"0\": 6", "\"-1\": 6")).find("no length") != std::string::npos);
-  CHECK(problem(with("aiperf_run.json", "\"0\": 6", "\"999999999\": 6")).find("no length") != std::string::npos);
+  CHECK(problem(with("aiperf_run.json", "\"0\": 6", "\"-1\": 6")).find("not a number of tokens") != std::string::npos);
+  CHECK(problem(with("aiperf_run.json", "\"0\": 6", "\"999999999\": 6")).find("not a number of tokens") !=
+        std::string::npos);
   CHECK(problem(with("acceptance_traces.jsonl", "[3, 1", "[5000, 1")).find("acc_len") != std::string::npos);
   CHECK(problem(with("own.csv", "100,60", "100,x")).find("accepted_at_1: x") != std::string::npos);
   CHECK(problem(with("own.csv", "category", "categorie")) == "some.log:1: categorie: unknown column");
@@ -55,6 +56,18 @@ TEST_CASE("invalid, negative, too large and mistyped numbers are rejected by the
         "some.log:1: acepted: unknown column");
   CHECK(problem(with("timing.json", R"("mean": "0.025")", R"("mean": "soon")"))
             .find("Request Generation Step Time.mean") != std::string::npos);
+}
+
+TEST_CASE("a value of an answer is named by its place in it") {
+  const std::string steps =
+      R"({"num_spec_steps": 2, "acceptance_histogram": {"1": 2}, "total_accepted_draft_tokens": 5})";
+  CHECK(problem(R"({"metrics": {"speculative_decoding": )" + steps + "}}")
+            .starts_with("some.log:1: metrics.speculative_decoding.total_accepted_draft_tokens: 5"));
+  CHECK(problem(R"({"choices": [{"speculative_decoding_stats": )" + steps + "}]}")
+            .starts_with("some.log:1: choices[0].speculative_decoding_stats.total_accepted_draft_tokens: 5"));
+  CHECK(problem(steps).starts_with("some.log:1: total_accepted_draft_tokens: 5"));
+  CHECK(problem(R"({"sglext": {"spec_tokens_details": {"spec_verify_ct": "x"}}})")
+            .starts_with("some.log:1: sglext.spec_tokens_details.spec_verify_ct: "));
 }
 
 TEST_CASE("a record that is truncated, nested too deep or of no format is not an observation") {
