@@ -42,12 +42,27 @@ inline constexpr std::size_t max_told_tables = 64;
 struct ReadTable {
   std::int64_t first_line = 0, last_line = 0;  ///< of its rows
   std::string caption = {};                    ///< the line above it
+  std::string name = {};                       ///< of a part below a command; empty: the caption
 };
 
 /// Several tables of one log that measure the same run otherwise are of several setups: what is above them, or their
 /// number, becomes the kind of their prompts. Tables of one setup are those whose captions have the same words besides
 /// those of their arms, and whose runs agree, and tables of repeated runs.
 void keep_tables_apart(std::span<const ReadTable> tables, LogContents& contents);
+
+/// Where a part of a log begins: a heading ("## With MTP") or a line of a command.
+struct LogSection {
+  std::int64_t line = 0;
+  std::string words = {};
+};
+
+/// Adds a section, up to a limit.
+void note_section(std::vector<LogSection>& sections, std::string_view words, std::int64_t line);
+
+/// Runs below several headings or commands that measure the same otherwise are of several setups, as tables are
+/// (keep_tables_apart); runs of equal commands are repeated ones. If each setup has one arm only, those that draft
+/// become drafters of their own, so that all are compared with the plain one. Windows, requests and tables stay.
+void keep_sections_apart(std::span<const LogSection> sections, LogContents& contents);
 
 /// Warns of rows of a table that do not say whether they speculate, beside others that do: they are not compared.
 void tell_unused_rows(LogContents& contents);
