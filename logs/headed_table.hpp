@@ -92,6 +92,7 @@ class HeadedTable {
   std::map<std::string, std::string> additions_ = {};  ///< to the arm, by name: what else its rows have
   bool names_subjects_ = false;                        ///< a column of models or devices names the rows
   std::map<std::string, std::string> setups_ = {};     ///< by name: the engine, model or device that it begins with
+  bool names_drafters_ = false;                        ///< a row names its drafter
   std::set<std::string> labels_ = {};                  ///< names that alone tell their rows from others of the same arm
   mutable std::map<std::pair<std::string, std::string>, Arm> arms_ = {};  ///< of the cells with length and name
 };

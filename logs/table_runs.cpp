@@ -42,6 +42,11 @@ void set_counts_of_rate(std::string_view cell, StatedRun& run) {
   run.drafted = drafted;
 }
 
+/// "draft" of a row whose name says only that a draft model drafts.
+std::optional<std::string> drafter_of_row(std::string_view name) {
+  return in_lower_case(name).starts_with("draft") ? std::optional<std::string>("draft") : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<double> HeadedTable::time_ms(const TableRow& row, Meaning meaning) const {
@@ -74,6 +79,10 @@ void HeadedTable::set_acceptance_of(const TableRow& row, StatedRun& run) const {
   run.steps = value(row, Meaning::steps);
   run.drafted = value(row, Meaning::drafted);
   set_counts_of_rate(text(row, Meaning::rate), run);
+  for (const std::string& cell : row.cells) {  // ik_llama.cpp: tokens accepted / drafted, and drafts
+    const auto counts = numbers_in(cell, "drafts #/#, tokens #/#");
+    if (counts.size() == 4) run.steps = counts[1], run.accepted = counts[2], run.drafted = counts[3];
+  }
   std::string_view accepted = text(row, Meaning::accepted);
   if (const auto counted = take_number(accepted)) run.accepted = counted;
   accepted = trimmed(accepted);
@@ -150,6 +159,7 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
   if (observation.decoding == Decoding::speculative) {
     const std::string name = bare_cell(text(row, Meaning::name));
     observation.drafter = labels_.contains(name) ? name : arm.drafter;
+    if (!observation.drafter && names_drafters_) observation.drafter = drafter_of_row(name);
   }
   if (has(Meaning::context_tokens)) observation.stratum.context_tokens = value(row, Meaning::context_tokens);
   if (const std::string kind = kind_of(row); !kind.empty()) observation.stratum.category = kind;
@@ -184,8 +194,11 @@ std::string HeadedTable::read_as() const {
                                   : column.unit > 1.0 ? " in s"
                                   : column.percent    ? " in %"
                                                       : "";
-    read += fmt::format("{}{} = {}{}", read.empty() ? "" : "; ",
-                        column.heading.empty() ? "first column" : column.heading, words_of(column.meaning), unit);
+    const bool switches =
+        column.meaning == Meaning::gamma && values_in(static_cast<std::size_t>(&column - columns_.data())).empty();
+    read +=
+        fmt::format("{}{} = {}{}", read.empty() ? "" : "; ", column.heading.empty() ? "first column" : column.heading,
+                    switches ? "whether it drafts" : words_of(column.meaning), unit);
   }
   std::set<std::string> setups;
   for (const auto& [name, setup] : setups_) setups.insert(setup);

@@ -52,7 +52,8 @@ bool claims_headings(std::span<const std::string> headings) {
   if (other) return false;
   std::vector<Meaning> known;
   std::size_t unknown = 0;
-  static const RE2 beside(R"((?i)(?:p\d\d|min|max|std|prefill|prompt)\b.*|.*(?:[/ ]gpu|\bttft)\b.*)");  // what is read
+  static const RE2 beside(  // what is read
+      R"((?i)(?:p\d\d|min|max|std|prefill|prompt|num|valid|accuracy|score)\b.*|.*(?:[/ ]gpu|\bttft)\b.*)");
   for (const std::string& heading : headings) {
     const Meaning meaning = column_of(bare_cell(heading)).meaning;
     if (meaning == Meaning::ignored && RE2::FullMatch(bare_cell(heading), beside)) continue;
