@@ -79,6 +79,7 @@ class HeadedTable {
   [[nodiscard]] bool rates_tell_gamma() const;
   void set_speed_of(const TableRow& row, StatedRun& run) const;
   [[nodiscard]] std::optional<double> time_ms(const TableRow& row, Meaning meaning) const;
+  [[nodiscard]] bool times_answers() const;
   [[nodiscard]] bool set_benchy_test(const TableRow& row, StatedRun& run) const;
   [[nodiscard]] std::optional<Observation> run_of(const TableRow& row, bool has_plain, LogContents& contents) const;
   [[nodiscard]] std::optional<double> temperature_of(const TableRow& row) const;

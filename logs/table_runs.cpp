@@ -118,6 +118,18 @@ void HeadedTable::set_speed_of(const TableRow& row, StatedRun& run) const {
   if (!timed && run.output_tokens_per_s.value_or(0.0) > 0.0) run.tpot_ms = 1000.0 / *run.output_tokens_per_s;
 }
 
+/// Whether the times of arms in columns, which only speedups tell from speeds, are those of whole answers: seconds in
+/// the cells, which no token takes.
+bool HeadedTable::times_answers() const {
+  constexpr double longest_ms = 500.0;
+  const auto column = at(Meaning::tpot);
+  if (!column || columns_[*column].heading != measure_of_times || values_in(*column).empty()) return false;
+  return std::ranges::all_of(rows_, [&](const TableRow& row) {
+    const CellNumber time = number_of_cell(row.cells[*column]);
+    return !time.value || (time.unit == 1000.0 && *time.value * time.unit > longest_ms);
+  });
+}
+
 /// "tg128 (c5) @ d1024": output, concurrency, context before it. False for a test of prompts.
 bool HeadedTable::set_benchy_test(const TableRow& row, StatedRun& run) const {
   const std::string_view test = text(row, Meaning::benchy_test);
@@ -208,12 +220,18 @@ std::string HeadedTable::read_as() const {
 }
 
 void HeadedTable::read(LogContents& contents) const {
+  static const RE2 sum("(?i)(?:total|sum)");
   const bool has_plain = std::ranges::any_of(rows_, [&](const TableRow& row) { return arm_of(row).plain; });
+  const bool answers = times_answers();
   std::vector<Observation> runs;
   for (const TableRow& row : rows_) {
+    if (answers && RE2::FullMatch(bare_cell(text(row, Meaning::category)), sum)) continue;
     if (auto run = run_of(row, has_plain, contents)) runs.push_back(*std::move(run));
   }
   if (runs.empty()) return;
+  if (answers)
+    warn_once(contents, "W12", rows_.front().line,
+              "the times are of whole answers, prompts included: only their ratios count, not the TPOT");
   std::ranges::move(runs, std::back_inserter(contents.observations));
   contents.warnings.push_back({.code = "W22", .line = rows_.front().line, .message = read_as()});
 }

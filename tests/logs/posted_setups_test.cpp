@@ -222,6 +222,19 @@ TEST_CASE("arms in columns apart by single blanks are asked for their unit") {
   CHECK(runs[3].times.tpot_ms == near(1000.0 / 26));
 }
 
+TEST_CASE("the columns that are asked for are read where single blanks are between them") {
+  const auto table = [](const std::string& unit) {
+    return "ctx plain" + unit + " --mtp" + unit + "\n2048 14.2 16.1\n10240 14.0 15.5\n";
+  };
+  CHECK_THAT(problem(table("")), Catch::Contains("plain"));
+  try {
+    read_log(table(""));
+  } catch (const InputError& error) {
+    CHECK_THAT(error.what(), Catch::Contains("\"plain_tps\"") && Catch::Contains("\"--mtp_tps\""));
+  }
+  CHECK(posted_runs(table("_tps"), "table").size() == 4);
+}
+
 TEST_CASE("lines of a benchmark of several models are apart, by the end of their paths") {
   const auto runs = posted_runs(
       "bench --target models/foo-7b --kind mtp: generated=300 tok/s=24.0 rounds=150 acceptance_rate=0.5\nmodel=bar-30b "

@@ -138,6 +138,34 @@ TEST_CASE("a row that says only that a draft model drafts is no run of the draft
   CHECK(runs[1].acceptance->drafted_tokens == 600);
 }
 
+TEST_CASE("seconds of whole answers are no times per token, and their sum is no prompt") {
+  const LogContents contents = read_log(
+      "| Prompt | Baseline | Speculative | Speedup |\n|---|---|---|---|\n| poem | 2.40s | 2.00s | 1.20x |\n| proof | "
+      "9.00s | 6.00s | 1.50x |\n| **Total** | **11.40s** | **8.00s** | 1.43x |\n");
+  CHECK(contents.observations.size() == 4);
+  CHECK(warns(contents, "W12"));
+  CHECK_FALSE(
+      warns(read_log("| Prompt | Baseline | Speculative | Speedup |\n|---|---|---|---|\n| poem | 24 ms | 20 ms | "
+                     "1.20x |\n| proof | 30 ms | 20 ms | 1.50x |\n"),
+            "W12"));
+}
+
+TEST_CASE("a heading states the speed without speculation, above the gains over it") {
+  const auto table = [](const std::string& plain) {
+    return "| Task | Decode | vs " + plain +
+           " t/s unassisted |\n|---|---:|---|\n| code | 24-26 t/s | 2.5x |\n| prose | "
+           "15.0 t/s | 1.5x |\n";
+  };
+  const auto runs = posted_runs(table("10.0"), "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].times.tpot_ms == near(100.0));
+  CHECK(runs[0].stratum.category == "code");
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].times.tpot_ms == near(40.0));
+  CHECK(posted_runs(table("12.0"), "table").size() == 2);
+}
+
 TEST_CASE("benchmarks and their scores beside lengths are kinds of prompts") {
   const auto runs = posted_runs(
       "|Benchmark|Latency (ms)|Throughput (tok/s)|Accept Length|Accuracy|Num Questions|Valid Predictions|Num "
