@@ -113,7 +113,13 @@ void fit_curve(const CurveCounts& counts, AcceptanceCurve& curve) {
   }
   const auto& fit = curve.acceptance.emplace<analytic::AcceptanceFit>(std::get<analytic::AcceptanceFit>(fitted));
   const std::int64_t longest = std::max(longest_advised, fit.counts.back().gamma);
-  for (std::int64_t gamma = 1; gamma <= longest; ++gamma) curve.by_gamma.push_back(tokens_at(fit, gamma));
+  double least = 1.0;  // no longer draft yields less than a logged one
+  for (std::int64_t gamma = 1; gamma <= longest; ++gamma) {
+    using Source = analytic::TokensAtGamma::Source;
+    analytic::TokensAtGamma& at = curve.by_gamma.emplace_back(tokens_at(fit, gamma));
+    if (at.source == Source::observed) least = std::max(least, at.value);
+    if (at.source == Source::left_open) at.low = std::max(at.low, least);
+  }
 }
 
 /// True if no single text explains the runs of several files: they hold different drafters or different traffic.

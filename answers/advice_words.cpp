@@ -69,11 +69,17 @@ std::string without_speedup(const Advice& advice) {
   if (advice.loads.size() > 1) {
     constexpr std::size_t shown = 3;
     std::vector<std::string> texts;
+    std::size_t more = 0;
     for (const LoadAdvice& load : advice.loads) {
-      if (!load.tokens || texts.size() == shown) continue;
+      if (!load.tokens) continue;
+      if (texts.size() == shown) {
+        ++more;
+        continue;
+      }
       texts.push_back(
           fmt::format("{:.2f}{} at {}", load.tokens->mean, texts.empty() ? " tokens per iteration" : "", load.name));
     }
+    if (more > 0) texts.push_back(fmt::format("{} more", more));
     const std::string setting = advice.gamma_observed ? fmt::format("K = {}", *advice.gamma_observed) : "Speculation";
     return fmt::format("{} yields {}: it pays where an iteration takes fewer decode steps.", setting,
                        fmt::join(texts, ", "));
@@ -329,6 +335,9 @@ std::string why_not_of(const AdviceQuestion& question, const Advice& advice) {
   const auto rate_alone = [](const logs::LogWarning& warning) { return warning.code == "W23"; };
   if (!advice.tokens_observed && std::ranges::any_of(advice.warnings, rate_alone))
     return "the acceptance rate needs the draft length for tokens per iteration: add a column K";
+  const auto is_plain = [](const RunEstimates& one) { return one.run.is_plain(); };
+  if (!advice.tokens_observed && !advice.runs.empty() && std::ranges::none_of(advice.runs, is_plain))
+    return "no acceptance was logged: give the log of the server of these runs";
   if (!advice.tokens_observed) return "no acceptance was logged: give the log of a server that speculates";
   for (const LoadAdvice& load : advice.loads) {
     if (load.arms_differ.empty()) continue;

@@ -150,8 +150,22 @@ nlohmann::ordered_json warnings_json(std::span<const logs::LogWarning> warnings)
   return rows;
 }
 
+namespace {
+
+/// `text` up to the last of its words, or of its parts between semicolons, that `most` characters hold.
+std::string begin_of(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  const std::size_t part = text.rfind(';', most), word = text.rfind(' ', most);
+  const bool by_part = part != std::string::npos && part > most / 2;
+  if (!by_part && word == std::string::npos) return readable(text, most);
+  return text.substr(0, by_part ? part + 1 : word) + " \xE2\x80\xA6";
+}
+
+}  // namespace
+
 std::vector<std::string> warning_lines(std::span<const logs::LogWarning> warnings) {
-  constexpr std::size_t most = 3;  // of one code
+  constexpr std::size_t most = 3;        // of one code
+  constexpr std::size_t readings = 164;  // characters of W22, two lines of an answer
   std::map<std::string, std::vector<std::string>> by_code;
   std::vector<std::string> codes;  // in their order
   for (const logs::LogWarning& warning : warnings) {
@@ -165,7 +179,7 @@ std::vector<std::string> warning_lines(std::span<const logs::LogWarning> warning
   for (const std::string& code : codes) {
     const std::vector<std::string>& messages = by_code[code];
     for (std::size_t i = 0; i < std::min(messages.size(), most); ++i)
-      lines.push_back(code + " " + readable(messages[i]));
+      lines.push_back(code + " " + readable(code == "W22" ? begin_of(messages[i], readings) : messages[i]));
     if (messages.size() > most)
       lines.push_back(fmt::format("{} {} more: --json has them", code, messages.size() - most));
   }

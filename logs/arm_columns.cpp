@@ -145,7 +145,7 @@ std::string measure_of_cells(std::span<const std::size_t> arms, std::span<const 
         const double ratio = unit == "%" ? 1.0 + gain / 100.0 : gain;
         constexpr double rounded = 0.02;
         if (std::abs(value / before - ratio) <= rounded * ratio) return "tok/s";
-        if (std::abs(before / value - ratio) <= rounded * ratio) return "ms/token";
+        if (std::abs(before / value - ratio) <= rounded * ratio) return std::string(measure_of_times);
       }
       if (arm == arms.front() && RE2::FullMatch(cell, bare_number, &value)) before = value;
     }
@@ -167,7 +167,7 @@ std::string measure_of_speedups(std::span<const std::string> headings, std::span
     constexpr double rounded = 0.02, near_one = 0.05;
     if (std::abs(*gain - 1.0) < near_one) continue;
     if (std::abs(*drafts / *plain - *gain) <= rounded * *gain) return "tok/s";
-    if (std::abs(*plain / *drafts - *gain) <= rounded * *gain) return "ms/token";
+    if (std::abs(*plain / *drafts - *gain) <= rounded * *gain) return std::string(measure_of_times);
   }
   return {};
 }
@@ -238,12 +238,16 @@ void split_bare_arms(std::span<const std::string> headings, std::span<const Tabl
   if (measure.empty() && from_plain) measure = measure_of_speedups(headings, arms, rows);
   if (measure.empty() && acceptance && !from_plain) return;
   if (measure.empty()) {
-    reject({.line = rows.front().line,
-            .key = headings[arms.front()],
-            .text = "may mean several things",
-            .why = "a speed, a time or an acceptance?",
-            .suggestion = "call the columns \"" + headings[arms.front()] + " tok/s\", \"" + headings[arms.back()] +
-                          " tok/s\", or with TPOT (ms) or AL instead of tok/s"});
+    const auto is_word = [](const std::string& one) { return one.find(' ') == std::string::npos; };
+    const std::string_view unit =
+        std::ranges::all_of(headings, is_word) ? "_tps" : " tok/s";  // columns apart by blanks
+    reject(
+        {.line = rows.front().line,
+         .key = headings[arms.front()],
+         .text = "may mean several things",
+         .why = "a speed, a time or an acceptance?",
+         .suggestion = fmt::format("call the columns \"{0}{2}\", \"{1}{2}\", or with TPOT (ms) or AL instead of tok/s",
+                                   headings[arms.front()], headings[arms.back()], unit)});
   }
   for (const std::size_t arm : arms) split[arm] = ArmHeading{.arm = names[arm], .measure = measure};
 }

@@ -22,9 +22,11 @@ Arm arm_named(std::string_view name) {
           R"(|spec(?:ulative)?[-_ ]?tokens|depth|steps)[ ]?[=: -]?[ ]?)(\d{1,3})(?:\D|$))"),
       RE2(R"((?i)(?:^|\D)(\d{1,3})[- ]?(?:draft |spec(?:ulative)? )?tok(?:en)?s?(?:\W|$))"),
       RE2(R"((?i)(?:(?:mtp|nextn|spec|eagle-?[23]|medusa|n-?gram)[-_ ]?(?::|[@(x ]?[ ]?|=[ ]?)|dflash2?[-_ ]*(?::|[@(x ][ ]?))(\d{1,2})(?:[^\d.]|\.\D|\.?$))")};
+  static const RE2 other(
+      R"((?i)(?:prefix|radix|prompt|kv|cuda|chunked|flash)[-_ ]?(?:cach\w*|graphs?|prefill|att\w*)\b.*)");
   Arm arm;
   const std::string text(trimmed(name));
-  if (text.empty()) return arm;
+  if (text.empty() || RE2::FullMatch(text, other)) return arm;
   arm.plain = RE2::FullMatch(text, plain) || RE2::PartialMatch(text, ends_plain);
   if (arm.plain) return arm;
   for (const RE2& length : lengths) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <iterator>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -122,26 +123,26 @@ std::string name_in(std::string_view caption) {
   return std::string(caption.substr(0, caption.find_last_not_of(marks) + 1));
 }
 
-}  // namespace
-
-void keep_tables_apart(std::span<const ReadTable> tables, LogContents& contents) {
+/// `sections`: the parts are those below headings or commands, not tables.
+void keep_apart(std::span<const ReadTable> tables, bool sections, LogContents& contents) {
   constexpr std::size_t told = 24;  // characters of a name that answers show
   static const RE2 repetition(
       R"((?i)\b(?:run|trial|try|rep(?:eat)?|round|seed)[ #:=]*\d|\bagain\b|\d(?:st|nd|rd|th) run)");
   std::vector<Setup> setups;
   std::vector<std::size_t> of_table;
   for (const ReadTable& table : tables) {
-    Setup here{.words = setup_words(table.caption), .name = name_in(table.caption)};
+    Setup here{.words = setup_words(table.caption), .name = table.name.empty() ? name_in(table.caption) : table.name};
     for (const Observation& run : contents.observations) {
       if (run.line >= table.first_line && run.line <= table.last_line) here.runs.push_back(&run);
     }
-    const bool repeated = RE2::PartialMatch(here.name, repetition);
+    const bool repeated = !table.name.empty() || RE2::PartialMatch(here.name, repetition);
     const auto same = std::ranges::find_if(
         setups, [&](const Setup& one) { return one.words == here.words && (repeated || !are_apart(one, here)); });
     of_table.push_back(static_cast<std::size_t>(same - setups.begin()));
     if (same != setups.end()) {
       same->runs.insert(same->runs.end(), here.runs.begin(), here.runs.end());
-      if (here.name != same->name && !here.words.empty()) same->name = here.words;  // they name arms, too
+      if (table.name.empty() && here.name != same->name && !here.words.empty())
+        same->name = here.words;  // they name arms, too
       continue;
     }
     const bool taken = std::ranges::any_of(
@@ -154,13 +155,58 @@ void keep_tables_apart(std::span<const ReadTable> tables, LogContents& contents)
   for (std::size_t i = 0; i < setups.size(); ++i) {
     for (std::size_t j = i + 1; j < setups.size(); ++j) apart = apart || are_apart(setups[i], setups[j]);
   }
+  const auto is_plain = [](const Observation& run) { return run.decoding == Decoding::plain; };
+  const bool of_arms = sections && std::ranges::any_of(contents.observations, is_plain) &&
+                       std::ranges::none_of(setups, [](const Setup& one) { return are_both_arms(one.runs); });
   for (std::size_t i = 0; apart && i < of_table.size(); ++i) {
     for (Observation& run : contents.observations) {
-      if (run.line < tables[i].first_line || run.line > tables[i].last_line) continue;
-      auto& kind = run.stratum.category;
-      kind = setups[of_table[i]].name + (kind ? " / " + *kind : "");
+      if (run.line < tables[i].first_line || run.line > tables[i].last_line || (of_arms && is_plain(run))) continue;
+      auto& kind = of_arms ? run.drafter : run.stratum.category;
+      kind = setups[of_table[i]].name + (kind && !of_arms ? " / " + *kind : "");
     }
   }
+}
+
+}  // namespace
+
+void keep_tables_apart(std::span<const ReadTable> tables, LogContents& contents) {
+  keep_apart(tables, false, contents);
+}
+
+void note_section(std::vector<LogSection>& sections, std::string_view words, std::int64_t line) {
+  constexpr std::size_t max_sections = 256, max_words = 400;
+  if (sections.size() < max_sections)
+    sections.push_back({.line = line, .words = std::string(words.substr(0, max_words))});
+}
+
+void keep_sections_apart(std::span<const LogSection> sections, LogContents& contents) {
+  const bool tables = contents.format.find(' ') != std::string::npos || contents.format == "table" ||
+                      contents.format == "csv" || contents.format == "prose" || !contents.scrapes.empty();
+  const auto is_part = [](const Observation& one) { return one.span != Span::run; };
+  if (tables || sections.empty() || std::ranges::any_of(contents.observations, is_part)) return;
+  const auto level = [](std::string_view words) { return words.find_first_not_of('#'); };
+  constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max();
+  std::vector<ReadTable> parts{{.last_line = end}};
+  for (const LogSection& section : sections) {
+    const auto has_run = [&](const Observation& run) {
+      return run.line >= parts.back().first_line && run.line < section.line;
+    };
+    if (std::ranges::any_of(contents.observations, has_run)) {
+      parts.back().last_line = section.line - 1;
+      parts.push_back({.first_line = section.line, .last_line = end});
+    }
+    ReadTable& part = parts.back();
+    if (level(section.words) == 0) {
+      if (part.caption.empty()) part.name = fmt::format("line {}", section.line);
+      if (!part.name.empty()) part.caption += section.words;
+    } else if (part.name.empty() && level(part.caption) < level(section.words)) {
+      part.caption += ": " + name_in(section.words);
+    } else {
+      part.name.clear();
+      part.caption = section.words;
+    }
+  }
+  keep_apart(parts, true, contents);
 }
 
 void tell_unused_rows(LogContents& contents) {

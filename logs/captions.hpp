@@ -44,6 +44,7 @@ inline constexpr std::size_t max_told_tables = 64;
 struct ReadTable {
   std::int64_t first_line = 0, last_line = 0;  ///< of its rows
   std::string caption = {};                    ///< the line above it
+  std::string name = {};                       ///< of a part below a command; empty: the caption
 };
 
 /// Keeps tables of different setups apart: the caption of a table, or its number, becomes the category of its runs.
@@ -51,6 +52,20 @@ struct ReadTable {
 /// those of arms and loads) and each a run with and one without speculation. A caption that names a repetition is of
 /// the same setup as the one with the same words.
 void keep_tables_apart(std::span<const ReadTable> tables, LogContents& contents);
+
+/// Where a part of a log begins: a heading ("## With MTP") or a line of a command.
+struct LogSection {
+  std::int64_t line = 0;
+  std::string words = {};
+};
+
+/// Adds a section, up to a limit.
+void note_section(std::vector<LogSection>& sections, std::string_view words, std::int64_t line);
+
+/// Runs below several headings or commands that measure the same otherwise are of several setups, as tables are
+/// (keep_tables_apart); runs of equal commands are repeated ones. If each setup has one arm only, those that draft
+/// become drafters of their own, so that all are compared with the plain one. Windows, requests and tables stay.
+void keep_sections_apart(std::span<const LogSection> sections, LogContents& contents);
 
 /// Warns (W18) of rows of tables that do not say whether they speculate, beside others that do: they are not compared.
 void tell_unused_rows(LogContents& contents);

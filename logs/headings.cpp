@@ -42,7 +42,7 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
      "global batch size"},
     {Meaning::request_rate, "requests/s that are sent", "qps,rps,request rate,offered qps,target qps,arrival rate"},
     {Meaning::category, "kind of prompts",
-     "task,category,dataset,data set,prompt,workload,prompts,subset,domain,version,test prompt"},
+     "task,category,benchmark,dataset,data set,prompt,workload,prompts,subset,domain,version,test prompt"},
     {Meaning::subject, "model, device or engine",
      "model,target,target model,device,gpu,hardware,machine,rig,system,engine,backend,quant,quantization,slot,build,"
      "checkpoint"},

@@ -63,7 +63,10 @@ struct Column {
 /// Whether an unknown heading is that of a speed if its cells have the unit: "Decode" of "21 t/s".
 [[nodiscard]] bool may_be_speed(std::string_view heading);
 
-/// The name of a meaning in messages.
+/// The heading of times that only a speedup tells from speeds.
+inline constexpr std::string_view measure_of_times = "ms/token";
+
+/// The name of a meaning in messages, with its unit.
 [[nodiscard]] std::string_view words_of(Meaning meaning);
 
 }  // namespace foredraft::logs

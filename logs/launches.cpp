@@ -26,6 +26,7 @@ bool Launches::read(std::string_view text, std::int64_t number) {
   static const RE2 tokens(
       R"re((?:--num[-_]spec(?:ulative)?[-_]tokens[ \t=]+|num_speculative_tokens\W{1,4}|^[ \t]*(?:num_nextn_predict_layers|max_draft_len):[ \t]*)(\d{1,4})\b)re",
       byte_options());
+  static const RE2 load(R"re(--(?:max[-_])?concurrency[ \t=]+(\d{1,6})\b)re", byte_options());
   constexpr std::size_t max_launches = 256;
   std::string script;
   std::string server;
@@ -47,6 +48,8 @@ bool Launches::read(std::string_view text, std::int64_t number) {
     launch.drafts = launch.drafts || gamma > 0;
     launch.gamma = gamma;
   }
+  if (double requests = 0.0; RE2::PartialMatch(piece(text), load, &requests) && requests > 0.0)
+    launch.concurrency = requests;
   return begins;
 }
 
@@ -67,7 +70,10 @@ std::vector<Launches::Launch> Launches::before_runs(const LogContents& contents)
     }
     const bool other = last.back().drafts != launch.drafts;
     clear = clear && !(other && last.back().program == launch.program);
-    if (launch.drafts) last.back() = {last.back().line, last.back().program, true, launch.gamma};
+    if (launch.concurrency) last.back().concurrency = launch.concurrency;
+    if (launch.drafts) {
+      last.back() = {last.back().line, last.back().program, true, launch.gamma, last.back().concurrency};
+    }
     // A configuration is of the command line beside it.
     if (!launch.program.empty() && (launch.drafts || last.back().program.empty())) last.back().program = launch.program;
   }
@@ -83,8 +89,11 @@ void Launches::name_runs(LogContents& contents) const {
   std::string read_as;
   for (Observation& run : contents.observations) {
     const auto later = std::ranges::upper_bound(launches, run.line, {}, &Launch::line);
-    if (later == launches.begin() || run.decoding != Decoding::unknown) continue;
+    if (later == launches.begin()) continue;
     const Launch& launch = *std::prev(later);
+    const bool loaded = run.requests || run.offered_requests || run.times.request_rate_per_s;
+    if (run.span == Span::run && !loaded) note(run.concurrency, launch.concurrency);
+    if (run.decoding != Decoding::unknown) continue;
     if (!launch.drafts && !drafts(launch.program)) continue;
     run.decoding = launch.drafts ? Decoding::speculative : Decoding::plain;
     if (launch.drafts) note(run.gamma, launch.gamma);

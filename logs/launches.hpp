@@ -15,7 +15,7 @@ namespace foredraft::logs {
 /// RE2 of the lines that Launches reads.
 inline constexpr std::string_view launch_anchor =
     R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\bvllm[ \t]+serve\b|\btrtllm-bench[ \t]+-)re"
-    R"re(|^[ \t]*(?:decoding_type|num_nextn_predict_layers|max_draft_len):[ \t]*\w|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation))re";
+    R"re(|^[ \t]*(?:decoding_type|num_nextn_predict_layers|max_draft_len):[ \t]*\w|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:max[-_])?concurrency))re";
 
 /// The command lines of a log: those of Python scripts and modules, of `vllm serve` and `trtllm-bench`, also over
 /// several lines, and configurations (YAML) of TensorRT-LLM.
@@ -27,7 +27,7 @@ class Launches {
   /// Runs of unknown decoding speculate if the last command line before them drafts. If it does not, they are without
   /// speculation if another command line of the log starts the same program with drafts. Command lines without output
   /// between them count as one; nothing is set if two of these start the same program with and without drafts, or if
-  /// the log has several formats. Warns of what was read (W22).
+  /// the log has several formats. Runs of unknown load have that of the command line. Warns of what was read (W22).
   void name_runs(LogContents& contents) const;
 
  private:
@@ -36,6 +36,7 @@ class Launches {
     std::string program;  ///< "vllm", "trtllm-bench", or the script or module; empty: a configuration
     bool drafts = false;
     std::optional<std::int64_t> gamma = {};
+    std::optional<double> concurrency = {};
   };
 
   [[nodiscard]] std::vector<Launch> before_runs(const LogContents& contents) const;

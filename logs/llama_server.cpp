@@ -314,7 +314,9 @@ std::optional<AcceptanceCounts> LlamaServerReader::counts(LogContents& contents)
     // Each step emits one token that was not drafted; the first token comes with the prompt.
     steps = request_.output->tokens - 1.0 - static_cast<double>(accepted);
   }
-  if (const auto each = drafts_of_each(request_.since_start); each && request_.drafted.value_or(0) % *each == 0) {
+  const bool chained = request_.drafter.find('+') != std::string::npos;  // a step drafts as one or the other does
+  if (const auto each = drafts_of_each(request_.since_start);
+      each && !chained && request_.drafted.value_or(0) % *each == 0) {
     const std::int64_t whole_steps = request_.drafted.value_or(0) / *each;
     steps = static_cast<double>(whole_steps);
   }

@@ -54,6 +54,7 @@ struct LogReader::State {
   [[nodiscard]] bool may_begin_value() const;
   void advance(std::size_t bytes);
   void note_caption(std::string_view passed);
+  void note_headings(std::string_view passed);
 
   Recognizer formats_;
 
@@ -233,7 +234,7 @@ bool LogReader::State::skip_rest_of_line() {
   const std::size_t end = rest().find('\n');
   in_dull_line_ = end == std::string_view::npos;
   advance(in_dull_line_ ? rest().size() : end + 1);
-  if (formats_.has_rows()) caption_.clear();  // a row is not the caption of the next table
+  if (formats_.has_rows() || goes_on_) caption_.clear();  // a row or line that was read is none of the next
   return !in_dull_line_;
 }
 
@@ -325,6 +326,7 @@ void LogReader::State::look_at_line(std::string_view line) {
 
 void LogReader::State::advance(std::size_t bytes) {
   note_caption(std::string_view(buffer_).substr(position_, bytes));
+  note_headings(std::string_view(buffer_).substr(position_, bytes));
   const auto begin = buffer_.begin() + static_cast<std::ptrdiff_t>(position_);
   line_ += std::count(begin, begin + static_cast<std::ptrdiff_t>(bytes), '\n');
   position_ += bytes;
@@ -348,6 +350,22 @@ void LogReader::State::note_caption(std::string_view passed) {
     caption_ = depth > 0 ? fmt::format("{} {}", text, caption_).substr(0, max_caption) : text.substr(0, max_caption);
     depth = level;
     if (depth < 2) return;
+  }
+}
+
+/// The headings of what was passed, as Markdown has them: "## With MTP".
+void LogReader::State::note_headings(std::string_view passed) {
+  constexpr std::size_t max_level = 6;
+  std::int64_t number = line_;
+  std::size_t counted = 0;
+  for (std::size_t at = passed.starts_with('#') ? 0 : passed.find("\n#"); at != std::string_view::npos;
+       at = passed.find("\n#", at + 1)) {
+    const std::size_t begin = passed[at] == '#' ? at : at + 1;
+    const std::string_view text = passed.substr(begin, passed.find('\n', begin) - begin);
+    number += std::ranges::count(passed.substr(counted, begin - counted), '\n');
+    counted = begin;
+    const std::size_t level = text.find_first_not_of('#');
+    if (level <= max_level && text[level] == ' ') formats_.heading(trimmed(shown(text)), number);
   }
 }
 

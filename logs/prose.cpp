@@ -46,6 +46,7 @@ struct SpokenSpeed {
   double tokens_per_s = 0.0;
   std::optional<double> rate = {};
   std::optional<double> gain = {};  ///< over the one without speculation, as stated
+  std::optional<double> load = {};  ///< requests at once, whose speeds are added up
   std::string setup = {};           ///< if the text has several: "line" and its number
 };
 
@@ -66,6 +67,25 @@ std::optional<double> spoken_rate(std::string_view text) {
     return std::nullopt;
   if (!percent.empty()) rate /= 100.0;
   return rate > 0.0 && rate <= 1.0 ? std::optional(rate) : std::nullopt;
+}
+
+/// The requests at once of a line, if it names one number of them and, unless that is 1, that its speeds are those of
+/// all together: "2x aggregate throughput at c=32".
+std::optional<double> spoken_load(std::string_view text) {
+  static const RE2 load(
+      R"((?i)(?:\b(?:(?:c|bs|np) ?= ?|(?:concurrency|batch[-_ ]?size)(?: of)?[ =:]{1,3})(\d{1,4})\b|\b(\d{1,4}) (?:concurrent|parallel) ))");
+  static const RE2 together(R"((?i)\b(?:aggregate\w*|total|combined|overall) )");
+  re2::StringPiece rest(text.data(), text.size());
+  std::optional<double> found;
+  std::string named, counted;
+  while (RE2::FindAndConsume(&rest, load, &named, &counted)) {
+    std::string_view digits = named.empty() ? counted : named;
+    const auto requests = take_number(digits);
+    if (found && found != requests) return std::nullopt;
+    found = requests;
+  }
+  const bool all = RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), together);
+  return found == 1.0 || all ? found : std::nullopt;
 }
 
 /// The arm that words in brackets after a speed name: "38 t/s (without draft)".
@@ -286,7 +306,7 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
     return false;
   const std::vector<Place> places = places_in(text);
   if (places.empty() && text.find(" vs") != std::string_view::npos) compares_ = text;
-  const std::size_t before = speeds_.size() + unnamed_.size();
+  const std::size_t before = speeds_.size() + unnamed_.size(), first = speeds_.size();
   std::size_t used = 0;
   for (std::size_t i = 0; i < places.size(); ++i) {
     const std::size_t from = i == 0 ? 0 : std::max(used, places[i - 1].end);
@@ -311,6 +331,7 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
       arm = arm_in_text(sentence.substr(0, sentence.find_last_of(",;")));
     note(text, number, places[i], arm, behind, names_other_speed(words));
   }
+  for (SpokenSpeed& one : std::span(speeds_).subspan(first)) one.load = spoken_load(text);
   return speeds_.size() + unnamed_.size() > before;
 }
 
@@ -381,8 +402,8 @@ void ProseReader::finish(LogContents& contents) {
   tell_setups(speeds_, changes_);
   std::string read_as;
   for (const SpokenSpeed& one : speeds_) {
-    const StatedRun run{
-        .line = one.line, .gamma = one.arm.gamma, .rate = one.rate, .request_tokens_per_s = one.tokens_per_s};
+    StatedRun run{.line = one.line, .gamma = one.arm.gamma, .rate = one.rate, .concurrency = one.load};
+    (one.load ? run.output_tokens_per_s : run.request_tokens_per_s) = one.tokens_per_s;
     Observation observation = observation_of(run, one.arm.plain ? Decoding::plain : Decoding::speculative, contents);
     if (!one.arm.plain) observation.drafter = one.arm.drafter;
     if (!one.setup.empty()) observation.stratum.category = one.setup;

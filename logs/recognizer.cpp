@@ -158,6 +158,7 @@ LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
   captions_.name_runs(contents_);
   launches_.name_runs(contents_);
   keep_tables_apart(read_tables_, contents_);
+  keep_sections_apart(sections_, contents_);
   tell_unused_rows(contents_);
   contents_.lines = lines;
   for (Problem& problem : table_problems_) {
@@ -210,6 +211,7 @@ bool Recognizer::line(std::string_view line, std::int64_t number, std::string_vi
   const bool taken = std::any_of(matching.begin(), matching.end(), [&](int index) {
     if (static_cast<std::size_t>(index) == line_formats_.size()) {
       if (launches_.read(line, number)) captions_.end(number);
+      note_section(sections_, line, number);
       return false;
     }
     Lines& lines = line_formats_[static_cast<std::size_t>(index)];

@@ -329,7 +329,9 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
   run.failed_requests = block.count("Failed requests");
   // A limit would be printed before the duration: without one, all requests were sent at once.
   if (block.has("Benchmark duration (s)")) set_offer(std::nullopt, run);
-  run.requests = run.concurrency && !run.times.request_rate_per_s ? run.concurrency : decoding_requests(run.times);
+  // Without the TPOT, the throughput is not that of decoding: the prompts are in its time.
+  const bool limited = run.concurrency && run.times.tpot_ms && !run.times.request_rate_per_s;
+  run.requests = limited ? run.concurrency : decoding_requests(run.times);
   // This mean includes requests that wait for their first token: no time per token follows from it.
   if (!run.requests && run.times.request_rate_per_s) run.requests = block.real("Concurrency");
   set_lengths(block, run.stratum);

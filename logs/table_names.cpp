@@ -131,6 +131,7 @@ void HeadedTable::tell_namesakes() {
     const std::string name = bare_cell(text(row, Meaning::name));
     const Arm arm = arm_of(row);
     if (name.empty() || additions_.contains(name)) continue;
+    names_drafters_ = names_drafters_ || (!arm.plain && arm.drafter);
     (arm.plain ? plain : drafts).insert(kind_in(name));
     std::string key = fmt::format("{} {} {} {}", arm.plain, arm.gamma.value_or(-1.0), arm.drafter.value_or(""),
                                   temperature_of(row).value_or(-1.0));

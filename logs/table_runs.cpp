@@ -43,6 +43,11 @@ void set_counts_of_rate(std::string_view cell, StatedRun& run) {
   run.drafted = drafted;
 }
 
+/// "draft" of a row whose name says only that a draft model drafts.
+std::optional<std::string> drafter_of_row(std::string_view name) {
+  return in_lower_case(name).starts_with("draft") ? std::optional<std::string>("draft") : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<double> HeadedTable::time_ms(const TableRow& row, Meaning meaning) const {
@@ -99,6 +104,10 @@ void HeadedTable::set_acceptance_of(const TableRow& row, StatedRun& run, LogCont
   run.steps = value(row, Meaning::steps);
   run.drafted = value(row, Meaning::drafted);
   set_counts_of_rate(text(row, Meaning::rate), run);
+  for (const std::string& cell : row.cells) {  // ik_llama.cpp: tokens accepted / drafted, and drafts
+    const auto counts = numbers_in(cell, "drafts #/#, tokens #/#");
+    if (counts.size() == 4) run.steps = counts[1], run.accepted = counts[2], run.drafted = counts[3];
+  }
   std::string_view accepted = text(row, Meaning::accepted);
   if (const auto counted = take_number(accepted)) run.accepted = counted;
   accepted = trimmed(accepted);
@@ -129,6 +138,18 @@ void HeadedTable::set_speed_of(const TableRow& row, StatedRun& run) const {
   // The load is unknown, but the same for all runs: their times have the ratios of their speeds.
   const bool timed = run.tpot_ms || run.request_tokens_per_s || run.concurrency;
   if (!timed && run.output_tokens_per_s.value_or(0.0) > 0.0) run.tpot_ms = 1000.0 / *run.output_tokens_per_s;
+}
+
+/// Whether the times of arms in columns, which only speedups tell from speeds, are those of whole answers: seconds in
+/// the cells, which no token takes.
+bool HeadedTable::times_answers() const {
+  constexpr double longest_ms = 500.0;
+  const auto column = at(Meaning::tpot);
+  if (!column || columns_[*column].heading != measure_of_times || values_in(*column).empty()) return false;
+  return std::ranges::all_of(rows_, [&](const TableRow& row) {
+    const CellNumber time = number_of_cell(row.cells[*column]);
+    return !time.value || (time.unit == 1000.0 && *time.value * time.unit > longest_ms);
+  });
 }
 
 /// "tg128 (c5) @ d1024": output length, concurrency, prompt length. False for a test of prompts.
@@ -171,6 +192,7 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
   if (observation.decoding == Decoding::speculative) {
     const std::string name = bare_cell(text(row, Meaning::name));
     observation.drafter = labels_.contains(name) ? name : arm.drafter;
+    if (!observation.drafter && names_drafters_) observation.drafter = drafter_of_row(name);
   }
   if (has(Meaning::context_tokens)) observation.stratum.context_tokens = value(row, Meaning::context_tokens);
   if (const std::string kind = kind_of(row); !kind.empty()) observation.stratum.category = kind;
@@ -204,8 +226,11 @@ std::string HeadedTable::read_as() const {
                                   : column.unit > 1.0 ? " in s"
                                   : column.percent    ? " in %"
                                                       : "";
-    read += fmt::format("{}{} = {}{}", read.empty() ? "" : "; ",
-                        column.heading.empty() ? "first column" : column.heading, words_of(column.meaning), unit);
+    const bool switches =
+        column.meaning == Meaning::gamma && values_in(static_cast<std::size_t>(&column - columns_.data())).empty();
+    read +=
+        fmt::format("{}{} = {}{}", read.empty() ? "" : "; ", column.heading.empty() ? "first column" : column.heading,
+                    switches ? "whether it drafts" : words_of(column.meaning), unit);
   }
   std::set<std::string> setups;
   for (const auto& [name, setup] : setups_) setups.insert(setup);
@@ -217,12 +242,18 @@ std::string HeadedTable::read_as() const {
 }
 
 void HeadedTable::read(LogContents& contents) const {
+  static const RE2 sum("(?i)(?:total|sum)");
   const bool has_plain = std::ranges::any_of(rows_, [&](const TableRow& row) { return arm_of(row).plain; });
+  const bool answers = times_answers();
   std::vector<Observation> runs;
   for (const TableRow& row : rows_) {
+    if (answers && RE2::FullMatch(bare_cell(text(row, Meaning::category)), sum)) continue;
     if (auto run = run_of(row, has_plain, contents)) runs.push_back(*std::move(run));
   }
   if (runs.empty()) return;
+  if (answers)
+    warn_once(contents, "W12", rows_.front().line,
+              "the times are of whole answers, prompts included: only their ratios count, not the TPOT");
   std::ranges::move(runs, std::back_inserter(contents.observations));
   contents.warnings.push_back({.code = "W22", .line = rows_.front().line, .message = read_as()});
 }

@@ -214,6 +214,30 @@ std::optional<ShapedTable> table_by_load(std::span<const std::string> headings, 
   return melted(headings, rows, columns, loads, "concurrency", measure);
 }
 
+std::optional<ShapedTable> table_over_plain(std::span<const std::string> headings, std::span<const TableRow> rows) {
+  static const RE2 over(R"((?i)(?:vs\.?|versus|over|than) ~?([\d.]+) ?(?:t(?:o?ks?|okens?)?/s(?:ec)?|tps)\b.*)");
+  constexpr double rounded = 0.05;
+  double plain = 0.0;
+  const auto of_gains = std::ranges::find_if(
+      headings, [&](const std::string& one) { return RE2::FullMatch(bare_cell(one), over, &plain); });
+  const auto gains = static_cast<std::size_t>(of_gains - headings.begin());
+  std::size_t speeds = 0;
+  while (speeds < headings.size() && !holds_speeds(rows, speeds)) ++speeds;
+  if (gains == headings.size() || speeds == headings.size() || !(plain > 0.0)) return std::nullopt;
+  ShapedTable table{.headings = {headings.begin(), headings.end()}};
+  table.headings[gains] = "config";
+  for (const TableRow& row : rows) {
+    const auto speed = measure_in(row.cells[speeds]).value, gain = gain_in(row.cells[gains]);
+    if (speed && gain && std::abs(*speed / plain - *gain) > rounded * *gain) return std::nullopt;
+    for (const bool drafts : {false, true}) {
+      table.rows.push_back(row);
+      table.rows.back().cells[gains] = drafts ? "speculative" : "baseline";
+      if (!drafts) table.rows.back().cells[speeds] = fmt::format("{} t/s", plain);
+    }
+  }
+  return table;
+}
+
 bool may_name_kinds(std::span<const std::string> headings) {
   const std::vector<Meaning> meanings = meanings_of(headings);
   constexpr std::size_t max_columns = 16;

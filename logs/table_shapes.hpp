@@ -43,6 +43,11 @@ struct ShapedTable {
 [[nodiscard]] std::optional<ShapedTable> table_by_kind(std::span<const std::string> headings,
                                                        std::span<const TableRow> rows);
 
+/// Of a table of which a heading states the speed without speculation ("vs 10.9 t/s unassisted"), above gains over it:
+/// each row as a run that drafts, and one that does not.
+[[nodiscard]] std::optional<ShapedTable> table_over_plain(std::span<const std::string> headings,
+                                                          std::span<const TableRow> rows);
+
 /// Whether a head row is that of loads: "concurrency", "1", "4", "32".
 [[nodiscard]] bool is_head_of_loads(std::span<const std::string> headings);
 

@@ -52,7 +52,8 @@ bool claims_headings(std::span<const std::string> headings) {
   if (other) return false;
   std::vector<Meaning> known;
   std::size_t unknown = 0;
-  static const RE2 beside(R"((?i)(?:p\d\d|min|max|std|prefill|prompt)\b.*|.*(?:[/ ]gpu|\bttft)\b.*)");  // not read
+  static const RE2 beside(  // not read
+      R"((?i)(?:p\d\d|min|max|std|prefill|prompt|num|valid|accuracy|score)\b.*|.*(?:[/ ]gpu|\bttft)\b.*)");
   for (const std::string& heading : headings) {
     const Meaning meaning = column_of(bare_cell(heading)).meaning;
     if (meaning == Meaning::ignored && RE2::FullMatch(bare_cell(heading), beside)) continue;
@@ -113,7 +114,9 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   if (is_head_of_loads(table.headings)) table = table_below_loads(table.headings, table.rows);
   std::string measure = measure_in_caption(written.caption);
   if (measure.empty() && table.headings.front().starts_with('(')) measure = measure_in_caption(table.headings.front());
-  if (auto by_load = table_by_load(table.headings, table.rows, measure)) {
+  if (auto over = table_over_plain(table.headings, table.rows)) {
+    table = *std::move(over);
+  } else if (auto by_load = table_by_load(table.headings, table.rows, measure)) {
     table = *std::move(by_load);
   } else if (auto by_arm = table_by_arm(table.headings, table.rows, measure)) {
     table = *std::move(by_arm);

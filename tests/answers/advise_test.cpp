@@ -420,6 +420,13 @@ TEST_CASE("runs of which nothing says whether they speculate do so beside those 
   CHECK_THAT(advice.why_not, !Catch::Contains("--plain"));
 }
 
+TEST_CASE("runs that draft without an acceptance are asked for the log of their own server") {
+  logs::Observation run{.span = logs::Span::run, .decoding = logs::Decoding::speculative, .gamma = 3};
+  run.times.tpot_ms = 4.0;
+  CHECK_THAT(answers::advise({.logs = {log_of({run})}}).why_not, !Catch::Contains("server that speculates"));
+  CHECK_THAT(answers::advise({.logs = {log_of({plain(1.0, 4.0)})}}).why_not, Catch::Contains("server that speculates"));
+}
+
 TEST_CASE("an answer for several kinds of prompts says what each gains, and what each yields") {
   const auto of_kind = [](logs::Observation run, const std::string& kind) {
     run.span = logs::Span::run;
@@ -445,6 +452,41 @@ TEST_CASE("more runs than are compared are an error") {
     runs[i].stratum.category = std::to_string(i);
   }
   CHECK_THROWS_WITH(answers::advise({.logs = {log_as_is(runs)}}), Catch::StartsWith("a.log: 1025 runs"));
+}
+
+TEST_CASE("no longer draft yields less than a logged one, whatever is left open") {
+  logs::Observation request{.span = logs::Span::request, .decoding = logs::Decoding::speculative, .gamma = 2};
+  request.acceptance = logs::AcceptanceCounts{.steps = 150, .drafted_tokens = 300, .accepted_tokens = 200};
+  logs::Observation other = request;
+  other.acceptance->accepted_tokens = 120;
+  const Advice advice = answers::advise({.logs = {log_as_is({request, other})}});
+  const auto& by_gamma = advice.curve()->by_gamma;
+  REQUIRE(by_gamma.size() > 4);
+  CHECK(by_gamma[2].source == analytic::TokensAtGamma::Source::left_open);
+  CHECK(by_gamma[2].low >= by_gamma[1].value);
+  CHECK(by_gamma[4].low >= by_gamma[1].value);
+  CHECK(by_gamma[0].low < by_gamma[1].value);
+}
+
+TEST_CASE("loads beyond the first three are counted") {
+  std::vector<logs::Observation> runs;
+  for (const char* kind : {"a", "b", "c", "d", "e"}) {
+    runs.push_back({.span = logs::Span::run, .decoding = logs::Decoding::speculative, .acceptance_length = 2.5});
+    runs.back().stratum.category = kind;
+  }
+  CHECK_THAT(answers::advise({.logs = {log_as_is(runs)}}).action, Catch::Contains("2 more"));
+}
+
+TEST_CASE("how a table was read is told in two lines, up to a whole part") {
+  const std::string part = "a heading = what its column means; ";
+  std::string all;
+  for (int i = 0; i < 9; ++i) all += part;
+  const auto lines = answers::warning_lines(std::vector<logs::LogWarning>{{"W22", 1, all}});
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].size() <= 2 * 88);
+  CHECK_THAT(lines[0], Catch::EndsWith("means; \xE2\x80\xA6"));
+  const std::string words(400, 'a');
+  CHECK(answers::warning_lines(std::vector<logs::LogWarning>{{"W22", 1, "b " + words}})[0].size() <= 2 * 88);
 }
 
 TEST_CASE("each thing that was left out is said, the first of other warnings, and how many there are more") {

@@ -127,6 +127,33 @@ TEST_CASE("a configuration after its command line is of its program") {
   CHECK(runs[1].decoding == Decoding::plain);
 }
 
+TEST_CASE("a command line has the load of the run below it") {
+  const std::string console =
+      "Total Output Throughput (tokens/sec):  800.0\nAverage time-per-output-token [TPOT] (ms):  4.5\n"
+      "Per User Output Speed (tps/user):  222.0\n";
+  const std::string command = "trtllm-bench -m foo throughput \\\n\t--concurrency 4 \\\n\t--streaming\n";
+  const auto runs =
+      posted_runs("decoding_type: MTP\nnum_nextn_predict_layers: 2\n" + command + console, "trtllm-bench-console");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].concurrency == 4.0);
+  CHECK(runs[0].gamma == 2);
+}
+
+TEST_CASE("a chain of drafters has the steps of its tokens") {
+  const auto runs = posted_runs(
+      "eval time =    6000.00 ms /   801 tokens (7.49 ms per token, 133.50 tokens per second)\n"
+      "draft acceptance rate = 0.66667 (  600 accepted /   900 generated)\n"
+      "statistics ngram_mod: #calls(b,g,a) = 1 200 5, #gen drafts = 5, #acc drafts = 5, #gen tokens = 360, #acc tokens "
+      "= 200, dur(b,g,a) = 0.2, 5.1, 7.2 ms\n"
+      "statistics mtp: #calls(b,g,a) = 1 180 180, #gen drafts = 180, #acc drafts = 170, #gen tokens = 540, #acc tokens "
+      "= 400, dur(b,g,a) = 0.003, 700.000, 0.100 ms\n",
+      "llama-server");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].drafter == "ngram_mod+mtp");
+  REQUIRE(runs[0].acceptance);
+  CHECK(runs[0].acceptance->steps == 200);
+}
+
 TEST_CASE("the end of vLLM's bar of progress may follow the name of its run") {
   const auto runs = posted_runs(
       "* plain, [02:00<00:00,  1.50s/it, est. speed input: 40.00 toks/s, output: 100.00 toks/s]\n"

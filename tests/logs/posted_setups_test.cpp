@@ -37,6 +37,20 @@ std::string tables(const std::vector<std::pair<std::string, std::pair<double, do
   return text;
 }
 
+/// A console of vLLM's client at a limit of 4, with drafts if it has a length.
+std::string console(double tpot_ms, std::optional<double> length = {}) {
+  const std::string tpot = std::to_string(tpot_ms), itl = std::to_string(tpot_ms * length.value_or(1.0));
+  return "============ Serving Benchmark Result ============\nSuccessful requests:                     40\n"
+         "Maximum request concurrency:             4\nBenchmark duration (s):                  30.00\n"
+         "Total generated tokens:                  8000\nOutput token throughput (tok/s):         266.67\n"
+         "Mean TTFT (ms):                          80.00\nMean TPOT (ms):                          " +
+         tpot + "\nMean ITL (ms):                           " + itl +
+         (length ? "\n---------------Speculative Decoding---------------\nAcceptance length:                       " +
+                       std::to_string(*length)
+                 : std::string()) +
+         "\n==================================================\n\n";
+}
+
 }  // namespace
 
 TEST_CASE("rows of several engines are of several setups, wherever their names say it") {
@@ -107,6 +121,50 @@ TEST_CASE("arms in the captions of several models are compared within each") {
   CHECK(runs[3].stratum.category == "bar 32b / code");
 }
 
+TEST_CASE("consoles under several headings that measure otherwise are of several setups") {
+  const auto kinds = [](const std::string& text) { return kinds_of(posted_runs(text, "bench-serving")); };
+  CHECK(kinds("## Foo-8B\n\nas served\n\n" + console(12.0, 3.2) + "## Bar-32B\n\n" + console(18.0, 2.4)) ==
+        Kinds{"Foo-8B", "Bar-32B"});
+  CHECK(kinds("## Foo-8B\n### chat\n" + console(12.0, 3.2) + "### code\n" + console(18.0, 2.4)) ==
+        Kinds{"Foo-8B: chat", "code"});
+  CHECK(kinds("## Run 1\n" + console(12.0, 3.2) + "## Run 2\n" + console(18.0, 2.4)) == Kinds{std::nullopt});
+  CHECK(kinds("## Foo-8B\n" + console(12.0, 3.2) + "## Bar-32B\n" + console(12.1, 3.21)) == Kinds{std::nullopt});
+}
+
+TEST_CASE("consoles under several commands are of several setups, those of one command are repeated") {
+  const std::string foo = "$ vllm serve foo-8b --port 8000\n", bar = "$ vllm serve bar-32b --port 8000\n";
+  const auto kinds = [](const std::string& text) { return kinds_of(posted_runs(text, "bench-serving")); };
+  CHECK(kinds(foo + console(12.0, 3.2) + bar + console(18.0, 2.4)) == Kinds{"line 1", "line 15"});
+  CHECK(kinds(foo + console(12.0, 3.2) + foo + console(18.0, 2.4)) == Kinds{std::nullopt});
+}
+
+TEST_CASE("drafters under headings of their own are all compared with the plain run") {
+  const auto runs = posted_runs("## Baseline\n" + console(20.0) + "## EAGLE3, topk 1\n" + console(12.0, 3.2) +
+                                    "## EAGLE3, topk 4\n" + console(18.0, 2.4),
+                                "bench-serving");
+  REQUIRE(runs.size() == 3);
+  CHECK(kinds_of(runs) == Kinds{std::nullopt});
+  CHECK_FALSE(runs[0].drafter);
+  CHECK(runs[1].drafter == "EAGLE3, topk 1");
+  CHECK(runs[2].drafter == "EAGLE3, topk 4");
+}
+
+TEST_CASE("lines of a console do not name the one below them") {
+  const std::string drafts =
+      "Drafts:                                  800\nDraft tokens:                            1600\n"
+      "Accepted tokens:                         1200\n";
+  const std::string cut =
+      "Maximum request concurrency:             1\nSuccessful requests:                     4\n"
+      "Output token throughput (tok/s):         90.00\n";
+  const auto runs = posted_runs(replaced(console(12.0, 2.5), "Acceptance length", drafts + "Acceptance length") +
+                                    "\ntemp 0.6\n\n============ Serving Benchmark Result ============\n" + cut,
+                                "bench-serving");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[1].decoding == Decoding::unknown);
+  CHECK_FALSE(runs[1].requests);  // no time per token follows from its throughput
+  CHECK(runs[1].concurrency == 1.0);
+}
+
 TEST_CASE("a drafter above a table is that of its rows") {
   const std::string head = "\n| K | tok/s |\n|---|---|\n";
   const auto runs =
@@ -165,6 +223,19 @@ TEST_CASE("arms in columns apart by single blanks are asked for their unit") {
   REQUIRE(runs.size() == 4);
   CHECK(runs[0].decoding == Decoding::plain);
   CHECK(runs[3].times.tpot_ms == near(1000.0 / 26));
+}
+
+TEST_CASE("the columns that are asked for are read where single blanks are between them") {
+  const auto table = [](const std::string& unit) {
+    return "ctx plain" + unit + " --mtp" + unit + "\n2048 14.2 16.1\n10240 14.0 15.5\n";
+  };
+  CHECK_THAT(problem(table("")), Catch::Contains("plain"));
+  try {
+    read_log(table(""));
+  } catch (const InputError& error) {
+    CHECK_THAT(error.what(), Catch::Contains("\"plain_tps\"") && Catch::Contains("\"--mtp_tps\""));
+  }
+  CHECK(posted_runs(table("_tps"), "table").size() == 4);
 }
 
 TEST_CASE("lines of a benchmark of several models are apart, by the end of their paths") {

@@ -77,6 +77,19 @@ TEST_CASE("of two speeds of which only the second has a unit, the first is that 
   }
 }
 
+TEST_CASE("the load of a line is that of its speeds, if they are those of all requests together") {
+  const auto load = [](const std::string& words) {
+    return posted_runs("without MTP 100 tok/s, with MTP 60 tok/s " + words + "\n", "prose")[1].concurrency;
+  };
+  CHECK(load("aggregate throughput at c=16") == 16.0);
+  CHECK(load("in total with 8 concurrent users") == 8.0);
+  CHECK(load("at batch size 1") == 1.0);
+  CHECK_FALSE(load("at c=16"));
+  CHECK_FALSE(load("aggregate throughput at c=16 and c=32"));
+  const auto runs = posted_runs("aggregate at c=16: without MTP 100 tok/s, with MTP 60 tok/s\n", "prose");
+  CHECK(runs[1].times.output_tokens_per_s == 60.0);
+}
+
 TEST_CASE("a model's arrow to its drafting variant is speculation, other arrows are not") {
   const auto runs = posted_runs("7B -> 7B MTP: 10.0 -> 20.0 t/s\n9B A1B -> 9B A1B MTP: 40.0 -> 50.0 t/s\n", "prose");
   REQUIRE(runs.size() == 4);

@@ -122,6 +122,83 @@ TEST_CASE("the line above a table names the arm of its rows, if it names one") {
   CHECK(posted_runs("Baseline vs MTP" + table, "table").at(0).decoding == Decoding::unknown);
 }
 
+TEST_CASE("a row that says only that a draft model drafts is no run of the drafter of another row") {
+  const auto runs = posted_runs(
+      "| Prompt | Variant | t/s | Accept rate | Draft stats |\n|---|---|---|---|---|\n| code | baseline | 20.1 | N/A | "
+      "- "
+      "|\n| code | mtp | 41.5 | 75.0% | `mtp: drafts 180/200, tokens 450/600` |\n| code | draft | 26.0 | 25.0% | "
+      "`draft: drafts 90/200, tokens 150/600` |\n",
+      "table");
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[1].drafter == "mtp");
+  CHECK(runs[2].drafter == "draft");
+  REQUIRE(runs[1].acceptance);
+  CHECK(runs[1].acceptance->steps == 200);
+  CHECK(runs[1].acceptance->accepted_tokens == 450);
+  CHECK(runs[1].acceptance->drafted_tokens == 600);
+}
+
+TEST_CASE("seconds of whole answers are no times per token, and their sum is no prompt") {
+  const LogContents contents = read_log(
+      "| Prompt | Baseline | Speculative | Speedup |\n|---|---|---|---|\n| poem | 2.40s | 2.00s | 1.20x |\n| proof | "
+      "9.00s | 6.00s | 1.50x |\n| **Total** | **11.40s** | **8.00s** | 1.43x |\n");
+  CHECK(contents.observations.size() == 4);
+  CHECK(warns(contents, "W12"));
+  CHECK_FALSE(
+      warns(read_log("| Prompt | Baseline | Speculative | Speedup |\n|---|---|---|---|\n| poem | 24 ms | 20 ms | "
+                     "1.20x |\n| proof | 30 ms | 20 ms | 1.50x |\n"),
+            "W12"));
+}
+
+TEST_CASE("a heading states the speed without speculation, above the gains over it") {
+  const auto table = [](const std::string& plain) {
+    return "| Task | Decode | vs " + plain +
+           " t/s unassisted |\n|---|---:|---|\n| code | 24-26 t/s | 2.5x |\n| prose | "
+           "15.0 t/s | 1.5x |\n";
+  };
+  const auto runs = posted_runs(table("10.0"), "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].times.tpot_ms == near(100.0));
+  CHECK(runs[0].stratum.category == "code");
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].times.tpot_ms == near(40.0));
+  CHECK(posted_runs(table("12.0"), "table").size() == 2);
+}
+
+TEST_CASE("benchmarks and their scores beside lengths are kinds of prompts") {
+  const auto runs = posted_runs(
+      "|Benchmark|Latency (ms)|Throughput (tok/s)|Accept Length|Accuracy|Num Questions|Valid Predictions|Num "
+      "Samples|\n|---|---|---|---|---|---|---|---|\n|chat|400.5|200.0|2.50|N/"
+      "A|80|0|80|\n|math|130.0|240.0|3.10|0.9|200|"
+      "200|200|\n",
+      "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].stratum.category == "chat");
+  CHECK(runs[1].acceptance_length == 3.1);
+}
+
+TEST_CASE("a cache or graphs that are on or off are no arm") {
+  const auto runs = posted_runs(
+      "| config | tok/s |\n|---|---|\n| MTP off | 30 |\n| MTP on | 45 |\n| Prefix cache active | 42 |\n| CUDA graphs "
+      "on | 44 |\n",
+      "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[2].decoding == Decoding::unknown);
+  CHECK(runs[3].decoding == Decoding::unknown);
+}
+
+TEST_CASE("a column that switches speculation is not called a draft length") {
+  const auto read_as = [](const std::string& cell) {
+    return read_log("| config | MTP | tok/s |\n|---|---|---|\n| foo | off | 30 |\n| foo | " + cell + " | 45 |\n")
+        .warnings.at(0)
+        .message;
+  };
+  CHECK_THAT(read_as("3"), Catch::Contains("K"));
+  CHECK_THAT(read_as("on"), !Catch::Contains("K"));
+}
+
 TEST_CASE("speeds of a full server hardly fall") {
   const auto runs = posted_runs("bs | throughput\n-- | --\n1 | 100\n8 | 600\n32 | 1000\n64 | 990\n", "table");
   REQUIRE(runs.size() == 4);
