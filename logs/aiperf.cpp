@@ -192,7 +192,7 @@ constexpr std::array<std::string_view, 8> run_metrics{"time to first token (ms)"
                                                       "output sequence length",   "input sequence length"};
 
 /// Key of the shares of the steps that accepted 0, 1, ... drafts.
-constexpr std::string_view histogram = "accepted drafts per step";
+constexpr std::string_view accepted_per_step = "accepted drafts per step";
 
 /// Maximum size of the part of a metric's name in one row, in bytes.
 constexpr std::size_t max_name_part = 256;
@@ -203,7 +203,7 @@ class GenaiPerfReader final : public BlockReader {
     constexpr std::string_view shares = "Accepted drafts per step (% of steps):";
     if (const std::size_t at = text.find(shares); at != std::string_view::npos && in_table_) {
       end_row(contents);
-      add(histogram, text.substr(at + shares.size()), number, contents);
+      add(accepted_per_step, text.substr(at + shares.size()), number, contents);
       return true;
     }
     const std::optional<MetricRow> row = row_of(text);
@@ -264,7 +264,7 @@ std::vector<double> positions_of_shares(std::string_view text) {
 
 /// The counts of a run: its steps follow from their mean over requests.
 std::optional<AcceptanceCounts> counts_of_shares(const KeyValueBlock& block, const Observation& run) {
-  const std::vector<double> rates = positions_of_shares(block.text(histogram));
+  const std::vector<double> rates = positions_of_shares(block.text(accepted_per_step));
   const double steps =
       std::round(block.real("spec decode steps").value_or(0.0) * block.real("request count").value_or(0.0));
   if (rates.empty() || whole(steps).value_or(0) == 0) return std::nullopt;
