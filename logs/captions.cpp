@@ -186,7 +186,7 @@ void keep_sections_apart(std::span<const LogSection> sections, LogContents& cont
   if (tables || sections.empty() || std::ranges::any_of(contents.observations, is_part)) return;
   const auto level = [](std::string_view words) { return words.find_first_not_of('#'); };
   constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max();
-  std::vector<ReadTable> parts{{.last_line = end}};
+  std::vector<ReadTable> parts(1, ReadTable{.last_line = end});
   for (const LogSection& section : sections) {
     const auto has_run = [&](const Observation& run) {
       return run.line >= parts.back().first_line && run.line < section.line;

@@ -106,7 +106,10 @@ void HeadedTable::set_acceptance_of(const TableRow& row, StatedRun& run, LogCont
   set_counts_of_rate(text(row, Meaning::rate), run);
   for (const std::string& cell : row.cells) {  // ik_llama.cpp: tokens accepted / drafted, and drafts
     const auto counts = numbers_in(cell, "drafts #/#, tokens #/#");
-    if (counts.size() == 4) run.steps = counts[1], run.accepted = counts[2], run.drafted = counts[3];
+    if (counts.size() != 4) continue;
+    run.steps = counts[1];
+    run.accepted = counts[2];
+    run.drafted = counts[3];
   }
   std::string_view accepted = text(row, Meaning::accepted);
   if (const auto counted = take_number(accepted)) run.accepted = counted;
@@ -217,7 +220,8 @@ std::string HeadedTable::kind_of(const TableRow& row) const {
 std::string HeadedTable::read_as() const {
   std::string read;
   std::string ignored;
-  for (const Column& column : columns_) {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const Column& column = columns_[i];
     if (column.meaning == Meaning::ignored) {
       if (!column.heading.empty()) ignored += (ignored.empty() ? "" : ", ") + column.heading;
       continue;
@@ -226,8 +230,7 @@ std::string HeadedTable::read_as() const {
                                   : column.unit > 1.0 ? " in s"
                                   : column.percent    ? " in %"
                                                       : "";
-    const bool switches =
-        column.meaning == Meaning::gamma && values_in(static_cast<std::size_t>(&column - columns_.data())).empty();
+    const bool switches = column.meaning == Meaning::gamma && values_in(i).empty();
     read +=
         fmt::format("{}{} = {}{}", read.empty() ? "" : "; ", column.heading.empty() ? "first column" : column.heading,
                     switches ? "whether it drafts" : words_of(column.meaning), unit);
