@@ -49,6 +49,10 @@ struct ReadTable {
 /// those of their arms, and whose runs agree, and tables of repeated runs.
 void keep_tables_apart(std::span<const ReadTable> tables, LogContents& contents);
 
+/// Rows without names that measure the same run far otherwise are no repetitions: where nothing is plain, their lines
+/// become the kinds of their prompts.
+void keep_rows_apart(LogContents& contents);
+
 /// Warns of rows of a table that do not say whether they speculate, beside others that do: they are not compared.
 void tell_unused_rows(LogContents& contents);
 

@@ -68,7 +68,7 @@ constexpr StatedConsole mlx_console{Span::request, mlx_lines, mlx_speeds};
 // ---- llama-cli and its predecessors, LM Studio's `lms chat --stats`, mistral.rs, KoboldCpp, TabbyAPI: one prompt
 // after the other.
 
-constexpr std::array<StatedLine, 14> prompt_lines{{
+constexpr std::array<StatedLine, 22> prompt_lines{{
     {"Prompt: # t/s | Generation: # t/s", {nullptr, &StatedRun::request_tokens_per_s}},
     {"prompt eval time = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
     {"eval time = # ms / # runs", {{{&StatedRun::duration_s, 0.001}, {&StatedRun::output_tokens}}}},
@@ -96,6 +96,18 @@ constexpr std::array<StatedLine, 14> prompt_lines{{
      {&StatedRun::output_tokens, nullptr, nullptr, nullptr, nullptr, nullptr, &StatedRun::request_tokens_per_s,
       &StatedRun::prompt_tokens, &StatedRun::accepted, &StatedRun::drafted}},
     {"Generate: # T/s, Context: # tokens", {&StatedRun::request_tokens_per_s, &StatedRun::prompt_tokens}},
+    {"Prompt: # tokens, # t", {&StatedRun::prompt_tokens}},
+    {"Prompt: # tokens in #s", {&StatedRun::prompt_tokens}},
+    {"Generation: # tokens, # t", {&StatedRun::output_tokens, &StatedRun::request_tokens_per_s}},
+    {"Decoded: # tokens in #s (# t",
+     {&StatedRun::output_tokens, &StatedRun::duration_s, &StatedRun::request_tokens_per_s}},
+    {"Generated: # tokens in #s (# t",
+     {&StatedRun::output_tokens, &StatedRun::duration_s, &StatedRun::request_tokens_per_s}},
+    {"Generation: # tokens in #s (# t",
+     {&StatedRun::output_tokens, &StatedRun::duration_s, &StatedRun::request_tokens_per_s}},
+    {"steps=# proposed=# accepted=# rate=#% avg_tok/step=#",
+     {&StatedRun::steps, &StatedRun::drafted, &StatedRun::accepted, nullptr, &StatedRun::length}},
+    {"steps=# proposed=# accepted=#", {&StatedRun::steps, &StatedRun::drafted, &StatedRun::accepted}},
 }};
 
 void one_after_the_other(StatedRun& run) {
@@ -163,7 +175,8 @@ LineFormat prompt_console_format() {
       R"(\[ Prompt: [\d.]+ t/s|llama_perf_context_print: +(?:prompt )?eval time|^ *Tokens/Second: )"
       R"(|^ *Time to First Token: [\d.]+ ?s|^ *(?:Prompt|Predicted) Tokens: \d)"
       R"(|(?:Prompt|Decode): \d+ tokens, [\d.]+ T/s|Process: ?[\d.]+s \(.*T/s\), Generate:|Processed: ?\d+ in [\d.]+s \()"
-      R"(|Generate: [\d.]+ T/s, Context: \d)",
+      R"(|Generate: [\d.]+ T/s, Context: \d|(?:Prompt|Generation): \d+ tokens, [\d.]+ t(?:ok(?:ens)?)?/s)"
+      R"(|(?:Prompt|Decoded|Generat(?:ed|ion)): \d+ tokens in [\d.]+s|\bsteps=\d+ proposed=\d+ accepted=\d)",
       prompt_console);
 }
 

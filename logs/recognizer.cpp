@@ -151,6 +151,7 @@ LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
   captions_.name_runs(contents_);
   launches_.name_runs(contents_);
   keep_tables_apart(read_tables_, contents_);
+  keep_rows_apart(contents_);
   tell_unused_rows(contents_);
   contents_.lines = lines;
   for (Problem& problem : table_problems_) {
