@@ -16,6 +16,7 @@
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
 #include "logs/vllm_windows.hpp"
 
@@ -236,6 +237,7 @@ class VllmReader final : public LineReader {
   VllmWindows windows_;
   std::optional<std::int64_t> throughput_line_ = {};  ///< first one with an accepted throughput
   bool has_engine_lines_ = false;
+  std::optional<std::int64_t> gamma_ = {};  ///< of the last window that was not cut
 };
 
 bool VllmReader::read_line(std::string_view text, std::int64_t number, LogContents& contents) {
@@ -268,6 +270,7 @@ bool VllmReader::read_window(std::string_view text, std::int64_t number, LogCont
   if (shortened) {
     if (engine && cut) shortened->acceptance = counts_of_tokens(*engine, *shortened->acceptance_length);
     if (shortened->acceptance) shortened->acceptance_length = std::nullopt;
+    if (cut) note(shortened->gamma, gamma_);
     if (engine) set_engine_line(*engine, *shortened);
     contents.observations.push_back(*std::move(shortened));
     return true;
@@ -276,7 +279,8 @@ bool VllmReader::read_window(std::string_view text, std::int64_t number, LogCont
     windows_.no_draft(engine, contents);
     return true;
   }
-  const std::optional<std::int64_t> gamma = drafts_each(*metrics, contents.settings.gamma);
+  const auto gamma = drafts_each(*metrics, cut && !contents.settings.gamma ? gamma_ : contents.settings.gamma);
+  if (!cut) gamma_ = gamma;
   Observation observation{.line = number,
                           .decoding = Decoding::speculative,
                           .gamma = gamma,

@@ -307,6 +307,20 @@ TEST_CASE("a line of vLLM that is cut in the middle of a log, or is alone, is re
   }
 }
 
+TEST_CASE("a cut line of vLLM whose numbers do not tell K has that of the window before it") {
+  const std::string whole = metrics(
+      "Mean acceptance length: 2.46, Accepted: 146 tokens, Drafted: 300 tokens, "
+      "Per-position acceptance rate: 0.790, 0.440, 0.230, Avg Draft acceptance rate: "
+      "48.7%");
+  for (const char* cut : {"Mean acceptance length: 1.00, Accepted throughput: 0.00 tokens/s, Drafted throughput: 3.00 "
+                          "tokens/s, Accepted: 0 tokens, Drafted: 30 tokens, Per-pos",
+                          "Mean acceptance length: 2.50, Acce"}) {
+    const auto windows = posted_runs(whole + metrics(cut), "vllm");
+    REQUIRE(windows.size() == 2);
+    CHECK(windows[1].gamma == 3);
+  }
+}
+
 TEST_CASE("metrics of vLLM that were quoted in part, or a number a line, are those of the line") {
   const std::string list =
       "SpecDecoding metrics:\n  Mean acceptance length: 3.40\n  Accepted throughput: 12.00 tokens/s\n  Drafted "
