@@ -128,14 +128,20 @@ double prompt_share(const RunPart& part) {
 constexpr double mostly_prompts = 0.5;
 constexpr double hardly_prompts = 0.02;
 
-void leave_out_prefill(std::vector<RunPart>& parts, std::size_t& count) {
-  for (RunPart* part : timed_windows(parts)) {
-    if (prompt_share(*part) > mostly_prompts) leave_out(*part, count);
-  }
-}
-
 double iteration_rate(const RunPart& part) {
   return *part.timed_tokens / (part.tokens.value_or(1.0) * *part.request_ms);
+}
+
+/// Leaves out windows that mostly ran prompts: all, or those with far fewer iterations than the fastest window.
+void leave_out_prefill(std::vector<RunPart>& parts, bool all, std::size_t& count) {
+  constexpr double far_fewer = 0.25;
+  const std::vector<RunPart*> windows = timed_windows(parts);
+  double fastest = 0.0;
+  for (const RunPart* part : windows) fastest = std::max(fastest, iteration_rate(*part));
+  for (RunPart* part : windows) {
+    if (prompt_share(*part) > mostly_prompts && (all || iteration_rate(*part) < far_fewer * fastest))
+      leave_out(*part, count);
+  }
 }
 
 double median(std::vector<double> values) {
@@ -238,7 +244,7 @@ RunParts parts_of(std::span<const Placed> observations, bool decode_only) {
     RunPart& part = all.parts.back();
     if (one.unsteady && part.request_ms) leave_out(part, all.left_out.unsteady);
   }
-  if (decode_only) leave_out_prefill(all.parts, all.left_out.prefill);
+  leave_out_prefill(all.parts, decode_only, all.left_out.prefill);
   leave_out_begun_idle(observations, all);
   leave_out_partial(all.parts, all.left_out.partial);
   return all;

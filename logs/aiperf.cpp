@@ -197,6 +197,17 @@ constexpr std::string_view accepted_per_step = "accepted drafts per step";
 /// Maximum size of the part of a metric's name in one row, in bytes.
 constexpr std::size_t max_name_part = 256;
 
+/// A row of the CSV without the head above it: a mean and other statistics, or a value alone. Between, the columns of a
+/// table may be arms.
+bool is_headless(std::string_view text, const MetricRow& row) {
+  constexpr std::size_t fewest_statistics = 6;
+  const std::vector<std::string> cells = csv_cells(trimmed(text));
+  const bool shortened = std::ranges::find(cells, "...") != cells.end();
+  std::string_view value = row.value;
+  return (cells.size() == 2 || cells.size() >= fewest_statistics || shortened) && take_number(value) && value.empty() &&
+         std::ranges::find(run_metrics, metric_name(row.key)) != run_metrics.end();
+}
+
 class GenaiPerfReader final : public BlockReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
@@ -211,10 +222,11 @@ class GenaiPerfReader final : public BlockReader {
     if (row->key == "Statistic" || row->key == "Metric") {
       if (in_table_ && row->value == "Value") return true;
       end_row(contents);
+      may_be_headless_ = false;
       in_table_ = begins_ = row->value == "avg";
       return in_table_;
     }
-    if (!in_table_) return false;
+    if (!in_table_ && !(may_be_headless_ && is_headless(text, *row))) return false;
     if (row->value.empty() && !key_.empty()) {
       if (key_.size() < max_name_part) key_.append(" ").append(row->key.substr(0, max_name_part));
       return true;
@@ -242,6 +254,7 @@ class GenaiPerfReader final : public BlockReader {
   }
 
   bool in_table_ = false;
+  bool may_be_headless_ = true;        ///< no head of a table was read
   bool begins_ = false;                ///< the table has no rows yet
   bool is_first_ = false;              ///< the row that may continue is the first of its table
   std::string key_ = {}, value_ = {};  ///< of the row that may continue

@@ -209,6 +209,24 @@ void keep_sections_apart(std::span<const LogSection> sections, LogContents& cont
   keep_apart(parts, true, contents);
 }
 
+void keep_rows_apart(LogContents& contents) {
+  constexpr double otherwise = 2.0;  // more than repetitions differ
+  constexpr std::size_t enough = 64;
+  std::vector<Observation>& runs = contents.observations;
+  const bool plain = std::ranges::any_of(runs, [](const Observation& one) { return one.decoding == Decoding::plain; });
+  if (contents.format != "table" || plain || runs.size() > enough) return;
+  std::vector<bool> apart(runs.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (std::size_t j = 0; j < runs.size(); ++j) {
+      apart[i] = apart[i] || (may_be_pooled(runs[i], runs[j]) && differ(runs[i], runs[j], otherwise));
+    }
+  }
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    auto& kind = runs[i].stratum.category;
+    if (apart[i]) kind = fmt::format("line {}{}{}", runs[i].line, kind ? " / " : "", kind.value_or(""));
+  }
+}
+
 void tell_unused_rows(LogContents& contents) {
   const auto is_unknown = [](const Observation& one) { return one.decoding == Decoding::unknown; };
   const auto first = std::ranges::find_if(contents.observations, is_unknown);

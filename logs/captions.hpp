@@ -67,6 +67,10 @@ void note_section(std::vector<LogSection>& sections, std::string_view words, std
 /// become drafters of their own, so that all are compared with the plain one. Windows, requests and tables stay.
 void keep_sections_apart(std::span<const LogSection> sections, LogContents& contents);
 
+/// Rows without names that measure the same run far otherwise are no repetitions: where nothing is plain, their lines
+/// become the kinds of their prompts.
+void keep_rows_apart(LogContents& contents);
+
 /// Warns (W18) of rows of tables that do not say whether they speculate, beside others that do: they are not compared.
 void tell_unused_rows(LogContents& contents);
 

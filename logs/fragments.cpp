@@ -12,6 +12,7 @@
 
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/llama_options.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
 
@@ -25,6 +26,7 @@ namespace {
 class LlamaProgressReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& /*contents*/) override {
+    options_.read(text);
     auto tokens = number_after(text, "n_decoded = ");
     if (!tokens) tokens = number_after(text, "n_gen = ");
     const auto tokens_per_s = number_after(text, "tg = ", " t/s");
@@ -35,22 +37,29 @@ class LlamaProgressReader final : public LineReader {
       if (left_out_ == 0) left_out_ = number;
       return true;
     }
-    requests_[request] = {.line = number, .request_tokens_per_s = tokens_per_s, .output_tokens = tokens};
+    requests_[request] = {{.line = number, .request_tokens_per_s = tokens_per_s, .output_tokens = tokens}, options_};
     return true;
   }
   void finish(LogContents& contents) override {
     if (contents.format != "llama-progress") return;
     if (left_out_ > 0) warn_once(contents, "W18", left_out_, "requests from here on are not read: there are too many");
     for (const auto& [name, run] : requests_) {
-      Observation request = observation_of(run, Decoding::unknown, contents);
+      const Decoding decoding = run.options.drafts() ? Decoding::speculative : Decoding::unknown;
+      Observation request = observation_of(run.stated, decoding, contents);
+      request.gamma = run.options.gamma();
       request.span = Span::request;
       contents.observations.push_back(std::move(request));
     }
   }
 
  private:
-  std::map<std::string, StatedRun> requests_ = {};  ///< by slot and task
-  std::int64_t left_out_ = 0;                       ///< the first line of a request that is not read
+  struct Request {
+    StatedRun stated = {};
+    LlamaOptions options = {};  ///< of the server, in the command line before it
+  };
+  std::map<std::string, Request> requests_ = {};  ///< by slot and task
+  std::int64_t left_out_ = 0;                     ///< the first line of a request that is not read
+  LlamaOptions options_ = {};
 };
 
 // ---- A line of a user's own benchmark: "generated=88 tok/s=14.8 rounds=34 acceptance_rate=0.529". Its mean of
@@ -61,8 +70,9 @@ struct LineKey {
   std::optional<double> StatedRun::*field;
 };
 
-constexpr std::array<LineKey, 19> benchmark_words{{
+constexpr std::array<LineKey, 22> benchmark_words{{
     {"rounds", &StatedRun::steps},
+    {"steps", &StatedRun::steps},
     {"iterations", &StatedRun::steps},
     {"verify_steps", &StatedRun::steps},
     {"generated", &StatedRun::output_tokens},
@@ -75,6 +85,8 @@ constexpr std::array<LineKey, 19> benchmark_words{{
     {"tokens_per_s", &StatedRun::request_tokens_per_s},
     {"decode_tps", &StatedRun::request_tokens_per_s},
     {"drafted", &StatedRun::drafted},
+    {"draft_tokens", &StatedRun::drafted},
+    {"proposed", &StatedRun::drafted},
     {"accepted", &StatedRun::accepted},
     {"acceptance_rate", &StatedRun::rate},
     {"accept_rate", &StatedRun::rate},
@@ -102,7 +114,11 @@ class KeyLineReader final : public LineReader {
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
     StatedRun run{.line = number};
     read_benchmark_words(text, run);
-    if (!run.steps || !(*run.steps > 0.0) || !run.output_tokens || (!run.rate && !run.accepted)) return false;
+    const bool counted = run.drafted && run.accepted;
+    if (!run.steps || !(*run.steps > 0.0) || !(run.output_tokens || counted) || (!run.rate && !run.accepted))
+      return false;
+    if (counted && !run.output_tokens) run.rate = std::nullopt;  // which the counts have
+    if (!run.output_tokens) run.output_tokens = *run.steps + *run.accepted;
     constexpr double own_token = 0.5;
     const double emitted = *run.output_tokens / *run.steps;
     if (run.accepted_per_step && *run.accepted_per_step > emitted - own_token) *run.accepted_per_step -= 1.0;
@@ -153,10 +169,15 @@ void read_bench_table(const CsvFields& row, LogContents& contents) {
 }  // namespace
 
 LineFormat llama_progress_format() {
-  return lines_of<LlamaProgressReader>(R"(\bn_(?:decoded|gen) = +\d+, tg = +[\d.]+ t/s)");
+  static const std::string anchor =
+      R"(\bn_(?:decoded|gen) = +\d+, tg = +[\d.]+ t/s|)" + std::string(llama_options_anchor);
+  return lines_of<LlamaProgressReader>(anchor);
 }
 
-LineFormat key_line_format() { return lines_of<KeyLineReader>(R"(\b(?:rounds|iterations|verify_steps)=\d.*\baccept)"); }
+LineFormat key_line_format() {
+  return lines_of<KeyLineReader>(
+      R"(\b(?:rounds|iterations|(?:verify_)?steps)=\d.*\baccept|\baccepted=\d.*\b(?:rounds|steps)=\d)");
+}
 
 CsvFormat bench_table_format() { return {R"(gen_tps|Latency \(tps/user\))", claims_bench_table, read_bench_table}; }
 

@@ -42,10 +42,10 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
      "global batch size"},
     {Meaning::request_rate, "requests/s that are sent", "qps,rps,request rate,offered qps,target qps,arrival rate"},
     {Meaning::category, "kind of prompts",
-     "task,category,benchmark,dataset,data set,prompt,workload,prompts,subset,domain,version,test prompt"},
+     "task,category,benchmark,dataset,data set,prompt,workload,prompts,subset,domain,test prompt"},
     {Meaning::subject, "model, device or engine",
      "model,target,target model,device,gpu,hardware,machine,rig,system,engine,backend,quant,quantization,slot,build,"
-     "checkpoint"},
+     "checkpoint,version"},
     {Meaning::prompt_tokens, "prompt tokens", "isl,input len,input tok,prompt tok,prompt len"},
     {Meaning::output_tokens, "output tokens",
      "osl,output len,output tok,tok,generated tok,gen tok,generated,n predict,completion tok"},

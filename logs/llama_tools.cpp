@@ -167,7 +167,8 @@ std::optional<Observation> bench_row(std::string_view test, std::string_view spe
   std::string_view rest = test.substr(2);
   const auto tokens = take_number(rest);
   const auto rate = number_in(speed);
-  if (!tokens || !rate || !(*rate > 0.0) || rest.find('+') != std::string_view::npos) return std::nullopt;
+  if (!tokens || !rate || !(*rate > 0.0) || rest.find('+') != rest.npos || rest.find("(c") != rest.npos)
+    return std::nullopt;  // "tg128 (c4)" is of llama-benchy, whose server may speculate
   Observation run{.line = line, .span = Span::run, .decoding = Decoding::plain};
   run.requests = 1.0;
   run.stratum.context_tokens = number_after(rest, "@ d").value_or(0.0) + *tokens / 2.0;

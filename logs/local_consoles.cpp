@@ -68,7 +68,7 @@ constexpr StatedConsole mlx_console{Span::request, mlx_lines, mlx_speeds};
 // ---- llama-cli and its predecessors, LM Studio's `lms chat --stats` and `lms log stream --stats`, mistral.rs,
 // KoboldCpp, TabbyAPI: one prompt after the other.
 
-constexpr std::array<StatedLine, 20> prompt_lines{{
+constexpr std::array<StatedLine, 28> prompt_lines{{
     {"Prompt: # t/s | Generation: # t/s", {nullptr, &StatedRun::request_tokens_per_s}},
     {"prompt eval time = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
     {"eval time = # ms / # runs", {{{&StatedRun::duration_s, 0.001}, {&StatedRun::output_tokens}}}},
@@ -102,6 +102,18 @@ constexpr std::array<StatedLine, 20> prompt_lines{{
     {"predictedTokensCount: #", {&StatedRun::output_tokens}},
     {"totalDraftTokensCount: #", {&StatedRun::drafted}},
     {"acceptedDraftTokensCount: #", {&StatedRun::accepted}},
+    {"Prompt: # tokens, # t", {&StatedRun::prompt_tokens}},
+    {"Prompt: # tokens in #s", {&StatedRun::prompt_tokens}},
+    {"Generation: # tokens, # t", {&StatedRun::output_tokens, &StatedRun::request_tokens_per_s}},
+    {"Decoded: # tokens in #s (# t",
+     {&StatedRun::output_tokens, &StatedRun::duration_s, &StatedRun::request_tokens_per_s}},
+    {"Generated: # tokens in #s (# t",
+     {&StatedRun::output_tokens, &StatedRun::duration_s, &StatedRun::request_tokens_per_s}},
+    {"Generation: # tokens in #s (# t",
+     {&StatedRun::output_tokens, &StatedRun::duration_s, &StatedRun::request_tokens_per_s}},
+    {"steps=# proposed=# accepted=# rate=#% avg_tok/step=#",
+     {&StatedRun::steps, &StatedRun::drafted, &StatedRun::accepted, nullptr, &StatedRun::length}},
+    {"steps=# proposed=# accepted=#", {&StatedRun::steps, &StatedRun::drafted, &StatedRun::accepted}},
 }};
 
 void one_after_the_other(StatedRun& run) {
@@ -169,7 +181,8 @@ LineFormat prompt_console_format() {
       R"(\[ Prompt: [\d.]+ t/s|llama_perf_context_print: +(?:prompt )?eval time|^ *Tokens/Second: )"
       R"(|^ *Time to First Token: [\d.]+ ?s|^ *(?:Prompt|Predicted) Tokens: \d)"
       R"(|(?:Prompt|Decode): \d+ tokens, [\d.]+ T/s|Process: ?[\d.]+s \(.*T/s\), Generate:|Processed: ?\d+ in [\d.]+s \()"
-      R"(|Generate: [\d.]+ T/s, Context: \d)"
+      R"(|Generate: [\d.]+ T/s, Context: \d|(?:Prompt|Generation): \d+ tokens, [\d.]+ t(?:ok(?:ens)?)?/s)"
+      R"(|(?:Prompt|Decoded|Generat(?:ed|ion)): \d+ tokens in [\d.]+s|\bsteps=\d+ proposed=\d+ accepted=\d)"
       R"(|^ *(?:tokensPerSecond|timeToFirstTokenSec|(?:prompt|predicted|totalDraft|acceptedDraft)TokensCount): \d)",
       prompt_console);
 }

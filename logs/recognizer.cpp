@@ -159,6 +159,7 @@ LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
   launches_.name_runs(contents_);
   keep_tables_apart(read_tables_, contents_);
   keep_sections_apart(sections_, contents_);
+  keep_rows_apart(contents_);
   tell_unused_rows(contents_);
   contents_.lines = lines;
   for (Problem& problem : table_problems_) {

@@ -144,6 +144,17 @@ void warn_since_start(const Counted& counted, std::string_view what, LogContents
 
 // ---- Acceptance.
 
+/// The draft length of nearly all of many drafts: the ends of texts cut some short, and counters may be printed with
+/// six digits.
+std::optional<std::int64_t> nearly_steady_gamma(const AcceptanceCounts& counts) {
+  constexpr std::int64_t many_steps = 1000;
+  constexpr double cut_short = 1e-3, rounded = 1e-5;
+  if (!counts.drafted_tokens || counts.steps < many_steps) return std::nullopt;
+  const double each = static_cast<double>(*counts.drafted_tokens) / static_cast<double>(counts.steps);
+  const double gamma = std::round(each);
+  return each > (1.0 - cut_short) * gamma && each < (1.0 + rounded) * gamma ? whole(gamma) : std::nullopt;
+}
+
 bool counts_acceptance(const Counted& counted, Observation& run, LogContents& contents) {
   const auto steps = counted.count("spec_decode_num_drafts");
   // llama-server has these counters without speculation too.
@@ -154,6 +165,7 @@ bool counts_acceptance(const Counted& counted, Observation& run, LogContents& co
                           .accepted_at = counted.accepted_at()};
   check_counts(counts, std::nullopt, counted.line(), contents);
   run.gamma = steady_gamma(counts);
+  if (!run.gamma && counts.accepted_at.empty()) run.gamma = nearly_steady_gamma(counts);
   if (!run.gamma && !counts.accepted_at.empty()) {
     run.gamma = static_cast<std::int64_t>(counts.accepted_at.size());
     if (drafts_vary(counts, run.gamma)) run.adaptive = true;

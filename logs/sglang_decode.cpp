@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
@@ -16,6 +17,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/sglang_options.hpp"
+#include "logs/table_cells.hpp"
 
 /// SGLang: one line per several decode steps, with a mean acceptance length and, in some versions, a rate; with
 /// --log-requests also one per request.
@@ -189,17 +191,30 @@ void SglangReader::bound_drafts(double length, double rate) {
   drafts_.bound((length - 1.0 - decode_rounding) / max_rate, (length - 1.0 + decode_rounding) / min_rate);
 }
 
+/// A number, or the middle of a range.
+std::optional<double> middle_after(std::string_view text, std::string_view label) {
+  const std::size_t at = text.find(label);
+  return at == text.npos ? std::nullopt : measure_in(text.substr(at + label.size())).value;
+}
+
 /// The acceptance of a line of which the rest was left out of a post.
 bool SglangReader::read_fragment(std::string_view text, std::int64_t number, LogContents& contents) {
-  const auto length = number_after(text, "accept len: ");
-  const auto rate = number_after(text, "accept rate: ");
-  if (!length || !(*length >= 1.0) || !rate) return false;
-  if (*rate > 0.0 && *length > 1.0) {
+  const auto length = middle_after(text, "accept len: ");
+  const auto rate = middle_after(text, "accept rate: ");
+  if (!length || !(*length >= 1.0)) return false;
+  if (rate && *rate > 0.0 && *length > 1.0) {
     bound_drafts(*length, *rate);
     if (!first_rate_) first_rate_ = number;
     last_rate_ = number;
   }
-  contents.observations.push_back({.line = number, .decoding = Decoding::speculative, .acceptance_length = length});
+  if (!rate)
+    warn_once(contents, "W10", number, "acceptance lengths without the rest of their lines: of a part of them");
+  Observation window{.line = number, .decoding = Decoding::speculative, .acceptance_length = length};
+  if (const std::size_t remark = text.find(" # "); remark != text.npos) {
+    window.span = Span::run;  // whose kinds are kept apart
+    window.stratum.category = trimmed(text.substr(remark + 3));
+  }
+  contents.observations.push_back(std::move(window));
   return true;
 }
 
@@ -256,8 +271,8 @@ void SglangReader::finish(LogContents& contents) {
   const std::optional<std::int64_t> gamma = adapts_ ? std::nullopt : drafts_each(contents);
   for (Observation& window : contents.observations) {
     if (adapts_ && window.span == Span::window && window.decoding == Decoding::speculative) window.adaptive = true;
-    if (!gamma || *gamma > max_positions || window.span != Span::window || window.decoding != Decoding::speculative)
-      continue;
+    const bool logged = window.span == Span::window || (window.span == Span::run && !window.gamma);
+    if (!gamma || *gamma > max_positions || !logged || window.decoding != Decoding::speculative) continue;
     // Lines before the first rate or after the last are of another server, whose drafts are unknown.
     if (!contents.settings.gamma && first_rate_ && (window.line < *first_rate_ || window.line > *last_rate_)) continue;
     window.gamma = gamma;
@@ -277,7 +292,7 @@ constexpr std::array<std::string_view, 2> sglang_lines{"Decode batch", "Prefill 
 
 LineFormat sglang_decode_format() {
   return lines_of<SglangReader>(
-      R"(Decode batch|Prefill batch|ServerArgs\(|'spec_verify_ct': \d|^\W*accept len: [\d.]+, accept rate: \d|--speculative-(?:num-|eagle-topk|adaptive))",
+      R"(Decode batch|Prefill batch|ServerArgs\(|'spec_verify_ct': \d|^\W*accept len: \d|--speculative-(?:num-|eagle-topk|adaptive))",
       sglang_lines);
 }
 

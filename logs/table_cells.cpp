@@ -44,7 +44,9 @@ CellNumber number_of_cell(std::string_view cell) {
   const std::string text = with_decimal_point(bare_cell(cell));
   if (text.find("->") != std::string::npos || text.find("\xE2\x86\x92") != std::string::npos) return {};
   std::string_view rest = text;
-  if (rest.starts_with(times_sign)) rest.remove_prefix(times_sign.size());  // "x8" requests
+  for (const std::string_view before : {times_sign, std::string_view("c")}) {  // "x8", "c8" requests
+    if (rest.starts_with(before)) rest.remove_prefix(before.size());
+  }
   CellNumber number{.value = take_measure(rest)};
   if (!number.value) return {};
   if (rest.starts_with('k') || rest.starts_with('K')) *number.value *= 1000.0;

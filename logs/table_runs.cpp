@@ -157,18 +157,19 @@ bool HeadedTable::times_answers() const {
 
 /// "tg128 (c5) @ d1024": output length, concurrency, prompt length. False for a test of prompts.
 bool HeadedTable::set_benchy_test(const TableRow& row, StatedRun& run) const {
-  const std::string_view test = text(row, Meaning::benchy_test);
+  std::string_view test = text(row, Meaning::benchy_test);
+  if (test.starts_with("pp")) test.remove_prefix(std::min(test.find(" tg") + 1, test.size()));  // "pp2048 tg128"
   if (!test.starts_with("tg")) return false;
   std::string_view rest = test.substr(2);
   run.output_tokens = take_number(rest);
-  run.concurrency = number_after(rest, "(c").value_or(1.0);
+  run.concurrency = number_after(rest, "(c").value_or(value(row, Meaning::concurrency).value_or(1.0));
   run.prompt_tokens = number_after(rest, "@ d");
   return true;
 }
 
 std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_plain, LogContents& contents) const {
   StatedRun run{.line = row.line};
-  if (has(Meaning::benchy_test) && has(Meaning::ttft)) {
+  if (has(Meaning::benchy_test) && (has(Meaning::ttft) || has(Meaning::total_speed) || has(Meaning::request_speed))) {
     if (!set_benchy_test(row, run)) return std::nullopt;
   } else {
     run.concurrency = value(row, Meaning::concurrency);
@@ -190,7 +191,7 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
     return std::nullopt;
   run.temperature = temperature_of(row);
   const bool drafts = arm.gamma.value_or(0.0) > 0.0 || ((arm.drafter || arm.speculative) && has_plain);
-  Decoding decoding = arm.plain ? Decoding::plain : drafts ? Decoding::speculative : Decoding::unknown;
+  Decoding decoding = arm.plain ? Decoding::plain : drafts || accepts(row) ? Decoding::speculative : Decoding::unknown;
   Observation observation = observation_of(run, decoding, contents);
   if (observation.decoding == Decoding::speculative) {
     const std::string name = bare_cell(text(row, Meaning::name));

@@ -72,7 +72,8 @@ bool claims_headings(std::span<const std::string> headings) {
            Meaning::inter_token, Meaning::length, Meaning::accepted_per_step, Meaning::mean_accepted, Meaning::rate});
   const bool told =
       any({Meaning::gamma, Meaning::name, Meaning::concurrency, Meaning::steps, Meaning::category, Meaning::subject}) ||
-      headings.front().empty() || (any({Meaning::benchy_test}) && any({Meaning::ttft})) ||
+      headings.front().empty() ||
+      (any({Meaning::benchy_test}) && any({Meaning::ttft, Meaning::total_speed, Meaning::request_speed})) ||
       (any({Meaning::length}) && any({Meaning::speed, Meaning::total_speed, Meaning::request_speed}));
   return (measured && told) || names_arms(headings) || names_loads(headings) || may_name_kinds(headings);
 }

@@ -218,6 +218,7 @@ constexpr std::string_view decoding_heading = "= DECODING STATISTICS";
 /// The end of a console, after the decoding statistics; also printed before the benchmark.
 constexpr std::string_view last_heading = "= DATASET DETAILS";
 constexpr std::string_view tokens_per_s = "Total Output Throughput (tokens/sec)";
+constexpr std::string_view concurrency_line = "Number of concurrent requests";
 
 class TrtllmConsoleReader final : public BlockReader {
  public:
@@ -242,11 +243,11 @@ void TrtllmConsoleReader::read(const KeyValueBlock& block, LogContents& contents
   const auto length = block.real("[AL] AVERAGE");
   if (!throughput && !length) return;
   Observation run{.line = block.line(), .span = Span::run};
-  run.decoding = length                    ? Decoding::speculative
-                 : block.has(last_heading) ? Decoding::plain
-                                           : Decoding::unknown;  // the statistics may be cut off
+  // The statistics may be cut off, and versions that print no concurrency have none.
+  const bool without = block.has(last_heading) && block.has(concurrency_line);
+  run.decoding = length ? Decoding::speculative : without ? Decoding::plain : Decoding::unknown;
   run.acceptance_length = length;
-  run.requests = block.real("Number of concurrent requests");
+  run.requests = block.real(concurrency_line);
   const auto latency_ms = block.real("Total Latency (ms)");
   run.times = {.duration_s = latency_ms ? std::optional(*latency_ms / 1000.0) : std::nullopt,
                .output_tokens_per_s = throughput,

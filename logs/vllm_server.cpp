@@ -16,6 +16,7 @@
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
 #include "logs/vllm_windows.hpp"
 
@@ -46,12 +47,12 @@ std::optional<double> final_percent(std::string_view text) {
   return number_after(text, "Avg Draft acceptance rate: ", "%");
 }
 
-/// Nullopt if the line was cut. The longest form ends with a rate in percent; the others end with the rates by
-/// position, which add up to the length - 1.
-std::optional<Metrics> read_metrics(std::string_view text) {
+/// Nullopt if the line was cut, unless nothing follows it: then without rates by position if some are missing. The
+/// longest form ends with a rate in percent; the others end with the rates by position, which add up to the length - 1.
+std::optional<Metrics> read_metrics(std::string_view text, bool cut) {
   const auto accepted = count_after(text, "Accepted: ", " tokens");
   const auto drafted = count_after(text, "Drafted: ", " tokens");
-  if (!accepted || !drafted || trimmed(text).ends_with(',')) return std::nullopt;
+  if (!accepted || !drafted || (!cut && trimmed(text).ends_with(','))) return std::nullopt;
   Metrics metrics{.accepted = *accepted,
                   .drafted = *drafted,
                   .length = number_after(text, "Mean acceptance length: "),
@@ -66,7 +67,13 @@ std::optional<Metrics> read_metrics(std::string_view text) {
   for (const double rate : metrics.rates) sum += rate;
   const double off = length_rounding + rate_rounding * static_cast<double>(metrics.rates.size()) + slack;
   const bool rates_cut = metrics.length && sum < *metrics.length - 1.0 - off;
-  return ends_with_rates && !rates_cut ? std::optional(metrics) : std::nullopt;
+  const std::string_view end = trimmed(text);
+  const std::size_t point = end.rfind('.');
+  constexpr std::size_t last_rate = 4;  // ".045"
+  const bool digits_cut =
+      end.find(", Avg ") == end.npos && end.find_last_not_of("0123456789") == point && end.size() - point < last_rate;
+  if (cut && (rates_cut || digits_cut)) metrics.rates.clear();
+  return cut || (ends_with_rates && !rates_cut) ? std::optional(metrics) : std::nullopt;
 }
 
 std::size_t used_positions(const std::vector<double>& rates) {
@@ -92,6 +99,11 @@ std::optional<std::int64_t> drafts_each(const Metrics& metrics, std::optional<st
     if (fits(metrics, gamma)) return gamma;
   }
   if (metrics.rates.empty() && configured && fits(metrics, *configured)) return configured;
+  if (metrics.rates.empty() && metrics.length && metrics.accepted > 0) {
+    const auto gamma = whole(
+        gamma_of_rate(*metrics.length, static_cast<double>(metrics.accepted) / static_cast<double>(metrics.drafted)));
+    if (gamma && fits(metrics, *gamma)) return gamma;
+  }
   return std::nullopt;
 }
 
@@ -134,23 +146,52 @@ std::optional<double> length_of_rates(std::string_view text) {
   return complete ? std::optional(1.0 + sum) : std::nullopt;
 }
 
-/// A line as posts shorten it, without its counts.
-std::optional<Observation> shortened_window(std::string_view text, std::int64_t number) {
-  auto length = number_after(text, "Mean acceptance length: ");
+/// Accepted / drafted, as the end of the line or its throughputs say.
+std::optional<double> rate_of(std::string_view text) {
+  if (const auto percent = final_percent(text)) return *percent / 100.0;
+  const auto accepted = number_after(text, "Accepted throughput: ", " tokens/s");
+  const auto drafted = number_after(text, "Drafted throughput: ", " tokens/s");
+  return accepted && drafted && *drafted > 0.0 ? std::optional(*accepted / *drafted) : std::nullopt;
+}
+
+/// Nullopt if its two decimals may be cut.
+std::optional<double> printed_length(std::string_view text) {
+  constexpr std::string_view label = "Mean acceptance length: ";
+  const std::size_t point = text.find('.', text.find(label));
+  return point != text.npos && point + 2 < text.size() ? number_after(text, label) : std::nullopt;
+}
+
+/// A line as posts shorten it, without its counts; `cut`: one that nothing follows, which may end anywhere.
+std::optional<Observation> shortened_window(std::string_view text, std::int64_t number, bool cut) {
+  auto length = printed_length(text);
   if (!length) length = length_of_rates(text);
-  const auto percent = final_percent(text);
-  if (!length || !(*length >= 1.0) || !percent || text.find("Accepted: ") != text.npos) return std::nullopt;
+  const auto rate = cut ? rate_of(text) : final_percent(text) ? rate_of(text) : std::nullopt;
+  if (!length || !(*length >= 1.0) || (!cut && (!rate || text.find("Accepted: ") != text.npos))) return std::nullopt;
   return Observation{.line = number,
                      .decoding = Decoding::speculative,
-                     .gamma = whole(gamma_of_rate(*length, *percent / 100.0)),
+                     .gamma = rate ? whole(gamma_of_rate(*length, *rate)) : std::nullopt,
                      .acceptance_length = length};
 }
 
+/// The counts of a window that generated this many tokens: an estimate.
+std::optional<AcceptanceCounts> counts_of_tokens(const VllmEngineLine& engine, double length) {
+  const double steps = engine.generation_tokens_per_s * engine.seconds / length;
+  const auto counted = whole(std::round(steps)), accepted = whole(std::round(steps * (length - 1.0)));
+  if (!counted || *counted == 0 || !accepted) return std::nullopt;
+  return AcceptanceCounts{.steps = *counted, .accepted_tokens = accepted, .steps_estimated = true};
+}
+
 constexpr std::array<std::string_view, 3> vllm_lines{
-    "SpecDecoding metrics: ", "Avg generation throughput: ", "Avg thr (in/out): "};
+    "SpecDecoding metrics:", "Avg generation throughput: ", "Avg thr (in/out): "};
 /// Words of the rest of a line that was broken to fit a page.
-constexpr std::array<std::string_view, 5> vllm_rests{
-    "Drafted throughput: ", "Drafted: ", "Per-position acceptance rate: ", "Avg Draft acceptance rate: ", "Running: "};
+constexpr std::array<std::string_view, 8> vllm_rests{"Mean acceptance length: ",
+                                                     "Accepted throughput: ",
+                                                     "Drafted throughput: ",
+                                                     "Accepted: ",
+                                                     "Drafted: ",
+                                                     "Per-position acceptance rate: ",
+                                                     "Avg Draft acceptance rate: ",
+                                                     "Running: "};
 
 /// Maximum number of characters of a broken line that is put together.
 constexpr std::size_t longest_window = 4096;
@@ -162,8 +203,10 @@ bool has_any(std::string_view text, std::span<const std::string_view> words) {
 class VllmReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
-    const bool follows = number == broken_line_ + 1 && broken_.size() + text.size() < longest_window;
-    if (follows && !has_any(text, vllm_lines)) {
+    const bool follows =
+        number == broken_line_ + 1 && broken_.size() + text.size() < longest_window && !has_any(text, vllm_lines);
+    if (!follows) settle(contents);
+    if (follows) {
       broken_.append(" ").append(trimmed(text));
     } else if (has_any(text, vllm_lines) || text.find(positions_label) != text.npos) {
       broken_ = text;  // without its beginning, the end of a line tells whether it is complete
@@ -172,10 +215,11 @@ class VllmReader final : public LineReader {
     }
     const bool read = read_line(broken_, number, contents);
     broken_line_ = read ? -1 : number;
-    return read;
+    return read || (has_any(broken_, std::span(vllm_lines).first(1)) && shortened_window(broken_, number, true));
   }
 
   void finish(LogContents& contents) override {
+    settle(contents);
     windows_.finish(contents);
     if (throughput_line_ && !has_engine_lines_) {
       warn_once(contents, "W04", *throughput_line_,
@@ -186,7 +230,8 @@ class VllmReader final : public LineReader {
  private:
   bool read_line(std::string_view text, std::int64_t number, LogContents& contents);
   bool read_engine(std::string_view text, std::int64_t number, LogContents& contents);
-  bool read_window(std::string_view text, std::int64_t number, LogContents& contents);
+  bool read_window(std::string_view text, std::int64_t number, LogContents& contents, bool cut = false);
+  void settle(LogContents& contents);
   bool configure(std::string_view text, std::int64_t number, LogContents& contents);
 
   std::string broken_ = {};        ///< the last line of a window, with what follows where it is not complete
@@ -194,10 +239,11 @@ class VllmReader final : public LineReader {
   VllmWindows windows_;
   std::optional<std::int64_t> throughput_line_ = {};  ///< first one with an accepted throughput
   bool has_engine_lines_ = false;
+  std::optional<std::int64_t> gamma_ = {};  ///< of the last window that was not cut
 };
 
 bool VllmReader::read_line(std::string_view text, std::int64_t number, LogContents& contents) {
-  const bool whole = text.find("SpecDecoding metrics: ") != text.npos;
+  const bool whole = text.find(vllm_lines.front()) != text.npos;
   const bool rest = text.find(positions_label) != text.npos && final_percent(text);
   return whole || rest ? read_window(text, number, contents) : read_engine(text, number, contents);
 }
@@ -210,14 +256,23 @@ bool VllmReader::read_engine(std::string_view text, std::int64_t number, LogCont
   return true;
 }
 
-bool VllmReader::read_window(std::string_view text, std::int64_t number, LogContents& contents) {
-  const std::optional<Metrics> metrics = read_metrics(text);
-  std::optional<Observation> shortened = metrics ? std::nullopt : shortened_window(text, number);
+/// Reads what the line has that nothing completed.
+void VllmReader::settle(LogContents& contents) {
+  const std::int64_t number = std::exchange(broken_line_, -1);
+  if (number >= 0 && has_any(broken_, std::span(vllm_lines).first(1))) read_window(broken_, number, contents, true);
+}
+
+bool VllmReader::read_window(std::string_view text, std::int64_t number, LogContents& contents, bool cut) {
+  const std::optional<Metrics> metrics = read_metrics(text, cut);
+  std::optional<Observation> shortened = metrics ? std::nullopt : shortened_window(text, number, cut);
   if (!metrics && !shortened) return false;
   read_engine(text, number, contents);  // LMDeploy logs both in one line
   windows_.speculates();
   const std::optional<VllmEngineLine> engine = windows_.take(clock_in(text), contents);
   if (shortened) {
+    if (engine && cut) shortened->acceptance = counts_of_tokens(*engine, *shortened->acceptance_length);
+    if (shortened->acceptance) shortened->acceptance_length = std::nullopt;
+    if (cut) note(shortened->gamma, gamma_);
     if (engine) set_engine_line(*engine, *shortened);
     contents.observations.push_back(*std::move(shortened));
     return true;
@@ -226,7 +281,8 @@ bool VllmReader::read_window(std::string_view text, std::int64_t number, LogCont
     windows_.no_draft(engine, contents);
     return true;
   }
-  const std::optional<std::int64_t> gamma = drafts_each(*metrics, contents.settings.gamma);
+  const auto gamma = drafts_each(*metrics, cut && !contents.settings.gamma ? gamma_ : contents.settings.gamma);
+  if (!cut) gamma_ = gamma;
   Observation observation{.line = number,
                           .decoding = Decoding::speculative,
                           .gamma = gamma,
@@ -313,9 +369,9 @@ bool VllmReader::configure(std::string_view text, std::int64_t number, LogConten
 
 LineFormat vllm_metrics_format() {
   return lines_of<VllmReader>(
-      R"(SpecDecoding metrics: |Avg generation throughput: |Avg thr \(in/out\): |SpeculativeConfig\()"
+      R"(SpecDecoding metrics:|Avg generation throughput: |Avg thr \(in/out\): |SpeculativeConfig\()"
       R"(|DiffusionDecoding metrics: |LLM engine \(v|vLLM API server version |'?speculative_config'?: ?\{)"
-      R"(|\b(?:Drafted throughput|Drafted|Per-position acceptance rate|Avg Draft acceptance rate): \d)"
+      R"(|\b(?:Mean acceptance length|(?:Accepted|Drafted)(?: throughput)?|Per-position acceptance rate|Avg Draft acceptance rate): \d)"
       R"(|Running: \d+ reqs)",
       vllm_lines);
 }

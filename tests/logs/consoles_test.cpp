@@ -271,6 +271,9 @@ TEST_CASE("trtllm-bench prints a mean length over requests, which is no count") 
   CHECK(read_log(cut).observations.at(0).decoding == Decoding::unknown);
   CHECK(read_log("= DATASET DETAILS\n" + cut).observations.at(0).decoding == Decoding::unknown);
   CHECK(read_log(cut + "= DATASET DETAILS\n").observations.at(0).decoding == Decoding::plain);
+  // Versions that print no concurrency have no statistics.
+  const std::string old = before(cut, "Number of concurrent") + cut.substr(cut.find("Average Input"));
+  CHECK(read_log(old + "= DATASET DETAILS\n").observations.at(0).decoding == Decoding::unknown);
   const std::string command = "trtllm-bench -m some/model \\\n  throughput --config a.yml\n" + cut;
   const std::string config = "speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: 2\nEOF\n";
   const LogContents arms = read_log(config + command + command);

@@ -264,13 +264,77 @@ TEST_CASE("an engine that varies its drafts is adaptive, by its settings or by i
   CHECK_FALSE(read_log(off + window(300)).observations.at(0).adaptive);
 }
 
-TEST_CASE("lines of vLLM that are cut short are no windows") {
-  const std::string log = sample("vllm_colors.log");
-  const std::size_t begin = log.find("SpecDecoding");
-  for (std::size_t size = begin; size < log.find('%', begin); ++size) {
-    INFO(log.substr(begin, size - begin));
-    const LogContents contents = read_log(log.substr(0, size));
-    for (const Observation& window : contents.observations) REQUIRE_FALSE(window.acceptance);
+TEST_CASE("a line of vLLM that is cut short has what stands in it whole, and nothing else") {
+  const std::string log = engine + metrics(
+                                       "Mean acceptance length: 2.46, Accepted throughput: 14.60 tokens/s, Drafted "
+                                       "throughput: 30.00 tokens/s, Accepted: 146 tokens, Drafted: 300 tokens, "
+                                       "Per-position acceptance rate: 0.790, 0.440, 0.230, Avg Draft acceptance "
+                                       "rate: 48.7%");
+  const Observation whole = read_log(log).observations.at(0);
+  REQUIRE(whole.acceptance->accepted_at == Counts{79, 44, 23});
+  const auto end_of = [&](const std::string& words) { return log.find(words) + words.size(); };
+  for (std::size_t size = end_of("SpecDecoding"); size < log.size(); ++size) {
+    const std::string cut = log.substr(0, size);
+    INFO(cut.substr(engine.size()));
+    const LogContents contents = read_log(cut);
+    REQUIRE(contents.observations.size() == 1);
+    const Observation& window = contents.observations[0];
+    CHECK(window.times.output_tokens_per_s == 75.0);
+    CHECK(window.acceptance.has_value() == (size >= end_of("2.46")));
+    CHECK((window.gamma == 3) == (size >= end_of("throughput: 30.00 tokens/s")));
+    if (!window.acceptance) continue;
+    const bool counted = size >= end_of("Drafted: 300 tokens");
+    CHECK(window.acceptance->steps_estimated == !counted);
+    CHECK(window.acceptance->steps == (counted ? 100 : 305));  // of 750 tokens
+    if (!counted) continue;
+    CHECK(window.acceptance->accepted_tokens == 146);
+    const Counts& positions = window.acceptance->accepted_at;
+    CHECK(positions == (size >= end_of("0.230") ? Counts{79, 44, 23} : Counts{}));
+  }
+}
+
+TEST_CASE("a line of vLLM that is cut in the middle of a log, or is alone, is read") {
+  const std::string cut = metrics(
+      "Mean acceptance length: 2.46, Accepted throughput: 14.60 tokens/s, Drafted "
+      "throughput: 30.00 tokens/s, Accepted: 146 tokens, Drafted: 300 tokens, Per-pos");
+  for (const std::string& log : {cut, cut + "INFO: 127.0.0.1 - \"POST /v1/completions HTTP/1.1\" 200 OK\n" + cut}) {
+    const auto windows = posted_runs(log, "vllm");
+    REQUIRE(windows.size() == (log == cut ? 1 : 2));
+    for (const Observation& window : windows) {
+      CHECK(window.gamma == 3);
+      CHECK(window.acceptance->steps == 100);
+    }
+  }
+}
+
+TEST_CASE("a cut line of vLLM whose numbers do not tell K has that of the window before it") {
+  const std::string whole = metrics(
+      "Mean acceptance length: 2.46, Accepted: 146 tokens, Drafted: 300 tokens, "
+      "Per-position acceptance rate: 0.790, 0.440, 0.230, Avg Draft acceptance rate: "
+      "48.7%");
+  for (const char* cut : {"Mean acceptance length: 1.00, Accepted throughput: 0.00 tokens/s, Drafted throughput: 3.00 "
+                          "tokens/s, Accepted: 0 tokens, Drafted: 30 tokens, Per-pos",
+                          "Mean acceptance length: 2.50, Acce"}) {
+    const auto windows = posted_runs(whole + metrics(cut), "vllm");
+    REQUIRE(windows.size() == 2);
+    CHECK(windows[1].gamma == 3);
+  }
+}
+
+TEST_CASE("metrics of vLLM that were quoted in part, or a number a line, are those of the line") {
+  const std::string list =
+      "SpecDecoding metrics:\n  Mean acceptance length: 3.40\n  Accepted throughput: 12.00 tokens/s\n  Drafted "
+      "throughput: 25.00 tokens/s\n";
+  const std::string counts = "  Accepted: 120 tokens\n  Drafted: 250 tokens\n";
+  const std::string part = replaced(list, "Mean acceptance length: 3.40\n", "Mean acceptance length: 3.40,\n");
+  for (const std::string& log : {part, list + counts, part + counts}) {
+    INFO(log);
+    const auto windows = posted_runs(log, "vllm");
+    REQUIRE(windows.size() == 1);
+    CHECK(windows[0].gamma == 5);
+    CHECK(windows[0].acceptance.has_value() == (log.find("Accepted: ") != log.npos));
+    if (windows[0].acceptance) CHECK(windows[0].acceptance->steps == 50);
+    if (!windows[0].acceptance) CHECK(windows[0].acceptance_length == 3.4);
   }
 }
 
