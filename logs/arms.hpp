@@ -32,4 +32,7 @@ struct Arm {
 /// The name without what tells repeated runs apart, nor what stands in brackets: "MTP run 2" as "mtp".
 [[nodiscard]] std::string without_repetition(std::string_view name);
 
+/// The name without the words and the numbers of its arm: "code" of "MTP K=3, code" and of "code, no speculation".
+[[nodiscard]] std::string kind_in(std::string_view name);
+
 }  // namespace foredraft::logs
