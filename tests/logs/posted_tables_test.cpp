@@ -196,7 +196,7 @@ TEST_CASE("a ratio is no value: gains, the room of a KV cache") {
 TEST_CASE("drafted and accepted tokens identify a table, and repetitions of a run are pooled") {
   const auto runs = posted_runs(
       "| rep | completion tok | drafted | accepted | server gen tok/s |\n|---|---|---|---|---|\n"
-      "| 1 | 100 | 90 | 60 | 50 |\n| 2 | 110 | 95 | 60 | 48 |\n",
+      "| 1 | 100 | 90 | 60 | 50 |\n| 2 | 100 | 95 | 60 | 48 |\n",
       "table");
   REQUIRE(runs.size() == 2);
   CHECK(runs[0].acceptance->steps == 40);
