@@ -16,12 +16,19 @@ Arm arm_named(std::string_view name) {
   // "8B baseline", "prose, no speculation", "MTP off"
   static const RE2 ends_plain(
       R"((?i)[^a-z](?:base(?:line)?|vanilla|(?:no|non|without|w/o)[- _](?:spec\w*(?:[- _]decod\w*)?|mtp|draft\w*|eagle\w*|dflash2?|sd))$)"
-      R"(|(?:^|[^a-z])(?:mtp|spec\w*|eagle-?3?|draft\w*|dflash2?|sd)[ :=]+(?:off|none|no|disabled|inactive|false)$)");
-  static const std::array<RE2, 3> lengths{
-      RE2(R"((?i)(?:^d|(?:^|[^a-z])(?:k|n|gamma|n[-_ ]?max|draft(?:[-_ ]?n)?(?:[-_ ]?max)?|num[-_ ]?(?:spec\w*|draft)[-_ ]?tokens)"
-          R"(|spec(?:ulative)?[-_ ]?tokens|depth|steps)[ ]?[=: -]?[ ]?)(\d{1,3})(?:\D|$))"),
-      RE2(R"((?i)(?:^|\D)(\d{1,3})[- ]?(?:draft |spec(?:ulative)? )?tok(?:en)?s?(?:\W|$))"),
-      RE2(R"((?i)(?:(?:mtp|nextn|spec|eagle-?[23]|medusa|n-?gram)[-_ ]?(?::|[@(x ]?[ ]?|=[ ]?)|dflash2?[-_ ]*(?::|[@(x ][ ]?))(\d{1,2})(?:[^\d.]|\.\D|\.?$))")};
+      R"(|(?:^|[^a-z])(?:mtp|spec\w*|eagle-?3?|draft\w*|dflash2?|sd)[ :=_-]+(?:off|none|no|disabled|inactive|false)$)");
+  struct Length {
+    RE2 pattern;
+    int longest;  ///< more are tokens of an answer
+  };
+  static const std::array<Length, 4> lengths{
+      {{RE2(R"((?i)(?:^d|(?:^|[^a-z])(?:k|n|nst|gamma|\x{3B3}|n[-_ ]?max|draft(?:[-_ ]?n)?(?:[-_ ]?max)?|num[-_ ]?(?:spec\w*|draft)[-_ ]?tokens)"
+            R"(|n[-_ ]?spec|spec(?:ulative)?[-_ ]?tokens|depth|(?:num[-_ ]?)?steps)[ ]?[=: _-]?[ ]?)(\d{1,3})(?:[^\d.b]|\.\D|\.?$))"),
+        64},
+       {RE2(R"((?i)(?:^|\D)(\d{1,3})[- ]?(?:draft|spec(?:ulative)?) tok(?:en)?s?(?:\W|$))"), 64},
+       {RE2(R"((?i)(?:^|\D)(\d{1,3})[- ]?tok(?:en)?s?(?:\W|$))"), 16},
+       {RE2(R"((?i)(?:(?:mtp|nextn|spec|eagle-?[23]|medusa|n-?gram)[-_ ]?(?::|[@(x ]?[ ]?|=[ ]?)|dflash2?[-_ ]*(?::|[@(x ][ ]?))(\d{1,2})(?:[^\d.]|\.\D|\.?$))"),
+        64}}};
   static const RE2 other(
       R"((?i)(?:prefix|radix|prompt|kv|cuda|chunked|flash)[-_ ]?(?:cach\w*|graphs?|prefill|att\w*)\b.*)");
   Arm arm;
@@ -29,9 +36,9 @@ Arm arm_named(std::string_view name) {
   if (text.empty() || RE2::FullMatch(text, other)) return arm;
   arm.plain = RE2::FullMatch(text, plain) || RE2::PartialMatch(text, ends_plain);
   if (arm.plain) return arm;
-  for (const RE2& length : lengths) {
+  for (const Length& length : lengths) {
     int tokens = 0;
-    if (!RE2::PartialMatch(text, length, &tokens)) continue;
+    if (!RE2::PartialMatch(text, length.pattern, &tokens) || tokens > length.longest) continue;
     arm.gamma = tokens;
     arm.plain = tokens == 0;
     break;
@@ -63,7 +70,7 @@ std::optional<Arm> arm_in_text(std::string_view text) {
       R"((?i)-sd|(?:.*[^a-z])?(?:(?:baseline|base|vanilla|plain|autoregressive|ar)(?:[^a-z].*)?)"
       R"(|(?:without|w/o|no|non|ohne)[- ]?(?:(?:an?|any|the) )?(?:it|any|spec\w*|mtp|draft\w*|eagle\w*|dflash2?|sd)(?:[^a-z].*)?)"
       R"(|(?:.*[^a-z])?(?:disabling|turning off|switching off) (?:the )?(?:spec\w*|mtp|draft\w*|eagle\w*|dflash2?)(?:[^a-z].*)?)"
-      R"(|(?:mtp|spec\w*|sd|eagle-?3?|draft\w*|dflash2?)[ :=]*(?:off|none|disabled|inactive)(?:[^a-z].*)?))");
+      R"(|(?:mtp|spec\w*|sd|eagle-?3?|draft\w*|dflash2?)[ :=_-]*(?:off|none|disabled|inactive)(?:[^a-z].*)?))");
   static const RE2 drafts(
       R"((?i)\+sd(.*)|(?:.*?[^a-z])??((?:mtp|eagle|dflash2?|dspark|medusa|n-?gram|spec|specul\w+|draft(?:er|ing|s| model)?)"
       R"(|nextn|assisted|pld|lookahead|[kn] ?= ?\d+|d\d)(?:[^a-z].*)?))");
@@ -79,6 +86,8 @@ std::optional<Arm> arm_in_text(std::string_view text) {
   std::string setting;  // what follows "+SD"
   std::string drafter;
   if (!RE2::FullMatch(words, drafts, &setting, &drafter)) return std::nullopt;
+  static const RE2 answer(R"((?i)\b\d+ ?tok\w*,?(?: (?:generated|emitted|output))?,?(?: in)? *[\d.]+ ?m?s\b)");
+  RE2::GlobalReplace(&drafter, answer, "");  // "12 tokens, 0.5 s"
   Arm arm = arm_named(setting + drafter);
   if (arm.plain) arm = {};
   arm.speculative = true;
@@ -100,10 +109,18 @@ std::string without_repetition(std::string_view name) {
 std::string without_arm(std::string_view name) {
   static const RE2 arm(
       R"((?i)\b(?:no|non|without|with|w/o|plain|base(?:line)?|vanilla|autoregressive|ar|on|off|none|disabled|enabled|active|inactive|mtp)"
-      R"(|nextn|eagle|dflash2?|medusa|n-?gram|spec\w*|decod\w*|draft\w*|sd|(?:k|n|gamma|n[-_ ]max|depth) ?=? ?\d+)\b)");
+      R"(|nextn|eagle-?[123]?|dflash2?|dspark|medusa|n-?gram|suffix|lookahead|pld|spec\w*|decod\w*|draft\w*|sd|(?:k|n|gamma|n[-_ ]max|depth) ?=? ?\d+)\b)");
   static const RE2 blanks(" +");
   std::string rest = without_repetition(name);
   RE2::GlobalReplace(&rest, arm, " ");
+  RE2::GlobalReplace(&rest, blanks, " ");
+  return std::string(trimmed(rest));
+}
+
+std::string kind_in(std::string_view name) {
+  static const RE2 number(R"(\b\d+\b)"), blanks(" +");
+  std::string rest = without_arm(name);
+  RE2::GlobalReplace(&rest, number, " ");
   RE2::GlobalReplace(&rest, blanks, " ");
   return std::string(trimmed(rest));
 }

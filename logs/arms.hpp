@@ -33,4 +33,7 @@ struct Arm {
 /// letters and digits: "MTP run 2" is "mtp".
 [[nodiscard]] std::string without_repetition(std::string_view name);
 
+/// The name without the words and the numbers of its arm: "code" of "MTP K=3, code" and of "code, no speculation".
+[[nodiscard]] std::string kind_in(std::string_view name);
+
 }  // namespace foredraft::logs

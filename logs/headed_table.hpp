@@ -28,6 +28,7 @@ class HeadedTable {
   HeadedTable(std::span<const std::string> headings, std::span<const TableRow> rows) : rows_(rows) {
     for (const std::string& heading : headings) columns_.push_back(column_of(bare_cell(heading)));
     tell_speeds_in_cells();
+    drop_gains();
     tell_trees();
     tell_names();
     keep_first_of_each();
@@ -51,17 +52,23 @@ class HeadedTable {
     return column ? std::string_view(row.cells[*column]) : std::string_view{};
   }
   [[nodiscard]] std::optional<double> value(const TableRow& row, Meaning meaning) const {
-    return measure_in(text(row, meaning)).value;
+    const CellNumber number = measure_in(text(row, meaning));
+    return number.gain && !may_be_share(meaning) ? std::nullopt : number.value;
   }
   [[nodiscard]] std::vector<double> values_in(std::size_t column) const;
+  [[nodiscard]] static bool may_be_share(Meaning meaning) {
+    return meaning == Meaning::rate || meaning == Meaning::mean_accepted || meaning >= Meaning::accepted;
+  }
 
   void tell_speeds_in_cells();
+  void drop_gains();
   void tell_names();
   void tell_switch();
   void tell_trees();
   void keep_first_of_each();
   void tell_apart();
   void tell_gamma();
+  void tell_request_rate();
   void tell_speed();
   void tell_time(Meaning meaning, std::string_view heading);
   void tell_inter_token();
@@ -88,6 +95,7 @@ class HeadedTable {
   [[nodiscard]] std::optional<double> temperature_of(const TableRow& row) const;
   [[nodiscard]] std::string kind_of(const TableRow& row) const;
   [[nodiscard]] std::string read_as() const;
+  void tell_gains() const;
 
   std::span<const TableRow> rows_;
   std::vector<Column> columns_;

@@ -29,24 +29,28 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
      "k,gamma,n,draft,draft len,draft tok,num draft tok,n draft,draft n,draft max,draft n max,n max,spec draft n max,"
      "spec draft max,num spec tok,spec tok,spec n,n spec,spec k,draft k,spec len,tok drafted/step,drafted/step,"
      "draft depth,spec depth,spec num steps,mtp tok,mtp n,mtp k,mtp depth,nextn,lookahead,"
-     "mtp "
+     "nspec,nst,num steps,spec steps,draft steps,window,draft window,spec window,proposal len,max draft,draft budget,"
+     "drafts/step,num spec,spec num tok,k draft,max draft tok,eagle steps,mtp "
      "\xE6\xAD\xA5\xE6\x95\xB0,\xE6\x8A\x95\xE6\x9C\xBA\xE6\xAD\xA5\xE6\x95\xB0,"
      "\xE8\x8D\x89\xE7\xA8\xBF\xE9\x95\xBF\xE5\xBA\xA6"},
     {Meaning::name, "name of the run",
      "config,configuration,mode,method,run,setup,drafter,name,variant,spec,spec decode,spec decoding,strategy,"
      "decoding,arm,setting,"
-     "settings,stage,algorithm,draft model,drafting,test case,case,spec type,draft parameter,condition"},
+     "settings,stage,algorithm,algo,draft model,drafting,test case,case,spec type,draft parameter,condition,scenario,"
+     "approach,technique,experiment,option,label,flags,args,profile,speculator,rep,trial"},
     {Meaning::concurrency, "concurrent requests",
      "c,bs,b,conc,concurrency,max concurrency,users,batch,batch size,batchsize,clients,streams,parallel,np,"
-     "concurrent requests,requests,running,running requests,num users,batch sz,concur,concurr,max concur,gbs,"
-     "global batch size"},
+     "concurrent requests,requests,running,running requests,batch sz,concur,concurr,max concur,max conc,gbs,"
+     "global batch size,concurrent,sessions,vus,inflight,in flight,inflight requests,in flight requests,n parallel,"
+     "concurrency level,parallelism,request concurrency"},
     {Meaning::request_rate, "requests/s that are sent", "qps,rps,request rate,offered qps,target qps,arrival rate"},
     {Meaning::category, "kind of prompts",
      "task,category,benchmark,dataset,data set,prompt,workload,prompts,subset,domain,test prompt"},
     {Meaning::subject, "model, device or engine",
      "model,target,target model,device,gpu,hardware,machine,rig,system,engine,backend,quant,quantization,slot,build,"
      "checkpoint,version"},
-    {Meaning::prompt_tokens, "prompt tokens", "isl,input len,input tok,prompt tok,prompt len"},
+    {Meaning::prompt_tokens, "prompt tokens",
+     "isl,input len,input tok,prompt tok,prompt len,prompt size,num prompt tok,n prompt,in tok,input seq len"},
     {Meaning::output_tokens, "output tokens",
      "osl,output len,output tok,tok,generated tok,gen tok,generated,n predict,completion tok"},
     {Meaning::context_tokens, "tokens of context", "ctx,context,context tok,context len,ctx len,n kv,depth"},
@@ -57,21 +61,23 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
      "aggregate throughput,system throughput,throughput total,output tok/s total,generation throughput,"
      "completion throughput"},
     {Meaning::request_speed, "output tokens/s of one request",
-     "tok/s/user,tok/s/request,tok/s/stream,user tok/s,request tok/s,user throughput,output tok throughput/user,"
+     "tok/s/user,tok/s/request,tok/s/stream,speed/request,speed/user,user tok/s,request tok/s,user throughput,output "
+     "tok throughput/user,"
      "single stream,single stream tok/s,stream tok/s,interactivity"},
     {Meaning::speed, "output tokens/s",
      "tok/s,output tok/s,gen tok/s,throughput,gen throughput,speed,gen speed,tg,tg speed,tok throughput,"
-     "new tok/s"},
-    {Meaning::tpot, "time per output token", "tpot,ms/tok,s/tok,time/output tok,time/tok,latency/tok,tok latency"},
+     "new tok/s,output speed,gen rate"},
+    {Meaning::tpot, "time per output token",
+     "tpot,ms/tok,ms/output tok,output tok latency,s/tok,sec/tok,time/output tok,time/tok,latency/tok,tok latency"},
     {Meaning::inter_token, "time between tokens", "itl,inter tok latency,intertoken latency"},
     {Meaning::iteration, "time of an iteration",
      "iteration,iteration time,iter time,ms/step,cost/step,cycle time,step,step time,step latency,step tpot,"
      "round tpot,round time,round latency"},
-    {Meaning::ttft, "time to first token", "ttft,time to first tok,ttfr,e2e ttft"},
+    {Meaning::ttft, "time to first token", "ttft,time to first tok,ttfr,e2e ttft,first tok latency,first tok"},
     {Meaning::duration, "duration", "duration,wall,wall time,elapsed,time,total time,benchmark duration"},
     {Meaning::length, "tokens per iteration, with the bonus token",
      "al,tau,acc len,a len,accepted len,mean len,draft mean len,tok/step,emitted/step,block efficiency,"
-     "decoded tok/step"},
+     "decoded tok/step,tok/step pass,emitted tok/step,mal"},
     {Meaning::accepted_per_step, "accepted drafts per iteration",
      "accepted/step,accepted drafts/step,acc/step,accepted tok/step"},
     {Meaning::mean_accepted, "accepted tokens per iteration",
@@ -80,14 +86,16 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
     {Meaning::rate, "acceptance rate (accepted / drafted)",
      "acc,acc rate,acc %,acc ratio,alpha,rate,draft rate,accepted %,accepted rate,hit rate"},
     {Meaning::steps, "verification steps",
-     "steps,rounds,drafts,num drafts,iterations,verification steps,verify steps,verifies,spec rounds,iters"},
+     "steps,rounds,drafts,num drafts,n drafts,iterations,verification steps,verify steps,verifies,spec rounds,iters,"
+     "verifications,verify passes,verify calls,target forwards,target calls,forward passes,draft rounds,cycles"},
     {Meaning::drafted, "drafted tokens in all",
      "drafted,drafted tok,proposed,proposed drafts,proposed tok,total draft,total drafted,tok drafted,"
-     "draft generated"},
+     "draft generated,num drafted,num drafted tok,n drafted,tok proposed,drafts proposed,draft tok generated,"
+     "total draft tok,draft tok total,num draft tok total"},
     {Meaning::accepted, "accepted tokens in all",
-     "accepted,accepted tok,accepted drafts,accepted draft tok,num accepted tok,total accepted,tok "
-     "accepted,accepted/drafted,"
-     "draft accepted,draft tok accepted,accepts/attempts,mtp accepts/attempts"},
+     "accepted,accepted tok,accepted drafts,accepted draft tok,num accepted tok,total accepted,"
+     "tok accepted,accepted/drafted,draft accepted,draft tok accepted,accepts/attempts,mtp accepts/attempts,"
+     "num accepted,n accepted,n acc,acc count,drafts accepted,accepted count,accepted/proposed"},
     {Meaning::positions, "acceptance by position",
      "pos acc,per position,per pos,positions,per position acc,per position acc rate,per pos acc,acc/position,"
      "position acc,by position"},
@@ -98,37 +106,31 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
 using Words = std::pair<std::string_view, std::string_view>;
 
 /// Words that are written in several ways, and the one that plain_words uses.
-constexpr std::array<Words, 39> plain_words_of{{
-    {"tokens", "tok"},
-    {"token", "tok"},
-    {"toks", "tok"},
-    {"tk", "tok"},
-    {"tks", "tok"},
+constexpr std::array<Words, 33> plain_words_of{{
+    {"tokens,token,toks,tk,tks,tkn", "tok"},
     {"tps", "tok/s"},
-    {"accept", "acc"},
-    {"acceptance", "acc"},
-    {"acpt", "acc"},
+    {"accept,acceptance,acpt,akzeptanz", "acc"},
     {"length", "len"},
-    {"speculative", "spec"},
-    {"speculation", "spec"},
+    {"speculative,speculation", "spec"},
     {"req", "request"},
+    {"reqs", "requests"},
+    {"aggregated", "aggregate"},
     {"assistant", "draft"},
-    {"tput", "throughput"},
+    {"tput,durchsatz", "throughput"},
     {"\xCE\xB1", "alpha"},
+    {"\xCE\xB3", "gamma"},
+    {"\xCF\x84", "tau"},
     // German
     {"modus", "mode"},
     {"methode", "method"},
-    {"durchsatz", "throughput"},
     {"geschwindigkeit", "speed"},
-    {"akzeptanz", "acc"},
     {"akzeptanzrate", "acc rate"},
     // Chinese: acceptance rate and length, throughput, speed, method, concurrency; framework, input and output length
     // and speed; number of concurrent requests, time, total time, configuration, model
     {"\xE6\x8E\xA5\xE5\x8F\x97\xE7\x8E\x87", "acc rate"},
     {"\xE6\x8E\xA5\xE5\x8F\x97\xE9\x95\xBF\xE5\xBA\xA6", "acc len"},
     {"\xE5\xB9\xB3\xE5\x9D\x87\xE6\x8E\xA5\xE5\x8F\x97\xE9\x95\xBF\xE5\xBA\xA6", "acc len"},
-    {"\xE5\x90\x9E\xE5\x90\x90\xE9\x87\x8F", "throughput"},
-    {"\xE5\x90\x9E\xE5\x90\x90", "throughput"},
+    {"\xE5\x90\x9E\xE5\x90\x90\xE9\x87\x8F,\xE5\x90\x9E\xE5\x90\x90", "throughput"},
     {"\xE9\x80\x9F\xE5\xBA\xA6", "speed"},
     {"\xE6\x96\xB9\xE6\xB3\x95", "method"},
     {"\xE5\xB9\xB6\xE5\x8F\x91", "concurrency"},
@@ -144,22 +146,12 @@ constexpr std::array<Words, 39> plain_words_of{{
 }};
 
 /// The same for the word after "/" or "per": "tokens/round".
-constexpr std::array<Words, 15> plain_words_by{{
-    {"second", "s"},
-    {"seconds", "s"},
-    {"sec", "s"},
-    {"iter", "step"},
-    {"iteration", "step"},
-    {"round", "step"},
-    {"cycle", "step"},
-    {"verify", "step"},
-    {"verification", "step"},
-    {"forward", "step"},
-    {"pass", "step"},
-    {"draft", "step"},
+constexpr std::array<Words, 5> plain_words_by{{
+    {"second,seconds,sec", "s"},
+    {"iter,iteration,round,cycle,verify,verification,forward,pass,draft", "step"},
     {"token", "tok"},
-    {"req", "request"},
-    {"sequence", "request"},
+    {"req,sequence,seq", "request"},
+    {"client", "user"},
 }};
 
 /// Whether words of a heading in lower case contain `c`.
@@ -187,19 +179,30 @@ HeadingWords split_heading(std::string_view heading) {
     if (c == ')' || c == ']') --depth;
     std::string& into = depth > 0 || c == ')' || c == ']' ? both.unit : both.words;
     if (is_heading_letter(c)) {
+      if (c == '%' && !into.empty() && into.back() != ' ') into += ' ';  // "accept%"
       into += c;
     } else if (!into.empty() && into.back() != ' ') {
       into += ' ';
     }
   }
-  both.words = trimmed(both.words);
+  constexpr std::string_view deviation = " \xC2\xB1";  // "tok/s +- std"
+  both.words = trimmed(both.words.substr(0, both.words.find(deviation)));
   both.unit = trimmed(both.unit);
   if (both.unit == "ts") both.unit = "t/s";
   return both;
 }
 
+/// Whether a word is in a list.
+bool is_of(std::string_view list, std::string_view word) {
+  for (std::size_t at = list.find(word); at != list.npos; at = list.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || list[at - 1] == ',') && (end == list.size() || list[end] == ',')) return !word.empty();
+  }
+  return false;
+}
+
 std::string_view plain_word(std::span<const Words> of, std::string_view word) {
-  const auto found = std::ranges::find(of, word, &Words::first);
+  const auto found = std::ranges::find_if(of, [&](const Words& one) { return is_of(one.first, word); });
   return found == of.end() ? word : found->second;
 }
 
@@ -216,6 +219,8 @@ std::vector<std::string_view> parts_of(std::string_view list, char separator) {
 
 /// "tokens/s" and "t/s" are "tok/s".
 std::string plain_quotient(std::string_view word) {
+  static const RE2 generation("tg\\d+");
+  if (RE2::FullMatch(re2::StringPiece(word.data(), word.size()), generation)) return "tg";  // "tg128" of llama-bench
   const std::vector<std::string_view> parts = parts_of(word, '/');
   std::string plain;
   for (const std::string_view part : parts) {
@@ -228,6 +233,16 @@ std::string plain_quotient(std::string_view word) {
   return plain;
 }
 
+/// Words before and after a heading that say how it was averaged, or where: at the server or the client.
+constexpr std::string_view averages =
+    "mean,avg,average,mean/std,avg/"
+    "std,median,med,p50,overall,wtd,weighted,steady,state,sustained,eff,effective,server,client,"
+    "\xE6\x9C\x8D\xE5\x8A\xA1\xE7\xAB\xAF,\xE5\xAE\xA2\xE6\x88\xB7\xE7\xAB\xAF,\xE5\xB9\xB3\xE5\x9D\x87,\xE6\x80\xBB";
+/// Of all requests together, of one, and of what an arm is.
+constexpr std::string_view together = "aggregate,agg,total,combined,system,cluster,node,sum,batch,cumulative,\xCE\xA3";
+constexpr std::string_view alone = "single,individual,each,request,user,stream";
+constexpr std::string_view of_arms = "spec,mtp,launch,server,decoding,drafting,draft,decode,run,bench,serving";
+
 /// The words of a heading as in headings_of_meanings: "Draft tokens accepted per round" is "draft tok
 /// accepted/step", "Decode tokens per second" is "gen tok/s". Words that say nothing are left out.
 std::string plain_words(std::string_view words) {
@@ -239,18 +254,28 @@ std::string plain_words(std::string_view words) {
     } else if (word != "per" || plain.empty()) {
       plain.push_back(plain_quotient(word));
     }
-    by = word == "per" && !by && plain.back() != "per";
+    by = word == "per" && !by && plain.back() != "per" && !is_of(averages, plain.back());  // "mean per user tok/s"
   }
   const auto begins = [&](std::initializer_list<std::string_view> first, std::string_view second) {
     return plain.size() > 1 && std::ranges::find(first, plain[0]) != first.end() && plain[1].starts_with(second);
   };
   if (begins({"per"}, "") && !begins({"per"}, "pos")) plain.erase(plain.begin());
+  if (begins({"tok"}, "s") && (plain[1] == "s" || plain[1] == "sec")) {  // "tok_s"
+    plain[0] = "tok/s";
+    plain.erase(plain.begin() + 1);
+  }
   while (begins({"draft", "spec", "tok"}, "acc") && plain[1] == "acc") plain.erase(plain.begin());
-  const bool of_speed =
-      begins({"decode", "decoding", "generation", "eval", "inference", "tg", "pred", "predicted"}, "tok/s") ||
-      begins({"decode", "decoding", "generation", "eval", "inference"}, "speed") ||
-      begins({"decode", "decoding", "inference"}, "throughput");
-  if (of_speed) plain[0] = "gen";
+  const std::initializer_list<std::string_view> decodes{"decode", "decoding", "generation", "eval", "inference", "gen"};
+  const bool of_speed = begins(decodes, "tok/s") || begins(decodes, "speed") || begins(decodes, "rate") ||
+                        begins({"tg", "pred", "predicted", "out", "output", "completion", "generated"}, "tok/s") ||
+                        begins({"decode", "decoding", "inference"}, "throughput");
+  if (of_speed && plain[1].starts_with("tok/s/")) {
+    plain.erase(plain.begin());  // "decode tok/s/user"
+  } else if (of_speed && plain[0] != "output") {
+    plain[0] = "gen";
+  } else if (begins(decodes, "ms/tok") || begins(decodes, "s/tok") || begins(decodes, "latency/tok")) {
+    plain.erase(plain.begin());
+  }
   std::string joined;
   for (const std::string& word : plain) joined += (joined.empty() ? "" : " ") + word;
   return joined;
@@ -280,36 +305,66 @@ Meaning meaning_of(std::string_view words) {
   return names(first) && names(second) ? std::min(first, second) : Meaning::ignored;
 }
 
-/// Words before and after a heading that say how it was averaged, or where: on the server or the client.
-constexpr std::array<std::string_view, 15> averages{"mean",
-                                                    "avg",
-                                                    "average",
-                                                    "median",
-                                                    "p50",
-                                                    "aggregate",
-                                                    "overall",
-                                                    "wtd",
-                                                    "steady",
-                                                    "server",
-                                                    "client",
-                                                    "\xE6\x9C\x8D\xE5\x8A\xA1\xE7\xAB\xAF",
-                                                    "\xE5\xAE\xA2\xE6\x88\xB7\xE7\xAB\xAF",
-                                                    "\xE5\xB9\xB3\xE5\x9D\x87",
-                                                    "\xE6\x80\xBB"};
-constexpr std::array<std::string_view, 5> averages_after{" mean", " avg", " median", " mean/std", " avg/std"};
+bool is_speed(Meaning meaning) {
+  return meaning == Meaning::speed || meaning == Meaning::total_speed || meaning == Meaning::request_speed;
+}
+
+/// The meaning of words without those around them that say which value of it this is, which it removes: "total gen
+/// tok/s", "TPOT p50".
+Meaning qualified_meaning(std::string& words) {
+  Meaning meaning = meaning_of(words);
+  bool all = false, one = false;
+  std::string rest = words;
+  while (meaning == Meaning::ignored && rest.find(' ') != std::string::npos) {
+    const std::string first = rest.substr(0, rest.find(' ')), last = rest.substr(rest.rfind(' ') + 1);
+    const auto qualifies = [&](std::string_view word) {
+      all = all || is_of(together, word);
+      one = one || is_of(alone, word);
+      return is_of(averages, word) || is_of(together, word) || is_of(alone, word);
+    };
+    if (qualifies(first)) {
+      rest = plain_words(std::string_view(rest).substr(first.size() + 1));
+    } else if (qualifies(last)) {
+      rest.resize(rest.size() - last.size() - 1);
+    } else {
+      break;
+    }
+    const bool with_prompts = all && rest == "tok throughput";
+    meaning = with_prompts ? Meaning::ignored : meaning_of(rest);
+  }
+  if (one || (all && meaning < Meaning::length)) {
+    const bool of_requests = one && rest.find("tok") == std::string::npos;  // "request throughput"
+    if (!is_speed(meaning) || of_requests || (all && meaning == Meaning::request_speed)) return Meaning::ignored;
+    meaning = one ? Meaning::request_speed : Meaning::total_speed;
+  }
+  if (meaning != Meaning::ignored) words = rest;
+  return meaning;
+}
+
+/// "num users", "simultaneous requests", but not the number of requests in all.
+bool counts_requests(const std::string& words) {
+  static const RE2 pattern(
+      R"((?:concurrent|parallel|simultaneous|active) (?:requests|users|clients|streams|sessions|seqs|sequences|slots|agents|prompts))"
+      R"(|(?:num|n) (?:users|clients|streams|sessions|concurrent|parallel|running(?: requests)?)|running request)");
+  return RE2::FullMatch(words, pattern);
+}
 
 /// Whether the first word of a heading may begin a known one: a cheap test that rules out most text.
 bool may_be_heading(std::string_view heading) {
   static const std::unordered_set<std::string_view> first_words = [] {
-    std::unordered_set<std::string_view> words(averages.begin(), averages.end());
+    std::unordered_set<std::string_view> words;
     for (const auto& [known, meaning] : meanings_by_heading())
       words.emplace(known.substr(0, std::min(known.find_first_of(" /"), known.size())));
-    words.insert({"t", "decode", "decoding", "generation", "eval", "inference", "predicted"});
+    constexpr std::string_view others =
+        "t,decode,decoding,generation,eval,inference,predicted,pred,out,completion,eagle,parallel,simultaneous,active";
+    for (const std::string_view list : {averages, together, alone, of_arms, others}) {
+      for (const std::string_view word : parts_of(list, ',')) words.insert(word);
+    }
     return words;
   }();
   std::string word;
   for (const char c : in_lower_case(heading)) {
-    if (c == '(' || c == '[' || c == ')' || c == ']') return true;
+    if (c == '(' || c == '[' || c == ')' || c == ']' || c == '%') return true;
     if (c != '/' && is_heading_letter(c)) {
       word += c;
     } else if (!word.empty()) {
@@ -317,8 +372,8 @@ bool may_be_heading(std::string_view heading) {
     }
   }
   const std::string_view plain = plain_word(plain_words_of, word);
-  // "p 3", "pos1", "acc_at_2"
-  return word.starts_with('p') || word.starts_with("acc") ||
+  // "p 3", "pos1", "acc_at_2", "k3"
+  return word.starts_with('p') || word.starts_with("acc") || word.starts_with("tg") ||
          first_words.contains(plain.substr(0, plain.find_first_of(" /")));
 }
 
@@ -332,10 +387,6 @@ bool take_suffix(std::string& words, std::string_view suffix) {
 bool is_time(Meaning meaning) {
   return meaning == Meaning::tpot || meaning == Meaning::inter_token || meaning == Meaning::iteration ||
          meaning == Meaning::ttft || meaning == Meaning::duration;
-}
-
-bool is_speed(Meaning meaning) {
-  return meaning == Meaning::speed || meaning == Meaning::total_speed || meaning == Meaning::request_speed;
 }
 
 double ms_of_unit(std::string_view unit) {
@@ -352,14 +403,26 @@ std::optional<int> position_of(const std::string& words) {
 
 /// The meaning of a speed whose brackets say what it is of: "t/s (req)", "tok/s (total)"; ignored for prompts or GPUs.
 Meaning speed_of(Meaning meaning, std::string_view unit) {
-  if (meaning != Meaning::speed && meaning != Meaning::total_speed) return meaning;
+  if (!is_speed(meaning)) return meaning;
   static const RE2 each(R"(.*\b(?:req|request|user|stream|single).*)");
-  static const RE2 all(R"(.*\b(?:total|all|agg|aggregate|system)\b.*)");
-  static const RE2 other(R"(.*(?:req/s|rps|gpu|prompt|input|prefill|pp).*)");
+  static const RE2 all(R"(.*\b(?:total|all|agg|aggregate|system|sum|combined)\b.*)");
+  static const RE2 other(R"(.*(?:req/s|rps|gpu|prompt|input|prefill|pp|\bin\b).*)");
   const re2::StringPiece text(unit.data(), unit.size());
   if (RE2::FullMatch(text, other)) return Meaning::ignored;
-  if (RE2::FullMatch(text, each)) return Meaning::request_speed;
+  if (meaning == Meaning::request_speed || RE2::FullMatch(text, each)) return Meaning::request_speed;
   return RE2::FullMatch(text, all) ? Meaning::total_speed : meaning;
+}
+
+/// Whether the unit in a heading is one of what its words mean: a draft length has none, "draft (ms)" is a time. A
+/// largest concurrency for a context is the room of the KV cache.
+bool fits_unit(const Column& column, std::string_view unit) {
+  static const RE2 room(R"(.*(?:\bctx|context|\bkv\b|tokens|\d ?k\b).*)");
+  if (column.meaning == Meaning::concurrency && RE2::FullMatch(re2::StringPiece(unit.data(), unit.size()), room))
+    return false;
+  if (column.percent)
+    return column.meaning == Meaning::rate || column.meaning >= Meaning::accepted ||
+           column.meaning == Meaning::mean_accepted;
+  return ms_of_unit(unit) == 0.0 || is_time(column.meaning);
 }
 
 }  // namespace
@@ -369,45 +432,56 @@ Column column_of(std::string_view heading) {
   if (!may_be_heading(heading)) return column;
   HeadingWords both = split_heading(heading);
   column.percent = both.unit == "%" || both.words.find('%') != std::string::npos;
+  if (both.words.starts_with("% ")) both.words.erase(0, 2);
   column.meaning = meaning_of(both.words);
   std::string words = plain_words(both.words);
-  if (column.meaning == Meaning::ignored) column.meaning = meaning_of(words);
-  if (column.meaning == Meaning::ignored) {
-    for (const std::string_view mean : averages) {
-      if (words.starts_with(mean) && words.size() > mean.size() && words[mean.size()] == ' ')
-        words = plain_words(std::string_view(words).substr(mean.size() + 1));
-    }
-    for (const std::string_view mean : averages_after) take_suffix(words, mean);
-    column.meaning = meaning_of(words);
-  }
+  const auto unknown = [&] { return column.meaning == Meaning::ignored; };
+  const auto look_up = [&] {
+    if (unknown()) column.meaning = qualified_meaning(words);
+  };
+  look_up();
+  if (const std::size_t at = both.words.find(" / "); unknown() && at != std::string::npos)
+    words = plain_words(both.words.replace(at, 3, "/"));  // "ms / token"
+  look_up();
   const bool in_tokens_per_s = meaning_of(plain_words(both.unit)) == Meaning::speed;
-  if (column.meaning == Meaning::ignored && in_tokens_per_s)
-    words = plain_words(words + " " + both.unit);  // "Decode (tok/s)"
-  if (column.meaning == Meaning::ignored) column.meaning = meaning_of(words);
-  if (column.meaning == Meaning::ignored) {
+  if (unknown() && in_tokens_per_s) words = plain_words(words + " " + both.unit);  // "Decode (tok/s)"
+  look_up();
+  if (unknown()) {
     for (const std::string_view unit : {" ms", " s", " sec", " %", " pct", " tok/s"}) {
       if (!take_suffix(words, unit)) continue;
       if (both.unit.empty()) both.unit = trimmed(unit);
-      column.meaning = meaning_of(words);
+      look_up();
       if (unit == " tok/s" && !is_speed(column.meaning)) column.meaning = Meaning::ignored;
       column.percent = column.percent || unit == " %" || unit == " pct";
       break;
     }
   }
-  if (column.meaning == Meaning::ignored) {
+  if (unknown() && counts_requests(words)) column.meaning = Meaning::concurrency;
+  if (unknown() && take_suffix(words, " name")) look_up();
+  for (std::string rest = words; unknown() && is_of(of_arms, rest.substr(0, rest.find(' ')));) {  // "spec decode mode"
+    rest.erase(0, std::min(rest.find(' '), rest.size() - 1) + 1);
+    if (meaning_of(rest) == Meaning::name) column.meaning = Meaning::name;
+  }
+  if (unknown()) {
     column.position = position_of(words);
     if (column.position) column.meaning = Meaning::position;
   }
   if (in_tokens_per_s && !is_speed(column.meaning)) column.meaning = Meaning::ignored;  // "Prompt (tok/s)"
   column.meaning = speed_of(column.meaning, both.unit);
+  if (!fits_unit(column, both.unit)) column.meaning = Meaning::ignored;
+  if (column.percent && (column.meaning == Meaning::accepted || column.meaning == Meaning::mean_accepted))
+    column.meaning = Meaning::rate;
+  if (column.meaning == Meaning::category && words == "prompt" && plain_words(both.unit) == "tok")
+    column.meaning = Meaning::prompt_tokens;
   if (is_time(column.meaning)) {
     column.unit = ms_of_unit(both.unit);
     if (words.starts_with("ms")) column.unit = 1.0;
     if (words.starts_with("s/") || words == "s") column.unit = 1000.0;
     if (column.meaning == Meaning::duration && column.unit == 0.0) column.unit = 1000.0;
   }
-  column.may_be_count = column.meaning == Meaning::gamma &&
-                        (words == "n" || words == "draft" || words == "draft tok" || words == "num draft tok");
+  constexpr std::string_view counts =
+      "n,draft,draft tok,num draft tok,draft n,n draft,num steps,draft steps,window,spec window,spec steps";
+  column.may_be_count = column.meaning == Meaning::gamma && is_of(counts, words);
   return column;
 }
 

@@ -52,6 +52,9 @@ CellNumber number_of_cell(std::string_view cell) {
   if (rest.starts_with('k') || rest.starts_with('K')) *number.value *= 1000.0;
   rest = trimmed(rest);
   number.percent = rest.starts_with('%');
+  static const RE2 times("[xX].*|\xC3\x97.*");
+  const bool whole = *number.value == std::floor(*number.value) && text.find('.') == text.npos;  // "8x" requests
+  number.gain = number.percent || (!whole && RE2::FullMatch(re2::StringPiece(rest.data(), rest.size()), times));
   if (rest == "ms") number.unit = 1.0;
   if (rest == "s") number.unit = 1000.0;
   return number;
@@ -75,7 +78,7 @@ CellNumber measure_in(std::string_view cell) {
     }
     number.value = sum / count;
   } else if (RE2::FullMatch(text, range, &low, &high, &percent) && low < high) {
-    number = {.value = 0.5 * (low + high), .percent = !percent.empty()};
+    number = {.value = 0.5 * (low + high), .percent = !percent.empty(), .gain = !percent.empty()};
   }
   return number;
 }

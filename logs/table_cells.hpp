@@ -13,6 +13,7 @@ struct CellNumber {
   std::optional<double> value = {};
   bool percent = false;
   double unit = 0.0;  ///< milliseconds of "175 ms" and "0.2 s"; 0: none
+  bool gain = false;  ///< "+8 %", "75 %", "1.27x": no speed, time or length, but a ratio
 };
 
 /// The text of a cell without its marks: "**0.7**" and "~0.7" are "0.7".

@@ -60,6 +60,13 @@ bool is_zero(std::string_view length_cell, std::string_view name_cell) {
   return named.gamma == 0.0 || (!named.plain && number_of_cell(length_cell).value == 0.0);
 }
 
+/// What a column that may hold draft lengths counts otherwise.
+Meaning counted_in(const Column& column) {
+  static const RE2 drafts("(?i).*draft.*"), other("(?i).*(?:step|window).*");
+  return RE2::FullMatch(column.heading, drafts) && !RE2::FullMatch(column.heading, other) ? Meaning::drafted
+                                                                                          : Meaning::ignored;
+}
+
 }  // namespace
 
 std::vector<double> HeadedTable::values_in(std::size_t column) const {
@@ -86,6 +93,21 @@ void HeadedTable::tell_speeds_in_cells() {
         std::ranges::none_of(rows_, [&](const TableRow& row) { return in_tokens_per_s(row.cells[i]); }))
       continue;
     column = {.heading = column.heading, .meaning = column_of(column.heading + " tok/s").meaning};
+  }
+}
+
+/// "+8 %" below "throughput", "5.32x" below "max concurrency" are something else than their headings say.
+void HeadedTable::drop_gains() {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    std::size_t gains = 0, numbers = 0;
+    for (const TableRow& row : rows_) {
+      const CellNumber number = measure_in(row.cells[i]);
+      gains += number.gain ? 1 : 0;
+      numbers += number.value ? 1 : 0;
+    }
+    const Meaning meaning = columns_[i].meaning;
+    const bool names = meaning == Meaning::name || meaning == Meaning::category || meaning == Meaning::subject;
+    if (gains > 0 && gains == numbers && !names && !may_be_share(meaning)) columns_[i].meaning = Meaning::ignored;
   }
 }
 
@@ -136,7 +158,7 @@ void HeadedTable::keep_first_of_each() {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     Column& column = columns_[i];
     if (column.meaning == Meaning::position || column.meaning == Meaning::subject) continue;
-    if (sure && column.may_be_count) column.meaning = column.heading.size() > 1 ? Meaning::drafted : Meaning::ignored;
+    if (sure && column.may_be_count) column.meaning = counted_in(column);
     const auto before = columns_.begin() + static_cast<std::ptrdiff_t>(i);
     const bool repeated =
         std::any_of(columns_.begin(), before, [&](const Column& one) { return one.meaning == column.meaning; });
@@ -146,6 +168,7 @@ void HeadedTable::keep_first_of_each() {
 
 void HeadedTable::tell_apart() {
   tell_gamma();
+  tell_request_rate();
   names_plain_ = std::ranges::any_of(rows_, [&](const TableRow& row) {
     const std::string_view length = text(row, Meaning::gamma);
     const std::string_view name = text(row, Meaning::name);
@@ -183,15 +206,28 @@ void HeadedTable::tell_gamma() {
   const std::vector<double> values = values_in(*column);
   const bool lengths =
       std::ranges::all_of(values, [&](double value) { return value <= longest && value == std::floor(value); });
+  if (values.empty() && columns_[*column].may_be_count && !has(Meaning::name)) {
+    columns_[*column].meaning = Meaning::name;  // "Draft" of drafters
+    return;
+  }
   const bool of_plain = std::ranges::any_of(rows_, [&](const TableRow& row) {
     return number_of_cell(row.cells[*column]).value.value_or(0.0) > 0.0 && arm_named(text(row, Meaning::name)).plain;
   });
   if (lengths && !(of_plain && columns_[*column].may_be_count)) return;
   if (columns_[*column].may_be_count) {
-    columns_[*column].meaning = columns_[*column].heading.size() > 1 ? Meaning::drafted : Meaning::ignored;
+    columns_[*column].meaning = counted_in(columns_[*column]);
   } else if (std::ranges::any_of(values, [](double value) { return value != std::floor(value); })) {
     columns_[*column].meaning = Meaning::ignored;
   }
+}
+
+/// Requests/s with decimals beside a concurrency are those that were served.
+void HeadedTable::tell_request_rate() {
+  const auto rate = at(Meaning::request_rate), load = at(Meaning::concurrency);
+  const auto is_whole = [](double value) { return value == std::floor(value); };
+  if (rate && load && !std::ranges::all_of(values_in(*rate), is_whole) &&
+      std::ranges::all_of(values_in(*load), is_whole))
+    columns_[*rate].meaning = Meaning::ignored;
 }
 
 /// Times without a unit are in milliseconds if all are long, in seconds if all are short; else rejects the table.
@@ -335,30 +371,39 @@ void HeadedTable::tell_speed() {
   Column& speed = columns_[*column];
   const auto load = at(Meaning::concurrency);
   const std::vector<double> loads = load ? values_in(*load) : std::vector<double>{};
-  constexpr double several = 1.5;  // of a request, 1000 ms hold tok/s tokens
+  constexpr double several = 1.5;     // of a request, 1000 ms hold tok/s tokens
+  constexpr double fastest = 1000.0;  // iterations/s of one request
   const bool together = std::ranges::any_of(rows_, [&](const TableRow& row) {
-    return time_ms(row, Meaning::tpot).value_or(0.0) * value(row, Meaning::speed).value_or(0.0) > several * 1000.0;
+    const double tokens_per_s = value(row, Meaning::speed).value_or(0.0);
+    const double tokens = arm_of(row).plain ? 1.0 : value(row, Meaning::length).value_or(tokens_per_s);
+    return time_ms(row, Meaning::tpot).value_or(0.0) * tokens_per_s > several * 1000.0 ||
+           tokens_per_s > fastest * tokens;
   });
   const bool alone = !together && std::ranges::all_of(loads, [](double requests) { return requests <= 1.0; });
-  if (alone || has(Meaning::request_speed) || has(Meaning::tpot)) {
+  if (alone || together || has(Meaning::request_speed) || has(Meaning::tpot)) {
     speed.meaning = alone ? Meaning::request_speed : Meaning::total_speed;
     return;
   }
   struct Loaded {
     Arm arm = {};
+    std::string setup = {};
     double load = 0.0, speed = 0.0;
   };
   std::vector<Loaded> runs;
   for (const TableRow& row : rows_.first(std::min(rows_.size(), max_compared_rows))) {
     const auto requests = number_of_cell(row.cells[*load]).value;
     const auto tokens = number_of_cell(row.cells[*column]).value;
-    if (requests && tokens) runs.push_back({.arm = arm_of(row), .load = *requests, .speed = *tokens});
+    if (!requests || !tokens) continue;
+    runs.push_back({.arm = arm_of(row),
+                    .setup = kind_in(bare_cell(text(row, Meaning::name))) + " / " + kind_of(row),
+                    .load = *requests,
+                    .speed = *tokens});
   }
   std::size_t rises = 0, falls = 0, clear_falls = 0;
   for (const Loaded& few : runs) {
     for (const Loaded& many : runs) {
-      const bool same_arm =
-          few.arm.plain == many.arm.plain && few.arm.gamma == many.arm.gamma && few.arm.drafter == many.arm.drafter;
+      const bool same_arm = few.setup == many.setup && few.arm.plain == many.arm.plain &&
+                            few.arm.gamma == many.arm.gamma && few.arm.drafter == many.arm.drafter;
       if (!same_arm || !(many.load >= 2.0 * few.load)) continue;
       constexpr double clearly = 1.2, saturated = 1.05;
       if (many.speed > clearly * few.speed) ++rises;

@@ -38,15 +38,6 @@ bool is_same(const Arm& one, const Arm& other) {
          one.speculative == other.speculative;
 }
 
-/// The name without the words and the numbers of its arm: "code" of "MTP K=3, code" and of "code, no speculation".
-std::string kind_in(std::string_view name) {
-  static const RE2 number(R"(\b\d+\b)"), blanks(" +");
-  std::string rest = without_arm(name);
-  RE2::GlobalReplace(&rest, number, " ");
-  RE2::GlobalReplace(&rest, blanks, " ");
-  return std::string(trimmed(rest));
-}
-
 }  // namespace
 
 /// "MTP + X" beside "MTP" is compared with rows that also have X; a row "X" is one of these, without speculation.
@@ -130,7 +121,8 @@ void HeadedTable::tell_namesakes() {
   for (const TableRow& row : rows_) {
     const std::string name = bare_cell(text(row, Meaning::name));
     const Arm arm = arm_of(row);
-    if (name.empty() || additions_.contains(name)) continue;
+    static const RE2 repetition("[#.\\d]*");  // of columns such as "rep"
+    if (RE2::FullMatch(name, repetition) || additions_.contains(name)) continue;
     names_drafters_ = names_drafters_ || (!arm.plain && arm.drafter);
     (arm.plain ? plain : drafts).insert(kind_in(name));
     std::string key = fmt::format("{} {} {} {}", arm.plain, arm.gamma.value_or(-1.0), arm.drafter.value_or(""),

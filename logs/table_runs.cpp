@@ -254,12 +254,26 @@ void HeadedTable::read(LogContents& contents) const {
     if (answers && RE2::FullMatch(bare_cell(text(row, Meaning::category)), sum)) continue;
     if (auto run = run_of(row, has_plain, contents)) runs.push_back(*std::move(run));
   }
-  if (runs.empty()) return;
+  if (runs.empty()) return tell_gains();
   if (answers)
     warn_once(contents, "W12", rows_.front().line,
               "the times are of whole answers, prompts included: only their ratios count, not the TPOT");
   std::ranges::move(runs, std::back_inserter(contents.observations));
   contents.warnings.push_back({.code = "W22", .line = rows_.front().line, .message = read_as()});
+}
+
+/// A table of gains has nothing else to read.
+void HeadedTable::tell_gains() const {
+  for (std::size_t i = 0; i < columns_.size() && !rows_.empty(); ++i) {
+    const Meaning meaning = column_of(columns_[i].heading).meaning;
+    const std::string& cell = rows_.front().cells[i];
+    if (meaning < Meaning::speed || columns_[i].meaning != Meaning::ignored || !measure_in(cell).gain) continue;
+    reject({.line = rows_.front().line,
+            .key = columns_[i].heading,
+            .text = bare_cell(cell),
+            .why = "this is a ratio, but of what to what?",
+            .suggestion = "write the values of both arms"});
+  }
 }
 
 }  // namespace foredraft::logs

@@ -29,7 +29,7 @@ namespace {
 constexpr std::string_view headings_anchor =
     R"((?i)\bt(?:o?ks?|oken|okens)?[/\\]s|\bt/s|(?:\b|_)tps\b|tok(?:en)?s?[ _]per[ _]s|\btpot|\bms/|ms[ _]per|\bitl\b)"
     R"(|inter[- _]token|throughput|\bacc\b|acc(?:ept\w*)?[ _.]len|accept\w*|\btau\b|\bAL\b|\ba\.len|time[ _]per|\bspeed\b)"
-    R"(|\bdecode[ \t*]*(?:[|,;\t]|  )|^[ \t>]*\|[ \t*]*(?:run|mode|config\w*|method|arm|setup|variant|metrics?|condition|\xE6\x8C\x87\xE6\xA0\x87)[ \t*]*\|)"
+    R"(|\btg ?\d+\b|\bdecode[ \t*]*(?:[|,;\t]|  )|^[ \t>]*\|[ \t*]*(?:run|mode|config\w*|method|arm|setup|variant|metrics?|condition|\xE6\x8C\x87\xE6\xA0\x87)[ \t*]*\|)"
     R"(|(?:concurrency|batch size|bs|users|\bnp) ?=? ?\d+[ \t*]*(?:[|,;\t]|$)|akzeptanz|durchsatz|\xE6\x8E\xA5\xE5\x8F\x97|\xE5\x90\x9E\xE5\x90\x90)"
     R"(|^[ \t>]*\|?[ \t*]*(?:metrics?|measure\w*|quantity|statistic|parameter|result|\xE6\x8C\x87\xE6\xA0\x87)?[ \t*]*[|,;\t].*)"
     R"((?:\bk ?= ?\d|baseline|plain|vanilla|without|\boff\b|mtp|eagle|dflash|medusa|no[- ]spec|\bspec|n[-_ ]max))"
@@ -71,11 +71,24 @@ bool claims_headings(std::span<const std::string> headings) {
       any({Meaning::speed, Meaning::total_speed, Meaning::request_speed, Meaning::tpot, Meaning::iteration,
            Meaning::inter_token, Meaning::length, Meaning::accepted_per_step, Meaning::mean_accepted, Meaning::rate});
   const bool told =
-      any({Meaning::gamma, Meaning::name, Meaning::concurrency, Meaning::steps, Meaning::category, Meaning::subject}) ||
+      any({Meaning::gamma, Meaning::name, Meaning::concurrency, Meaning::steps, Meaning::category, Meaning::subject,
+           Meaning::prompt_tokens, Meaning::context_tokens}) ||
+      (any({Meaning::drafted}) && any({Meaning::accepted}) &&
+       any({Meaning::speed, Meaning::total_speed, Meaning::request_speed})) ||
       headings.front().empty() ||
       (any({Meaning::benchy_test}) && any({Meaning::ttft, Meaning::total_speed, Meaning::request_speed})) ||
       (any({Meaning::length}) && any({Meaning::speed, Meaning::total_speed, Meaning::request_speed}));
   return (measured && told) || names_arms(headings) || names_loads(headings) || may_name_kinds(headings);
+}
+
+/// "1" of the heading "tg128 (c1)"; empty if there is none, or several.
+std::string load_of_test(std::span<const std::string> headings) {
+  static const RE2 test(R"((?i)tg ?\d+ ?\(c(\d+)\).*)");
+  std::string load, of_all;
+  for (const std::string& one : headings) {
+    if (RE2::FullMatch(one, test, &load)) of_all = of_all.empty() ? load : "several";
+  }
+  return of_all == "several" ? std::string() : of_all;
 }
 
 /// The table with columns for the load and the arm, if the line above states them and no column does; not for a load
@@ -89,7 +102,8 @@ ShapedTable with_caption(ShapedTable table, std::string_view caption, const std:
     table.headings.emplace_back(heading);
     for (TableRow& row : table.rows) row.cells.push_back(cell);
   };
-  const auto load = load_in_caption(caption);
+  auto load = load_in_caption(caption);
+  if (const std::string own = load_of_test(table.headings); !load && !own.empty()) load = own;
   if (load && !has(Meaning::concurrency) && (!has(Meaning::speed) || load == "1")) add("concurrency", *load);
   if (arm) add("config", name_of(*arm));
   return table;

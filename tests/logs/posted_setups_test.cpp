@@ -251,6 +251,16 @@ TEST_CASE("lines of a benchmark of several models are apart, by the end of their
   CHECK(runs[2].span == logs::Span::request);
 }
 
+TEST_CASE("columns of two layouts, plain and drafting each, are apart") {
+  const auto runs = posted_runs(
+      "Output throughput in tokens/s:\n\n| Concurrency | TP8 baseline | TP8 DSpark | TP4 baseline | TP4 DSpark |\n"
+      "|---|---|---|---|---|\n| 8 | 200 | 410 | 300 | 520 |\n| 16 | 280 | 450 | 390 | 610 |\n",
+      "table");
+  REQUIRE(runs.size() == 8);
+  CHECK(kinds_of(runs) == Kinds{"tp4", "tp8"});
+  CHECK(runs[0].times.output_tokens_per_s == 200.0);
+}
+
 TEST_CASE("temperatures of a column of sampling are apart") {
   const auto runs = posted_runs(
       "| sampling | accept len | tok/s |\n|---|---|---|\n| `temperature=0` (greedy) | 3.2 | 60 |\n| T = 0.6 | 2.1 | 41 "

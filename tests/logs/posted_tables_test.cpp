@@ -44,6 +44,37 @@ TEST_CASE("a heading in any words: abbreviations, what something is counted by, 
                                          {"spec-draft-n-max", Meaning::gamma},
                                          {"num_assistant_tokens", Meaning::gamma},
                                          {"cost/verify", Meaning::iteration},
+                                         {"server gen tok/s", Meaning::speed},
+                                         {"tg128", Meaning::speed},
+                                         {"out TPS", Meaning::speed},
+                                         {"tok_s", Meaning::speed},
+                                         {"tok/s \xC2\xB1 std", Meaning::speed},
+                                         {"total decode tok/s", Meaning::total_speed},
+                                         {"Aggregated t/s", Meaning::total_speed},
+                                         {"tok/s each", Meaning::request_speed},
+                                         {"decode tok/s per client", Meaning::request_speed},
+                                         {"TPOT P50 (ms)", Meaning::tpot},
+                                         {"decode ms / token", Meaning::tpot},
+                                         {"first token latency (ms)", Meaning::ttft},
+                                         {"\xCF\x84 (length)", Meaning::length},
+                                         {"med. accept length", Meaning::length},
+                                         {"% accepted", Meaning::rate},
+                                         {"Draft accept%", Meaning::rate},
+                                         {"simultaneous requests", Meaning::concurrency},
+                                         {"num users", Meaning::concurrency},
+                                         {"Spec Method", Meaning::name},
+                                         {"rep", Meaning::name},
+                                         {"draft tokens total", Meaning::drafted},
+                                         {"Prompt (tok)", Meaning::prompt_tokens},
+                                         {"Draft (ms)", Meaning::ignored},
+                                         {"draft %", Meaning::ignored},
+                                         {"throughput (%)", Meaning::ignored},
+                                         {"total token throughput", Meaning::ignored},
+                                         {"total draft t/s", Meaning::ignored},
+                                         {"num requests", Meaning::ignored},
+                                         {"Request throughput", Meaning::ignored},
+                                         {"Request tok/s (prompt)", Meaning::ignored},
+                                         {"Max concurrency (262K ctx)", Meaning::ignored},
                                          {"Prompt (tok/s)", Meaning::ignored},
                                          {"accepted tok/s", Meaning::ignored},
                                          {"peak tokens per second", Meaning::ignored}}) {
@@ -63,6 +94,12 @@ TEST_CASE("names of arms: versions are no draft lengths, what is switched off is
   CHECK(arm_named("MTP3").drafter == "mtp");
   CHECK(arm_named("EAGLE 3").drafter == "eagle3");
   CHECK(arm_named("D2").gamma == 2.0);
+  CHECK(arm_named("MTP nst=3").gamma == 3.0);
+  CHECK(arm_named("mtp_draft_1").gamma == 1.0);
+  // Tokens of an answer, and the size of a model.
+  CHECK_FALSE(arm_named("MTP, 64 tokens").gamma);
+  CHECK_FALSE(arm_named("MTP n=193").gamma);
+  CHECK_FALSE(arm_named("draft-0.6B").gamma);
   CHECK(arm_named("MTP = 1").gamma == 1.0);
   CHECK_FALSE(arm_named("0.14.0 + a checkpoint").plain);
   CHECK(arm_named("0.14.0 + a checkpoint, --no-spec-decode").plain);
@@ -134,6 +171,64 @@ TEST_CASE("a rate in its cells: counts in brackets, accepted tokens in percent, 
   CHECK(lengths.at(2).acceptance_length == 3.1);
   const auto rates = posted_runs("K,tok/s,accept %\n0,30,\n3,45,2.60\n", "table");
   CHECK(rates.at(1).acceptance_length == near(1.0 + 3 * 0.026));
+}
+
+TEST_CASE("a ratio is no value: gains, the room of a KV cache") {
+  const auto runs = posted_runs(
+      "| Metric | No MTP | MTP (K=2) |\n|---|---|---|\n| Decode speed | 20 tok/s | 30 tok/s |\n"
+      "| Max concurrency | 6.20x | 5.10x |\n| Acceptance length | - | 2.4 |\n",
+      "table");
+  REQUIRE(runs.size() == 2);
+  CHECK_FALSE(runs[1].concurrency);
+  CHECK(runs[1].acceptance_length == 2.4);
+  const auto some =
+      posted_runs("| K | tok/s | AL |\n|---|---|---|\n| 0 | 20 | |\n| 2 | 31 | +8 % |\n| 3 | 1.5x | 3.0 |\n", "table");
+  REQUIRE(some.size() == 3);
+  CHECK_FALSE(some[1].acceptance_length);
+  CHECK_FALSE(some[2].times.tpot_ms);
+  const std::string gains = "| temp | accepted length | throughput |\n|---|---|---|\n| 0 | +0.1% | +2.5% |\n";
+  CHECK(problem(gains).find("accepted length") != std::string::npos);
+  const std::string ratios = "| Metric | Ratio |\n|---|---|\n| tok/s | 1.5x |\n| TPOT (ms) | 0.7x |\n";
+  CHECK(problem(ratios).find("no line") != std::string::npos);
+  CHECK(posted_runs("| concurrency | K | TPOT |\n|---|---|---|\n| 8x | 2 | 60 |\n", "table").at(0).concurrency == 8.0);
+}
+
+TEST_CASE("drafted and accepted tokens identify a table, and repetitions of a run are pooled") {
+  const auto runs = posted_runs(
+      "| rep | completion tok | drafted | accepted | server gen tok/s |\n|---|---|---|---|---|\n"
+      "| 1 | 100 | 90 | 60 | 50 |\n| 2 | 100 | 95 | 60 | 48 |\n",
+      "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].acceptance->steps == 40);
+  CHECK_FALSE(runs[0].drafter);
+  const std::string turns = "| turn | tok/s | drafted | accepted |\n|---|---|---|---|\n| a | 50 | 90 | 60 |\n";
+  CHECK(posted_runs(turns, "table").at(0).decoding == Decoding::speculative);
+  const auto prompts = posted_runs("| Prompt tokens | tg TPS |\n|---|---|\n| 1,000 | 50 |\n", "table");
+  CHECK(prompts.at(0).decoding == Decoding::unknown);
+}
+
+TEST_CASE("a test of llama-bench as a heading states its load, and a window may be that of the context") {
+  const auto runs = posted_runs("| config | tg128 (c1) |\n|---|---|\n| no MTP | 60 |\n| MTP nst=1 | 90 |\n", "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[1].concurrency == 1.0);
+  CHECK(runs[1].gamma == 1);
+  const auto drafts = posted_runs("| window | tok/s | AL |\n|---|---|---|\n| 5 | 50 | 3.5 |\n", "table");
+  CHECK(drafts.at(0).gamma == 5);
+  CHECK(posted_runs("| window | K | tok/s |\n|---|---|---|\n| 4096 | 2 | 50 |\n", "table").at(0).gamma == 2);
+}
+
+TEST_CASE("speeds of all requests: none is that fast alone, and setups are not compared") {
+  const std::string head = "| Draft | Concurrency | QPS | tok/s | AL |\n|---|---|---|---|---|\n";
+  const auto runs =
+      posted_runs(head + "| DSpark | 20 | 6.15 | 3340 | 3.1 |\n| DFlash | 20 | 6.17 | 3350 | 3.2 |\n", "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].times.output_tokens_per_s == 3340.0);
+  CHECK(runs[0].concurrency == 20.0);
+  CHECK_FALSE(runs[0].times.request_rate_per_s);
+  CHECK(runs[0].drafter == "dspark");
+  const LogContents contents = read_log(head + "| DSpark | 20 | 6.15 | 3340 | 3.1 |\n");
+  CHECK(contents.warnings.at(0).message.find("Draft = name of the run") != std::string::npos);
+  CHECK(problem(head + "| DSpark | 20 | 6.15 | 640 | 3.1 |\n").find("tok/s") != std::string::npos);
 }
 
 TEST_CASE("rows are told apart by a first column without a heading, and by models and devices") {

@@ -41,6 +41,17 @@ TEST_CASE("text that names arms and their speeds is read where a file has nothin
   CHECK_FALSE(unnamed[1].drafter);
 }
 
+TEST_CASE("tokens of an answer are no draft length") {
+  const auto runs = posted_runs(
+      "- mtp_off: 64 tokens, 3.2s, 20 tok/s\n- mtp_draft_1: 65 tokens, 2.6s, 25 tok/s\n"
+      "- medusa: 12 tokens in 0.4 s, 30 tok/s\n",
+      "prose");
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].gamma == 1);
+  CHECK_FALSE(runs[2].gamma);
+}
+
 TEST_CASE("a label counts behind a comma too, and words of the next sentence do not") {
   for (const char* plain : {"Without SD, 25 t/s. With SD K=2 I get 40 t/s.",
                             "without a draft: 25 t/s, with K=2: 40 t/s", "Ohne MTP: 25 tok/s, mit MTP K=2: 40 tok/s"}) {
