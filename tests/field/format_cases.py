@@ -92,11 +92,11 @@ case("30 no rates by position", "advise spec.json --plain plain.json", files={
      json={"recommendation.gamma": 3, "loads[0].speedup.measured": near(2.00), "gamma_observed": 3,
            "tokens_per_iteration.observed": near(2.6)}, first=[r"K = 3\b", r"2\.00x"])
 
-# 4000/2500 ms for 200 tokens: this build prints no drafts, so the command lines tell the arms.
+# 4000/2500 ms for 200 tokens after the first one: this build prints no drafts, so the command lines tell the arms.
 case("31 command lines of llama-server", "advise both.log", files={"both.log":
      "with mtp:\n./llama-server \\\n  --jinja --spec-type draft-mtp --spec-draft-n-max 2 \\\n  -m big.gguf\n"
-     + llama_log([(2500, 200, None, None)] * 5) + "without:\n./llama-server -m big.gguf\n"
-     + llama_log([(4000, 200, None, None)] * 5)},
+     + llama_log([(2500, 201, None, None)] * 5) + "without:\n./llama-server -m big.gguf\n"
+     + llama_log([(4000, 201, None, None)] * 5)},
      json={"recommendation.gamma": 2, "loads#": 1, "loads[0].speedup.measured": near(1.60), "loads[0].plain_ms": near(20)},
      first=[r"K = 2\b", r"1\.60x"])
 
