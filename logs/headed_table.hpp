@@ -68,6 +68,7 @@ class HeadedTable {
   void tell_mean_accepted();
   void tell_zero();
   void tell_rate();
+  void tell_counts();
   void tell_sums();
   void tell_setups();
   void tell_namesakes();
@@ -78,6 +79,7 @@ class HeadedTable {
   void set_acceptance_of(const TableRow& row, StatedRun& run) const;
   [[nodiscard]] bool rates_tell_gamma() const;
   void set_speed_of(const TableRow& row, StatedRun& run) const;
+  [[nodiscard]] std::optional<double> speed_by_gain(const TableRow& row) const;
   [[nodiscard]] std::optional<double> time_ms(const TableRow& row, Meaning meaning) const;
   [[nodiscard]] bool set_benchy_test(const TableRow& row, StatedRun& run) const;
   [[nodiscard]] std::optional<Observation> run_of(const TableRow& row, bool has_plain, LogContents& contents) const;

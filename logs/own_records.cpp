@@ -14,6 +14,7 @@
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/table_cells.hpp"
 
 /// A user's own tables, and what scripts record.
 namespace foredraft::logs {
@@ -321,7 +322,7 @@ void KeyValuesReader::read(const KeyValueBlock& block, LogContents& contents) {
     set_positions(counts, rates, std::nullopt, listed_rounding, block.line());
     check_counts(counts, run.gamma, block.line(), contents);
   } else {
-    run.acceptance_length = block.real("mean_acceptance_length");
+    run.acceptance_length = measure_in(block.text("mean_acceptance_length")).value;
     if (!run.acceptance_length) return;
   }
   if (block.has("total_num_output_tokens")) contents.engine = "vllm";

@@ -37,6 +37,11 @@ constexpr std::string_view prose_anchor =
 /// More are not those of a text.
 constexpr std::size_t max_spoken = 1000;
 
+/// What ran, as the words around a speed name it, in lower case; empty: not named.
+struct Subject {
+  std::string engine = {}, size = {}, quantization = {};
+};
+
 /// What is said of one speed.
 struct SpokenSpeed {
   std::int64_t line = 0;
@@ -44,7 +49,8 @@ struct SpokenSpeed {
   double tokens_per_s = 0.0;
   std::optional<double> rate = {};
   std::optional<double> gain = {};  ///< over the one without speculation, as stated
-  std::string setup = {};           ///< of several in one text: its line
+  Subject subject = {};
+  std::string setup = {};  ///< of several in one text: its line
 };
 
 /// A speed and the one before it of which no words say what drafts.
@@ -79,6 +85,28 @@ std::optional<Arm> arm_in_brackets(std::string_view behind) {
 bool is_change(std::string_view between) {
   static const RE2 change("(?i)[ `*]*(?:to|->|\xE2\x86\x92)[ ~`*]*");
   return RE2::FullMatch(re2::StringPiece(between.data(), between.size()), change);
+}
+
+/// "BaseRT 0.2.0", "vLLM", "27B", "Q4_K_M" of `text`.
+Subject subject_in(std::string_view text) {
+  static const RE2 engine(
+      R"((?i)\b(vllm|sglang|(?:ik_)?llama\.cpp|ollama|lm ?studio|o?mlx(?:[-_](?:lm|vlm))?|exllama\w*|lmdeploy|trt-?llm)"
+      R"(|tensorrt-?llm)\b)");
+  static const RE2 with_version(R"((?i)\b([a-z][\w-]*) +v?\d+\.\d+\.\d+)"), size(R"((?i)\b(\d+(?:\.\d+)?b)\b)");
+  static const RE2 quantization(
+      R"((?i)(?:\b|[_-])((?:i?q|oq)\d(?:_\w+|e)?|fp8|bf16|fp16|int[48]|nvfp4|mxfp4|awq|gptq)\b)");
+  const re2::StringPiece words(text.data(), text.size());
+  Subject subject;
+  if (!RE2::PartialMatch(words, with_version, &subject.engine)) RE2::PartialMatch(words, engine, &subject.engine);
+  RE2::PartialMatch(words, size, &subject.size);
+  RE2::PartialMatch(words, quantization, &subject.quantization);
+  return {in_lower_case(subject.engine), in_lower_case(subject.size), in_lower_case(subject.quantization)};
+}
+
+/// False if the words around two speeds name other engines or other checkpoints.
+bool may_be_compared(const Subject& one, const Subject& other) {
+  const auto same = [](const std::string& a, const std::string& b) { return a.empty() || b.empty() || a == b; };
+  return same(one.engine, other.engine) && same(one.size, other.size) && same(one.quantization, other.quantization);
 }
 
 /// Takes the number of `pattern` from the end of `front`.
@@ -213,6 +241,25 @@ void tell_setups(std::vector<SpokenSpeed>& speeds, bool changes) {
           .suggestion = "write a table with the columns model, config and tok/s, or a file for each setup"});
 }
 
+/// Drops speeds that no other may be compared with, and returns the first. Throws RejectedRecord if that are all.
+std::optional<SpokenSpeed> drop_others(std::vector<SpokenSpeed>& speeds) {
+  const std::vector<SpokenSpeed> all = speeds;
+  const auto is_alone = [&](const SpokenSpeed& one) {
+    return std::ranges::none_of(all, [&](const SpokenSpeed& other) {
+      return one.arm.plain != other.arm.plain && may_be_compared(one.subject, other.subject);
+    });
+  };
+  const auto first = std::ranges::find_if(all, is_alone);
+  const auto plain = std::ranges::count_if(all, [](const SpokenSpeed& one) { return one.arm.plain; });
+  if (first == all.end() || plain == 0 || plain == std::ssize(all)) return std::nullopt;
+  std::erase_if(speeds, is_alone);
+  if (!speeds.empty()) return *first;
+  reject({.line = first->line,
+          .text = "speeds with and without speculation",
+          .why = "of several engines or checkpoints, so their ratio is not that of speculation",
+          .suggestion = "give both speeds of one engine and one checkpoint"});
+}
+
 class ProseReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override;
@@ -298,7 +345,11 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
     }
     if (!arm && trimmed(front).size() <= few && !names_other_speed(front))
       arm = arm_in_text(sentence.substr(0, sentence.find_last_of(",;")));
+    const std::size_t noted = speeds_.size();
     note(text, number, places[i], arm, behind, names_other_speed(words));
+    const Subject subject = subject_in(
+        places.size() == 1 ? std::string(text) : fmt::format("{} {}", front, behind.substr(0, end_of_clause(behind))));
+    for (SpokenSpeed& one : std::span(speeds_).subspan(noted)) one.subject = subject;
   }
   return speeds_.size() + unnamed_.size() > before;
 }
@@ -349,9 +400,12 @@ void ProseReader::add_plain() {
 }
 
 void ProseReader::finish(LogContents& contents) {
-  const bool told = std::ranges::any_of(contents.observations,
-                                        [](const Observation& other) { return other.decoding != Decoding::unknown; });
   const bool drafts = std::ranges::any_of(speeds_, [](const SpokenSpeed& one) { return !one.arm.plain; });
+  const bool both = drafts && std::ranges::any_of(speeds_, [](const SpokenSpeed& one) { return one.arm.plain; });
+  const bool told = std::ranges::any_of(contents.observations, [&](const Observation& other) {
+    const bool only_accepts = contents.format == "key-values prose" || contents.format == "prose key-values";
+    return other.decoding != Decoding::unknown && !(both && only_accepts);
+  });
   if (!drafts && !unnamed_.empty() && contents.observations.empty()) {
     const UnnamedChange& first = unnamed_.front();
     reject({.line = first.line,
@@ -367,6 +421,10 @@ void ProseReader::finish(LogContents& contents) {
     return;
   }
   add_plain();
+  if (const auto other = drop_others(speeds_)) {
+    warn_once(contents, "W18", other->line,
+              fmt::format("{:.4g} tok/s is not used: of another engine or checkpoint", other->tokens_per_s));
+  }
   tell_setups(speeds_, changes_);
   std::string read_as;
   for (const SpokenSpeed& one : speeds_) {

@@ -38,10 +38,15 @@ struct ShapedTable {
 [[nodiscard]] std::optional<ShapedTable> table_by_load(std::span<const std::string> headings,
                                                        std::span<const TableRow> rows, std::string_view measure);
 
-/// Of a table whose rows are arms and whose columns are kinds of prompts, with speeds in their cells: a row for each,
-/// or that of the column of all kinds alone, if there is one.
+/// Of a table whose rows are arms and whose columns are kinds of prompts, with speeds in their cells, or numbers of
+/// which the line above says that they are `measure`: a row for each, or that of the column of all kinds alone, if
+/// there is one.
 [[nodiscard]] std::optional<ShapedTable> table_by_kind(std::span<const std::string> headings,
-                                                       std::span<const TableRow> rows);
+                                                       std::span<const TableRow> rows, std::string_view measure);
+
+/// Of a table whose rows are kinds of prompts, and one the run without speculation: that run for each kind.
+[[nodiscard]] std::optional<ShapedTable> table_with_plain_kind(std::span<const std::string> headings,
+                                                               std::span<const TableRow> rows);
 
 /// Whether a head row is that of loads: "concurrency", "1", "4", "32".
 [[nodiscard]] bool is_head_of_loads(std::span<const std::string> headings);
