@@ -259,7 +259,7 @@ std::string measured_text(const Advice& advice) {
   const LoadAdvice& first = *loads.front();
   std::string name = main_name(first, advice);
   const bool same = std::ranges::all_of(loads, [&](const LoadAdvice* one) { return main_name(*one, advice) == name; });
-  if (!same) name = "the fastest logged setting of each";
+  if (!same) name = "the fastest of each";
   name[0] = name[0] == 't' ? 'T' : name[0];
   const auto [gaining, losing] = by_sign(loads);
   if (losing.empty()) return fmt::format("{} pays: {}.", name, speedups_text(gaining));

@@ -32,6 +32,7 @@ constexpr std::string_view spoken_speed =
 /// The same, or what is compared with what: "27B-MTP vs Base 27B".
 constexpr std::string_view prose_anchor =
     R"((?i)\d[\d.,]*[`* ]*(?:t(?:o?ks?|oken|okens)?(?:/|[- ]per[- ])s(?:ec|econd)?|tps)\b)"
+    R"(|accept(?:ance|ed)?[ -]len(?:gth)?\b[^\n\d|]{0,16}\d)"
     R"(|(?:mtp|eagle|dflash|medusa|draft|spec)[^\n|]{0,40}\bvs\.? [^\n|]{0,20}\b(?:base|plain|no|without))";
 
 /// More are not those of a text.
@@ -277,8 +278,11 @@ class ProseReader final : public LineReader {
   void note(std::string_view text, std::int64_t number, const Place& place, std::optional<Arm> arm,
             std::string_view behind, bool other);
   void note_compared(std::int64_t number, const Place& place, std::string_view front, bool other);
+  void note_length(std::string_view text, std::int64_t number);
   void add_plain();
+  void tell_unused(LogContents& contents) const;
 
+  std::vector<Observation> lengths_ = {};  ///< acceptance lengths, of texts that state no others
   std::vector<SpokenSpeed> speeds_ = {};
   std::vector<UnnamedChange> unnamed_ = {};
   std::optional<SpokenSpeed> first_unused_ = {};  ///< of which no words say whether it is with speculation
@@ -322,7 +326,8 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
     return false;
   const std::vector<Place> places = places_in(text);
   if (places.empty() && text.find(" vs") != std::string_view::npos) compares_ = text;
-  const std::size_t before = speeds_.size() + unnamed_.size();
+  const std::size_t before = speeds_.size() + unnamed_.size() + lengths_.size();
+  note_length(text, number);
   std::size_t used = 0;
   for (std::size_t i = 0; i < places.size(); ++i) {
     const std::size_t from = i == 0 ? 0 : std::max(used, places[i - 1].end);
@@ -351,7 +356,7 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
         places.size() == 1 ? std::string(text) : fmt::format("{} {}", front, behind.substr(0, end_of_clause(behind))));
     for (SpokenSpeed& one : std::span(speeds_).subspan(noted)) one.subject = subject;
   }
-  return speeds_.size() + unnamed_.size() > before;
+  return speeds_.size() + unnamed_.size() + lengths_.size() > before;
 }
 
 /// `other`: the words in front are those of another speed, such as a prompt's.
@@ -388,6 +393,29 @@ void ProseReader::note_compared(std::int64_t number, const Place& place, std::st
   speeds_.push_back({.line = number, .arm = second, .tokens_per_s = place.value});
 }
 
+/// "DFlash: mean acceptance length ~3.3": of a range its middle; not of lines that compare several.
+void ProseReader::note_length(std::string_view text, std::int64_t number) {
+  static const RE2 length(
+      "(?i)accept(?:ance|ed)?[ -]len(?:gth)?\\b[^\\n\\d|]{0,16}(\\d+\\.\\d+)(?:(?: ?(?:-|\xE2\x80\x93) ?| to "
+      ")(\\d+\\.\\d+))?");
+  const re2::StringPiece words(text.data(), text.size());
+  static const RE2 several("(?i)->|\xE2\x86\x92|\\bvs\\b|metrics:|length[^\\n]*=");
+  std::string low, high;
+  if (!RE2::PartialMatch(words, length, &low, &high) || RE2::PartialMatch(words, several)) return;
+  if (lengths_.size() > 1) return;  // of which none is read
+  std::string_view first = low, last = high;
+  const double lowest = take_number(first).value_or(0.0), highest = take_number(last).value_or(lowest);
+  if (!(lowest >= 1.0 && highest >= lowest)) return;
+  const auto arm = arm_in_text(text.substr(0, text.find(low)));
+  if (arm && arm->plain) return;
+  lengths_.push_back({.line = number,
+                      .span = Span::run,
+                      .decoding = Decoding::speculative,
+                      .gamma = arm ? whole(arm->gamma) : std::nullopt,
+                      .drafter = arm ? arm->drafter : std::nullopt,
+                      .acceptance_length = 0.5 * (lowest + highest)});
+}
+
 /// Where no speed without speculation is stated, it follows from gains.
 void ProseReader::add_plain() {
   if (std::ranges::any_of(speeds_, [](const SpokenSpeed& one) { return one.arm.plain; })) return;
@@ -397,6 +425,13 @@ void ProseReader::add_plain() {
         .line = speeds_[i].line, .arm = {.plain = true}, .tokens_per_s = speeds_[i].tokens_per_s / *speeds_[i].gain};
     speeds_.insert(speeds_.begin() + static_cast<std::ptrdiff_t>(i++), plain);
   }
+}
+
+void ProseReader::tell_unused(LogContents& contents) const {
+  if (!first_unused_) return;
+  warn_once(contents, "W18", first_unused_->line,
+            fmt::format("{:.4g} tok/s is not used: no words beside it say whether it is with speculation",
+                        first_unused_->tokens_per_s));
 }
 
 void ProseReader::finish(LogContents& contents) {
@@ -413,6 +448,11 @@ void ProseReader::finish(LogContents& contents) {
             .why = "which is with speculation?",
             .suggestion = fmt::format("write \"{:.4g} tok/s without speculation, {:.4g} tok/s with speculation\"",
                                       first.before, first.after)});
+  }
+  if (contents.observations.empty() && speeds_.empty() && lengths_.size() == 1 && contents.format == "prose") {
+    contents.observations = std::exchange(lengths_, {});
+    tell_unused(contents);
+    return;
   }
   if (told || speeds_.empty()) {  // the words around a log
     static const RE2 name(" ?\\bprose\\b");
@@ -440,10 +480,7 @@ void ProseReader::finish(LogContents& contents) {
                              one.tokens_per_s, one.arm.plain ? "without" : "with");
   }
   warn_once(contents, "W22", speeds_.front().line, "read as: " + read_as);
-  if (!first_unused_) return;
-  warn_once(contents, "W18", first_unused_->line,
-            fmt::format("{:.4g} tok/s is not used: no words beside it say whether it is with speculation",
-                        first_unused_->tokens_per_s));
+  tell_unused(contents);
 }
 
 }  // namespace

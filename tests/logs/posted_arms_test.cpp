@@ -155,4 +155,22 @@ TEST_CASE("acceptance in a list does not hide the speeds of both arms") {
   CHECK(posted_runs(list, "key-values").at(0).acceptance_length == near(1.4));
 }
 
+TEST_CASE("an acceptance length in a sentence is read if the text states nothing else") {
+  const LogContents read =
+      read_log("- Single stream: 12-13 tok/s\n- with DFlash2 K=6: mean acceptance length ~3.1-3.5, 35 %\n");
+  REQUIRE(read.observations.size() == 1);
+  CHECK(read.observations[0].acceptance_length == near(3.3));
+  CHECK(read.observations[0].gamma == 6);
+  CHECK(warns(read, "W18"));
+  const auto tokens = posted_runs("MTP gives an acceptance length of about 2.3 tokens here.\n", "prose");
+  REQUIRE(tokens.size() == 1);
+  CHECK_FALSE(tokens[0].gamma);
+  CHECK(read_log("Without MTP 20 tok/s, with MTP 30 tok/s.\nAccept length 2.4.\n").observations.size() == 2);
+  for (const char* const text : {"Acceptance length 1.6 (K=1) -> 2.4 (K=3).\n",
+                                 "accept length 2.2 at long prompts\naccept length 3.4 at short ones\n"}) {
+    CAPTURE(text);
+    CHECK(problem(text).find("no line") != std::string::npos);
+  }
+}
+
 }  // namespace foredraft::tests
