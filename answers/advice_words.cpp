@@ -264,6 +264,8 @@ std::string measured_text(const Advice& advice) {
   const auto loads = advice.compared();
   const LoadAdvice& first = *loads.front();
   std::string name = main_name(first, advice);
+  const bool same = std::ranges::all_of(loads, [&](const LoadAdvice* one) { return main_name(*one, advice) == name; });
+  if (!same) name = "the fastest of each";
   if (name.starts_with("the ") || name.starts_with("adaptive ")) name[0] = name[0] == 't' ? 'T' : 'A';
   const auto [gaining, losing] = by_sign(loads);
   if (losing.empty()) return fmt::format("{} pays: {}.", name, speedups_text(gaining));

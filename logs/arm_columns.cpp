@@ -204,6 +204,23 @@ std::optional<std::size_t> column_of_model(std::span<const std::string> headings
   return static_cast<std::size_t>(first - headings.begin());
 }
 
+/// "This PR" beside one column without speculation and others with it is another arm that drafts as these do.
+void add_versions(std::span<const std::string> headings, std::vector<std::size_t>& arms,
+                  std::vector<std::string>& names) {
+  static const RE2 version(
+      R"((?i)(?:(?:this|our|my|the|with|after)[ -]){0,2}(?:new )?(?:pr|branch|patch|fork|work|commit|change)(?: ?#?\d+)?)"
+      R"(|ours|new|patched|optimized|main|master|upstream)");
+  const auto drafts = [&](std::size_t arm) { return !arm_named(headings[arm]).plain; };
+  const auto first = std::ranges::find_if(arms, drafts);
+  if (first == arms.end() || std::ranges::count_if(arms, drafts) == std::ssize(arms)) return;
+  const std::string drafter = arm_named(headings[*first]).drafter.value_or("speculative");
+  for (std::size_t i = 0; i < headings.size(); ++i) {
+    if (!RE2::FullMatch(headings[i], version)) continue;
+    arms.push_back(i);
+    names[i] = drafter + ", " + headings[i];
+  }
+}
+
 /// Headings that name only arms: their metric is that of their cells, else of the caption, else the one that speedups
 /// show. The arm without speculation comes first. Splits nothing if the table has other speeds, or only one arm. Throws
 /// RejectedRecord if nothing shows the metric.
@@ -231,6 +248,7 @@ void split_bare_arms(std::span<const std::string> headings, std::span<const Tabl
       names[i] = "baseline (" + headings[i] + ")";
     }
   }
+  add_versions(headings, arms, names);
   if (arms.size() < 2) return;
   std::string measure = rows.empty() ? "tok/s" : measure_of_cells(arms, rows);
   if (measure.empty()) measure = measure_of_caption;

@@ -31,9 +31,11 @@ Arm arm_named(std::string_view name) {
         64}}};
   static const RE2 other(
       R"((?i)(?:prefix|radix|prompt|kv|cuda|chunked|flash)[-_ ]?(?:cach\w*|graphs?|prefill|att\w*)\b.*)");
+  static const RE2 version(R"((?i)\b(dflash)[- ]2\b)");  // of the drafter, no draft length
   Arm arm;
-  const std::string text(trimmed(name));
+  std::string text(trimmed(name));
   if (text.empty() || RE2::FullMatch(text, other)) return arm;
+  RE2::GlobalReplace(&text, version, "\\12");
   arm.plain = RE2::FullMatch(text, plain) || RE2::PartialMatch(text, ends_plain);
   if (arm.plain) return arm;
   for (const Length& length : lengths) {
@@ -50,7 +52,16 @@ Arm arm_named(std::string_view name) {
   std::string word;
   static const RE2 says_nothing(
       R"((?i)(?:k|n|d|gamma|on|yes|true|with|spec\w*|sd|draft\w*|tokens?|depth|steps|num|run|linear|config|enabled|active)?)");
-  const bool named = RE2::PartialMatch(text, known, &word) || RE2::FullMatch(text, first_word, &word);
+  const bool is_known = RE2::PartialMatch(text, known, &word);
+  // Numbers of others, and engines of which no word says that they draft.
+  static const RE2 others(R"((?i).*\b(?:published|reported|claimed)\b.*)");
+  static const RE2 engine(
+      R"((?i)\W*(?:upstream|stock|(?:ik_)?llama\.cpp|vllm|sglang|ollama|lm ?studio|mlx[-_](?:lm|vlm)|exllama\w*|lmdeploy)"
+      R"(|trt-?llm|tensorrt-?llm)(?:\W[^+]*)?)");
+  static const RE2 drafts("(?i)(?:^|[^a-z])(?:spec|draft|with)");
+  const bool of_engine = RE2::FullMatch(text, engine) && !RE2::PartialMatch(text, drafts);
+  if (!is_known && !arm.gamma && (of_engine || RE2::FullMatch(text, others))) return arm;
+  const bool named = is_known || RE2::FullMatch(text, first_word, &word);
   if (named && !RE2::FullMatch(word, says_nothing)) {
     std::erase(word, ' ');
     arm.drafter = in_lower_case(word);
@@ -95,7 +106,8 @@ std::optional<Arm> arm_in_text(std::string_view text) {
 }
 
 std::string without_repetition(std::string_view name) {
-  static const RE2 brackets(R"(\([^)]*\))");
+  static const RE2 brackets(
+      R"((?i)\((?:[^)a-z]|\b(?:run|trial|try|rep(?:eat)?|round|seed|again|warm|cold|n|of|mean|avg)\b)*\))");
   static const RE2 repetition(
       R"((?i)(?:\b(?:run|trial|try|rep(?:eat)?|round|seed|again)\b|#)[ #:=]*\d*|\b\d+(?:st|nd|rd|th)\b)");
   static const RE2 other(R"([^\w]+|_)");

@@ -26,6 +26,11 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
   static const RE2 no_arm(R"((?i)spec[-_ ]?bench|\b\d+(?:\.\d+)?b\b|\(t(?:o?ks?|okens?)?/s(?:ec)?\))");
   std::string text(caption);
   RE2::GlobalReplace(&text, no_arm, "");
+  // The words in brackets at its end, or behind a plus, of a heading that says more.
+  static const RE2 added(R"((?:#|\*\*).*[(+] ?([^()+]*)\)?\W*|.*[(+] ?([^()+]*)\)?[:*]+)");
+  std::string addition, addition_of_line;
+  if (text.size() > max_words && RE2::FullMatch(text, added, &addition, &addition_of_line))
+    text = addition + addition_of_line;
   if (text.size() > max_words || RE2::FullMatch(text, several)) return std::nullopt;
   return arm_in_text(text);
 }
@@ -89,6 +94,12 @@ bool are_both_arms(std::span<const Observation* const> runs) {
   return is(Decoding::plain) && is(Decoding::speculative);
 }
 
+Observation with_drafter(const Observation& of, const std::optional<std::string>& drafter) {
+  Observation run = of;
+  run.drafter = drafter;
+  return run;
+}
+
 /// Whether tables are of different setups: both have the same run with other values; or they share no run, both have
 /// both arms, and their captions have other words.
 bool are_apart(const Setup& one, const Setup& other) {
@@ -99,7 +110,8 @@ bool are_apart(const Setup& one, const Setup& other) {
   const auto some = [&](const Setup& of) { return std::span(of.runs).first(std::min(of.runs.size(), enough)); };
   for (const Observation* first : some(one)) {
     for (const Observation* second : some(other)) {
-      if (!may_be_pooled(*first, *second)) continue;
+      const bool one_names_drafter = first->drafter.has_value() != second->drafter.has_value();
+      if (!may_be_pooled(*first, one_names_drafter ? with_drafter(*second, first->drafter) : *second)) continue;
       if (differ(*first, *second, both ? rounded : repeated)) return true;
       shared = true;
     }

@@ -76,6 +76,7 @@ class HeadedTable {
   void tell_mean_accepted();
   void tell_zero();
   void tell_rate();
+  void tell_counts();
   void tell_sums();
   void tell_setups();
   void tell_namesakes();
@@ -88,6 +89,7 @@ class HeadedTable {
   void add_positions(const TableRow& row, StatedRun& run, LogContents& contents) const;
   [[nodiscard]] bool rates_tell_gamma() const;
   void set_speed_of(const TableRow& row, StatedRun& run) const;
+  [[nodiscard]] std::optional<double> speed_by_gain(const TableRow& row) const;
   [[nodiscard]] std::optional<double> time_ms(const TableRow& row, Meaning meaning) const;
   [[nodiscard]] bool times_answers() const;
   [[nodiscard]] bool set_benchy_test(const TableRow& row, StatedRun& run) const;

@@ -14,6 +14,7 @@
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/table_cells.hpp"
 
 /// Users' own tables, records that scripts write, and lists of counters.
 namespace foredraft::logs {
@@ -328,7 +329,7 @@ void KeyValuesReader::read(const KeyValueBlock& block, LogContents& contents) {
     set_positions(counts, rates, std::nullopt, listed_rounding, block.line());
     check_counts(counts, run.gamma, block.line(), contents);
   } else {
-    run.acceptance_length = block.real("mean_acceptance_length");
+    run.acceptance_length = measure_in(block.text("mean_acceptance_length")).value;
     if (!run.acceptance_length) return;
     // DFlash lists the shares of the steps that emitted 0, 1, ... tokens, the last of which is the bonus token.
     const auto shares = std::ranges::count(block.text("acceptance_length_histogram"), '%');

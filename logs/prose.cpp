@@ -32,12 +32,18 @@ constexpr std::string_view spoken_speed =
 /// The same, or a comparison of arms: "27B-MTP vs Base 27B".
 constexpr std::string_view prose_anchor =
     R"((?i)\d[\d.,]*[`* ]*(?:t(?:o?ks?|oken|okens)?(?:/|[- ]per[- ])s(?:ec|econd)?|tps)\b)"
+    R"(|accept(?:ance|ed)?[ -]len(?:gth)?\b[^\n\d|]{0,16}\d)"
     R"(|(?:mtp|eagle|dflash|medusa|draft|spec)[^\n|]{0,40}\bvs\.? [^\n|]{0,20}\b(?:base|plain|no|without))";
 
 /// Maximum number of speeds that are read: text has fewer.
 constexpr std::size_t max_spoken = 1000;
 /// Maximum length of a line that is read, in bytes: a paragraph is shorter.
 constexpr std::size_t max_spoken_line = std::size_t{1} << 14U;
+
+/// What ran, as the words around a speed name it, in lower case; empty: not named.
+struct Subject {
+  std::string engine = {}, size = {}, quantization = {};
+};
 
 /// A speed, and what the text says about it.
 struct SpokenSpeed {
@@ -47,7 +53,8 @@ struct SpokenSpeed {
   std::optional<double> rate = {};
   std::optional<double> gain = {};  ///< over the one without speculation, as stated
   std::optional<double> load = {};  ///< requests at once, whose speeds are added up
-  std::string setup = {};           ///< if the text has several: "line" and its number
+  Subject subject = {};
+  std::string setup = {};  ///< if the text has several: "line" and its number
 };
 
 /// The speeds before and after a change that no words name.
@@ -74,7 +81,7 @@ std::optional<double> spoken_rate(std::string_view text) {
 std::optional<double> spoken_load(std::string_view text) {
   static const RE2 load(
       R"((?i)(?:\b(?:(?:c|bs|np) ?= ?|(?:concurrency|batch[-_ ]?size)(?: of)?[ =:]{1,3})(\d{1,4})\b|\b(\d{1,4}) (?:concurrent|parallel) ))");
-  static const RE2 together(R"((?i)\b(?:aggregate\w*|total|combined|overall) )");
+  static const RE2 of_all(R"((?i)\b(?:aggregate\w*|total|combined|overall) )");
   re2::StringPiece rest(text.data(), text.size());
   std::optional<double> found;
   std::string named, counted;
@@ -84,7 +91,7 @@ std::optional<double> spoken_load(std::string_view text) {
     if (found && found != requests) return std::nullopt;
     found = requests;
   }
-  const bool all = RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), together);
+  const bool all = RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), of_all);
   return found == 1.0 || all ? found : std::nullopt;
 }
 
@@ -101,6 +108,28 @@ std::optional<Arm> arm_in_brackets(std::string_view behind) {
 bool is_change(std::string_view between) {
   static const RE2 change("(?i)[ `*]*(?:to|->|\xE2\x86\x92)[ ~`*]*");
   return RE2::FullMatch(re2::StringPiece(between.data(), between.size()), change);
+}
+
+/// "BaseRT 0.2.0", "vLLM", "27B", "Q4_K_M" of `text`.
+Subject subject_in(std::string_view text) {
+  static const RE2 engine(
+      R"((?i)\b(vllm|sglang|(?:ik_)?llama\.cpp|ollama|lm ?studio|o?mlx(?:[-_](?:lm|vlm))?|exllama\w*|lmdeploy|trt-?llm)"
+      R"(|tensorrt-?llm)\b)");
+  static const RE2 with_version(R"((?i)\b([a-z][\w-]*) +v?\d+\.\d+\.\d+)"), size(R"((?i)\b(\d+(?:\.\d+)?b)\b)");
+  static const RE2 quantization(
+      R"((?i)(?:\b|[_-])((?:i?q|oq)\d(?:_\w+|e)?|fp8|bf16|fp16|int[48]|nvfp4|mxfp4|awq|gptq)\b)");
+  const re2::StringPiece words(text.data(), text.size());
+  Subject subject;
+  if (!RE2::PartialMatch(words, with_version, &subject.engine)) RE2::PartialMatch(words, engine, &subject.engine);
+  RE2::PartialMatch(words, size, &subject.size);
+  RE2::PartialMatch(words, quantization, &subject.quantization);
+  return {in_lower_case(subject.engine), in_lower_case(subject.size), in_lower_case(subject.quantization)};
+}
+
+/// False if the words around two speeds name other engines or other checkpoints.
+bool may_be_compared(const Subject& one, const Subject& other) {
+  const auto same = [](const std::string& a, const std::string& b) { return a.empty() || b.empty() || a == b; };
+  return same(one.engine, other.engine) && same(one.size, other.size) && same(one.quantization, other.quantization);
 }
 
 /// The last bytes of what is before a number: more would take a time that is quadratic in the line.
@@ -243,6 +272,25 @@ void tell_setups(std::vector<SpokenSpeed>& speeds, bool changes) {
           .suggestion = "write a table with the columns model, config and tok/s, or a file for each setup"});
 }
 
+/// Drops speeds that no other may be compared with, and returns the first. Throws RejectedRecord if that are all.
+std::optional<SpokenSpeed> drop_others(std::vector<SpokenSpeed>& speeds) {
+  const std::vector<SpokenSpeed> all = speeds;
+  const auto is_alone = [&](const SpokenSpeed& one) {
+    return std::ranges::none_of(all, [&](const SpokenSpeed& other) {
+      return one.arm.plain != other.arm.plain && may_be_compared(one.subject, other.subject);
+    });
+  };
+  const auto first = std::ranges::find_if(all, is_alone);
+  const auto plain = std::ranges::count_if(all, [](const SpokenSpeed& one) { return one.arm.plain; });
+  if (first == all.end() || plain == 0 || plain == std::ssize(all)) return std::nullopt;
+  std::erase_if(speeds, is_alone);
+  if (!speeds.empty()) return *first;
+  reject({.line = first->line,
+          .text = "speeds with and without speculation",
+          .why = "of several engines or checkpoints, so their ratio is not that of speculation",
+          .suggestion = "give both speeds of one engine and one checkpoint"});
+}
+
 class ProseReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override;
@@ -260,8 +308,11 @@ class ProseReader final : public LineReader {
   void note(std::string_view text, std::int64_t number, const Place& place, std::optional<Arm> arm,
             std::string_view behind, bool other);
   void note_compared(std::int64_t number, const Place& place, std::string_view front, bool other);
+  void note_length(std::string_view text, std::int64_t number);
   void add_plain();
+  void tell_unused(LogContents& contents) const;
 
+  std::vector<Observation> lengths_ = {};  ///< acceptance lengths, of texts that state no others
   std::vector<SpokenSpeed> speeds_ = {};
   std::vector<UnnamedChange> unnamed_ = {};
   std::optional<SpokenSpeed> first_unused_ = {};  ///< no words say whether it is with speculation
@@ -306,7 +357,8 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
     return false;
   const std::vector<Place> places = places_in(text);
   if (places.empty() && text.find(" vs") != std::string_view::npos) compares_ = text;
-  const std::size_t before = speeds_.size() + unnamed_.size(), first = speeds_.size();
+  const std::size_t before = speeds_.size() + unnamed_.size() + lengths_.size(), first = speeds_.size();
+  note_length(text, number);
   std::size_t used = 0;
   for (std::size_t i = 0; i < places.size(); ++i) {
     const std::size_t from = i == 0 ? 0 : std::max(used, places[i - 1].end);
@@ -329,10 +381,14 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
     }
     if (!arm && trimmed(front).size() <= few && !names_other_speed(front))
       arm = arm_in_text(sentence.substr(0, sentence.find_last_of(",;")));
+    const std::size_t noted = speeds_.size();
     note(text, number, places[i], arm, behind, names_other_speed(words));
+    const Subject subject = subject_in(
+        places.size() == 1 ? std::string(text) : fmt::format("{} {}", front, behind.substr(0, end_of_clause(behind))));
+    for (SpokenSpeed& one : std::span(speeds_).subspan(noted)) one.subject = subject;
   }
   for (SpokenSpeed& one : std::span(speeds_).subspan(first)) one.load = spoken_load(text);
-  return speeds_.size() + unnamed_.size() > before;
+  return speeds_.size() + unnamed_.size() + lengths_.size() > before;
 }
 
 /// `other`: the words before it name another speed, such as a prompt's.
@@ -369,6 +425,29 @@ void ProseReader::note_compared(std::int64_t number, const Place& place, std::st
   speeds_.push_back({.line = number, .arm = second, .tokens_per_s = place.value});
 }
 
+/// "DFlash: mean acceptance length ~3.3": of a range its middle; not of lines that compare several.
+void ProseReader::note_length(std::string_view text, std::int64_t number) {
+  static const RE2 length(
+      "(?i)accept(?:ance|ed)?[ -]len(?:gth)?\\b[^\\n\\d|]{0,16}(\\d+\\.\\d+)(?:(?: ?(?:-|\xE2\x80\x93) ?| to "
+      ")(\\d+\\.\\d+))?");
+  const re2::StringPiece words(text.data(), text.size());
+  static const RE2 several("(?i)->|\xE2\x86\x92|\\bvs\\b|metrics:|length[^\\n]*=");
+  std::string low, high;
+  if (!RE2::PartialMatch(words, length, &low, &high) || RE2::PartialMatch(words, several)) return;
+  if (lengths_.size() > 1) return;  // of which none is read
+  std::string_view first = low, last = high;
+  const double lowest = take_number(first).value_or(0.0), highest = take_number(last).value_or(lowest);
+  if (!(lowest >= 1.0 && highest >= lowest)) return;
+  const auto arm = arm_in_text(text.substr(0, text.find(low)));
+  if (arm && arm->plain) return;
+  lengths_.push_back({.line = number,
+                      .span = Span::run,
+                      .decoding = Decoding::speculative,
+                      .gamma = arm ? whole(arm->gamma) : std::nullopt,
+                      .drafter = arm ? arm->drafter : std::nullopt,
+                      .acceptance_length = 0.5 * (lowest + highest)});
+}
+
 /// Computes speeds without speculation from gains, if none is stated.
 void ProseReader::add_plain() {
   if (std::ranges::any_of(speeds_, [](const SpokenSpeed& one) { return one.arm.plain; })) return;
@@ -380,10 +459,20 @@ void ProseReader::add_plain() {
   }
 }
 
+void ProseReader::tell_unused(LogContents& contents) const {
+  if (!first_unused_) return;
+  warn_once(contents, "W18", first_unused_->line,
+            fmt::format("{:.4g} tok/s is not used: no words beside it say whether it is with speculation",
+                        first_unused_->tokens_per_s));
+}
+
 void ProseReader::finish(LogContents& contents) {
-  const bool told = std::ranges::any_of(contents.observations,
-                                        [](const Observation& other) { return other.decoding != Decoding::unknown; });
   const bool drafts = std::ranges::any_of(speeds_, [](const SpokenSpeed& one) { return !one.arm.plain; });
+  const bool both = drafts && std::ranges::any_of(speeds_, [](const SpokenSpeed& one) { return one.arm.plain; });
+  const bool told = std::ranges::any_of(contents.observations, [&](const Observation& other) {
+    const bool only_accepts = contents.format == "key-values prose" || contents.format == "prose key-values";
+    return other.decoding != Decoding::unknown && !(both && only_accepts);
+  });
   if (!drafts && !unnamed_.empty() && contents.observations.empty()) {
     const UnnamedChange& first = unnamed_.front();
     reject({.line = first.line,
@@ -392,6 +481,11 @@ void ProseReader::finish(LogContents& contents) {
             .suggestion = fmt::format("write \"{:.4g} tok/s without speculation, {:.4g} tok/s with speculation\"",
                                       first.before, first.after)});
   }
+  if (contents.observations.empty() && speeds_.empty() && lengths_.size() == 1 && contents.format == "prose") {
+    contents.observations = std::exchange(lengths_, {});
+    tell_unused(contents);
+    return;
+  }
   if (told || speeds_.empty()) {  // the words around a log
     static const RE2 name(" ?\\bprose\\b");
     RE2::Replace(&contents.format, name, "");
@@ -399,6 +493,10 @@ void ProseReader::finish(LogContents& contents) {
     return;
   }
   add_plain();
+  if (const auto other = drop_others(speeds_)) {
+    warn_once(contents, "W18", other->line,
+              fmt::format("{:.4g} tok/s is not used: of another engine or checkpoint", other->tokens_per_s));
+  }
   tell_setups(speeds_, changes_);
   std::string read_as;
   for (const SpokenSpeed& one : speeds_) {
@@ -414,10 +512,7 @@ void ProseReader::finish(LogContents& contents) {
                              one.tokens_per_s, one.arm.plain ? "without" : "with");
   }
   warn_once(contents, "W22", speeds_.front().line, "read as: " + read_as);
-  if (!first_unused_) return;
-  warn_once(contents, "W18", first_unused_->line,
-            fmt::format("{:.4g} tok/s is not used: no words beside it say whether it is with speculation",
-                        first_unused_->tokens_per_s));
+  tell_unused(contents);
 }
 
 }  // namespace

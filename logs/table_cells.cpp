@@ -62,7 +62,7 @@ CellNumber number_of_cell(std::string_view cell) {
 
 CellNumber measure_in(std::string_view cell) {
   CellNumber number = number_of_cell(cell);
-  static const RE2 runs(R"([\d.]+(?: ?/ ?[\d.]+){2,})");
+  static const RE2 runs(R"([\d.]+(?: ?/ ?[\d.]+){2,}|\d+\.\d+(?:, \d+\.\d+)+(?: ?t\w*/s)?)");
   static const RE2 range("([\\d.]+)%? ?(?:-|\xE2\x80\x93) ?([\\d.]+) ?(%?)(?:\\D.*)?");
   const std::string text = bare_cell(cell);
   double low = 0.0, high = 0.0;

@@ -26,8 +26,8 @@ struct CellNumber {
 /// "-".
 [[nodiscard]] CellNumber number_of_cell(std::string_view cell);
 
-/// As number_of_cell, but the mean of three or more runs ("58 / 60 / 62") and the middle of a range ("10-11 tok/s"),
-/// which has no unit.
+/// Something measured, in a cell: as number_of_cell, but the mean of several runs ("58 / 60 / 62", "58.1, 60.4") and
+/// the middle of a range ("10-11 tok/s"), which has no unit.
 [[nodiscard]] CellNumber measure_in(std::string_view cell);
 
 /// Whether a cell is a speed with its unit: "35.1 +- 0.6 t/s", "~60-80 tok/s".

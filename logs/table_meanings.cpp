@@ -179,6 +179,7 @@ void HeadedTable::tell_apart() {
   tell_time(Meaning::iteration, "iteration_ms");
   tell_accepted_per_step();
   tell_rate();
+  tell_counts();
   tell_mean_accepted();
   tell_zero();
   tell_inter_token();
@@ -282,6 +283,18 @@ void HeadedTable::tell_rate() {
                 value <= std::min(arm.gamma.value_or(max_length) + 1.0, max_length);
   }
   if (lengths && rate.percent) rate = {.heading = rate.heading, .meaning = Meaning::length};
+}
+
+/// Accepted or drafted tokens that are no whole numbers are no counts: "7.3 / 8" are those of a step, with the bonus
+/// token or without.
+void HeadedTable::tell_counts() {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    Column& column = columns_[i];
+    const bool counts =
+        column.meaning == Meaning::steps || column.meaning == Meaning::drafted || column.meaning == Meaning::accepted;
+    const auto is_fraction = [](double value) { return value != std::floor(value); };
+    if (counts && std::ranges::any_of(values_in(i), is_fraction)) column.meaning = Meaning::ignored;
+  }
 }
 
 /// More tokens than drafts include the bonus token: acceptance lengths.

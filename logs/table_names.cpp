@@ -59,11 +59,13 @@ void HeadedTable::tell_sums() {
     const auto of_arm = std::ranges::find_if(parts, names_it);
     const auto is_it = [&](const auto& other) { return is_same(other.second, arm); };
     if (of_arm == parts.end() || std::ranges::none_of(alone, is_it)) continue;
+    static const RE2 drafting("(?i).*(?:tree|draft|selector|adaptive|budget|top-?k|verif).*");  // no run without it
     std::string added;
     for (auto part = parts.begin(); part != parts.end(); ++part) {
       if (part != of_arm) added += (added.empty() ? "" : " + ") + *part;
     }
     const bool is_row = std::ranges::any_of(alone, [&](const auto& other) { return other.first == added; });
+    if (RE2::FullMatch(added, drafting)) continue;
     if (of_arm == parts.begin() || is_row) additions_.emplace(name, added);
   }
   for (const TableRow& row : rows_) {

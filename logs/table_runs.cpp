@@ -131,9 +131,35 @@ void HeadedTable::set_acceptance_of(const TableRow& row, StatedRun& run, LogCont
   for (double& share : run.positions) share /= percent ? 100.0 : 1.0;
 }
 
+/// The speed of a row that states only its gain over the one plain row, in a column that says so and with which the
+/// speeds of the others agree.
+std::optional<double> HeadedTable::speed_by_gain(const TableRow& row) const {
+  static const RE2 over(
+      R"((?i)(?:vs\.?|over|(?:gain|speed-?up|change) (?:vs\.?|over)|relative to) (?:the )?(?:k ?= ?0|base(?:line)?|plain|ar|off|none|no[- ](?:spec|mtp|draft)\w*|without.*)\W*)");
+  const Meaning speed = has(Meaning::request_speed) ? Meaning::request_speed : Meaning::total_speed;
+  const auto column =
+      std::ranges::find_if(columns_, [](const Column& one) { return RE2::FullMatch(one.heading, over); });
+  constexpr std::size_t max_rows = 256;
+  if (column == columns_.end() || !has(speed) || value(row, speed) || rows_.size() > max_rows) return std::nullopt;
+  const auto at = static_cast<std::size_t>(column - columns_.begin());
+  const auto is_plain = [&](const TableRow& one) { return arm_of(one).plain; };
+  const auto plain = std::ranges::find_if(rows_, is_plain);
+  if (plain == rows_.end() || std::ranges::count_if(rows_, is_plain) > 1 || !value(*plain, speed)) return std::nullopt;
+  const auto agrees = [&](const TableRow& one) {
+    constexpr double rounded = 0.02;
+    const auto gain = gain_in(one.cells[at]), of = value(one, speed);
+    return !gain || !of || std::abs(*of / *value(*plain, speed) - *gain) <= rounded * *gain;
+  };
+  const auto gain = gain_in(row.cells[at]);
+  if (!gain || !std::ranges::all_of(rows_, agrees)) return std::nullopt;
+  return *value(*plain, speed) * *gain;
+}
+
 void HeadedTable::set_speed_of(const TableRow& row, StatedRun& run) const {
   run.output_tokens_per_s = value(row, Meaning::total_speed);
   run.request_tokens_per_s = value(row, Meaning::request_speed);
+  if (const auto speed = speed_by_gain(row))
+    (has(Meaning::request_speed) ? run.request_tokens_per_s : run.output_tokens_per_s) = speed;
   run.tpot_ms = time_ms(row, Meaning::tpot);
   run.iteration_ms = time_ms(row, chunks_ ? Meaning::inter_token : Meaning::iteration);
   run.ttft_ms = time_ms(row, Meaning::ttft);
@@ -250,11 +276,26 @@ void HeadedTable::read(LogContents& contents) const {
   const bool has_plain = std::ranges::any_of(rows_, [&](const TableRow& row) { return arm_of(row).plain; });
   const bool answers = times_answers();
   std::vector<Observation> runs;
+  std::set<std::string> with_numbers;  // names of arms
+  const auto name_of_row = [&](const TableRow& row) {
+    return bare_cell(text(row, has(Meaning::name) ? Meaning::name : Meaning::gamma));
+  };
   for (const TableRow& row : rows_) {
     if (answers && RE2::FullMatch(bare_cell(text(row, Meaning::category)), sum)) continue;
-    if (auto run = run_of(row, has_plain, contents)) runs.push_back(*std::move(run));
+    auto run = run_of(row, has_plain, contents);
+    if (!run) continue;
+    runs.push_back(*std::move(run));
+    with_numbers.insert(name_of_row(row));
   }
   if (runs.empty()) return tell_gains();
+  const auto is_empty = [&](const TableRow& row) {
+    const Arm arm = arm_of(row);
+    return !arm.plain && (arm.gamma || arm.drafter) && !with_numbers.contains(name_of_row(row));
+  };
+  const auto empty = std::ranges::find_if(rows_, is_empty);
+  if (has_plain && empty != rows_.end()) {
+    warn_once(contents, "W18", empty->line, fmt::format("{} has no number: not compared", name_of_row(*empty)));
+  }
   if (answers)
     warn_once(contents, "W12", rows_.front().line,
               "the times are of whole answers, prompts included: only their ratios count, not the TPOT");

@@ -44,6 +44,20 @@ std::string kind_before_unit(const std::string& heading) {
   return is_kind ? of : std::string();
 }
 
+/// Whether a column may hold what the line above its table names: numbers, and its heading names nothing else.
+bool holds_numbers(const std::string& heading, std::span<const TableRow> rows, std::size_t column) {
+  static const RE2 other(
+      R"((?i).*(?:\b(?:vs|speed-?up|gain|change|delta|ratio|vram|mem\w*|[gm]i?b|size|quality|scores?|notes?|power|watts?|ppl)"
+      R"(|commit|runs?|reps?|n|min|max|p\d\d|std\w*|hits?|errors?)\b|%).*)");
+  const auto is_empty = [&](const TableRow& row) { return bare_cell(row.cells[column]).empty(); };
+  const auto number_or_none = [&](const TableRow& row) {
+    const std::string cell = bare_cell(row.cells[column]);
+    return cell.empty() || cell == "-" || cell == "\xE2\x80\x94" || number_of_cell(cell).value;
+  };
+  return !RE2::FullMatch(heading, other) && std::ranges::all_of(rows, number_or_none) &&
+         !std::ranges::all_of(rows, is_empty);
+}
+
 /// Fills empty cells of first columns from the row above: merged cells are written once.
 void fill_down(std::span<const std::string> headings, std::span<const Meaning> meanings, std::vector<TableRow>& rows) {
   if (!headings.front().empty() && !names_rows(meanings.front())) return;
@@ -139,8 +153,14 @@ std::string measure_in_caption(std::string_view caption) {
 
 std::optional<std::string> load_in_caption(std::string_view caption) {
   static const RE2 load(R"((?i)(?:[^a-z]|^)(?:concurrency|conc|batch[ _-]size|bs)[ =:]{0,3}(\d{1,5})(.*))");
+  static const RE2 load_first(  // not the last one of "1, 4 and 8 concurrent requests"
+      R"((?i)^(.*?)\b(\d{1,5})[x ]{1,2}(?:(?:concurrent|parallel|simultaneous) [a-z]|(?:users|clients|streams)\b))");
+  static const RE2 list(R"((?i).*\d ?(?:,|/|-|to|and|or|&|\xE2\x80\x93) ?)", RE2::Latin1);
   std::string requests, rest, again;
-  if (!RE2::PartialMatch(re2::StringPiece(caption.data(), caption.size()), load, &requests, &rest)) return std::nullopt;
+  const re2::StringPiece text(caption.data(), caption.size());
+  if (RE2::PartialMatch(text, load_first, &rest, &requests))
+    return RE2::FullMatch(rest, list) ? std::nullopt : std::optional(requests);
+  if (!RE2::PartialMatch(text, load, &requests, &rest)) return std::nullopt;
   static const RE2 several(R"( ?(?:[,/|-]|\.\.|to|and|\xE2\x80\x93) ?\d.*)", RE2::Latin1);
   if (RE2::FullMatch(rest, several) || RE2::PartialMatch(rest, load, &again)) return std::nullopt;
   return requests;
@@ -246,27 +266,61 @@ bool may_name_kinds(std::span<const std::string> headings) {
          std::ranges::all_of(meanings, [](Meaning one) { return one < Meaning::speed || one > Meaning::duration; });
 }
 
-std::optional<ShapedTable> table_by_kind(std::span<const std::string> headings, std::span<const TableRow> rows) {
+std::optional<ShapedTable> table_by_kind(std::span<const std::string> headings, std::span<const TableRow> rows,
+                                         std::string_view measure) {
   if (!may_name_kinds(headings)) return std::nullopt;
   static const RE2 whole("(?i)(?:overall|all|mean|avg|average|total)");
   const std::vector<Meaning> meanings = meanings_of(headings);
   std::vector<std::size_t> columns;
   std::vector<std::string> kinds;
   std::optional<std::size_t> of_all;
+  bool in_cells = true;
   for (std::size_t i = 1; i < headings.size(); ++i) {
     const std::string kind = kind_before_unit(bare_cell(headings[i]));
-    if (meanings[i] != Meaning::ignored || (kind.empty() && !holds_speeds(rows, i))) continue;
+    const bool speeds = !kind.empty() || holds_speeds(rows, i);
+    if (meanings[i] != Meaning::ignored || (!speeds && (measure.empty() || !holds_numbers(headings[i], rows, i))))
+      continue;
+    in_cells = in_cells && speeds;
     columns.push_back(i);
     kinds.push_back(kind.empty() ? bare_cell(headings[i]) : kind);
     if (RE2::FullMatch(kinds.back(), whole)) of_all = i;
   }
   if (columns.size() < 2) return std::nullopt;
-  ShapedTable table = melted(headings, rows, columns, kinds, "category", "tok/s");
+  ShapedTable table = melted(headings, rows, columns, kinds, "category", in_cells ? "tok/s" : measure);
   if (!of_all) return table;
   const std::string name = bare_cell(headings[*of_all]);
   const std::size_t kind = table.headings.size() - 2;
   std::erase_if(table.rows, [&](const TableRow& row) { return row.cells[kind] != name; });
   for (TableRow& row : table.rows) row.cells[kind].clear();
+  return table;
+}
+
+std::optional<ShapedTable> table_with_plain_kind(std::span<const std::string> headings,
+                                                 std::span<const TableRow> rows) {
+  const std::vector<Meaning> meanings = meanings_of(headings);
+  const auto kind = std::ranges::find(meanings, Meaning::category);
+  const bool names_arms = std::ranges::any_of(
+      meanings, [](Meaning one) { return one == Meaning::name || one == Meaning::gamma || one == Meaning::subject; });
+  if (kind == meanings.end() || names_arms) return std::nullopt;
+  const auto at = static_cast<std::size_t>(kind - meanings.begin());
+  static const RE2 says_so(R"((?i).*(?:spec|mtp|draft|eagle|dflash|autoregressive).*)");
+  static const RE2 loaded(R"((?i).*\b(?:concurren\w*|parallel|batch|users?|streams?|aggregate)\b.*)");
+  const auto is_plain = [&](const TableRow& row) {
+    return arm_named(bare_cell(row.cells[at])).plain && RE2::FullMatch(row.cells[at], says_so);
+  };
+  const auto plain = std::ranges::find_if(rows, is_plain);
+  if (plain == rows.end() || std::ranges::count_if(rows, is_plain) > 1 || rows.size() < 2) return std::nullopt;
+  ShapedTable table{.headings = {headings.begin(), headings.end()}};
+  table.headings.emplace_back("config");
+  for (const TableRow& row : rows) {
+    if (is_plain(row)) continue;
+    table.rows.push_back(row);
+    table.rows.back().cells.emplace_back("speculative");
+    if (RE2::FullMatch(row.cells[at], loaded)) continue;  // not the load of the plain run
+    table.rows.push_back(*plain);
+    table.rows.back().cells[at] = row.cells[at];
+    table.rows.back().cells.emplace_back("baseline");
+  }
   return table;
 }
 

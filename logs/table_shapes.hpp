@@ -38,10 +38,15 @@ struct ShapedTable {
 [[nodiscard]] std::optional<ShapedTable> table_by_load(std::span<const std::string> headings,
                                                        std::span<const TableRow> rows, std::string_view measure);
 
-/// A table whose rows are arms and whose columns are kinds of prompts, with speeds in their cells, with a row for each
-/// kind, or only for the column of all kinds, if there is one; nullopt for others.
+/// A table whose rows are arms and whose columns are kinds of prompts, with speeds in their cells, or numbers that the
+/// line above calls `measure`: with a row for each kind, or only for the column of all kinds, if there is one; nullopt
+/// for others.
 [[nodiscard]] std::optional<ShapedTable> table_by_kind(std::span<const std::string> headings,
-                                                       std::span<const TableRow> rows);
+                                                       std::span<const TableRow> rows, std::string_view measure);
+
+/// Of a table whose rows are kinds of prompts, and one the run without speculation: that run for each kind.
+[[nodiscard]] std::optional<ShapedTable> table_with_plain_kind(std::span<const std::string> headings,
+                                                               std::span<const TableRow> rows);
 
 /// Of a table of which a heading states the speed without speculation ("vs 10.9 t/s unassisted"), above gains over it:
 /// each row as a run that drafts, and one that does not.

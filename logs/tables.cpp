@@ -135,8 +135,10 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
     table = *std::move(by_load);
   } else if (auto by_arm = table_by_arm(table.headings, table.rows, measure)) {
     table = *std::move(by_arm);
-  } else if (auto by_kind = table_by_kind(table.headings, table.rows)) {
+  } else if (auto by_kind = table_by_kind(table.headings, table.rows, measure)) {
     table = *std::move(by_kind);
+  } else if (auto with_plain = table_with_plain_kind(table.headings, table.rows)) {
+    table = *std::move(with_plain);
   }
   const auto arm = arm_above(table, written.caption);
   table = with_caption(std::move(table), written.caption, arm);

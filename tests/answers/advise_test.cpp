@@ -222,6 +222,14 @@ TEST_CASE("a setting without a draft length pays only where it is faster") {
   const Advice advice = advice_of({plain(1, 20.0), speculative_at(1, 10.0), plain(8, 20.0), speculative_at(8, 25.0)});
   CHECK(advice.action.find(" pays: 2.00x") != std::string::npos);
   CHECK(advice.action.find("at 1 request. It loses: 0.80x") != std::string::npos);
+  const auto by = [&](const std::string& drafter, double requests, double tpot_ms) {
+    logs::Observation one = speculative_at(requests, tpot_ms);
+    one.drafter = drafter;
+    return one;
+  };
+  const Advice two = advice_of({plain(1, 20.0), by("eagle", 1, 8.0), by("medusa", 1, 10.0), plain(8, 20.0),
+                                by("eagle", 8, 16.0), by("medusa", 8, 12.5)});
+  CHECK(two.action.starts_with("The fastest of each pays: 2.50x"));
 }
 
 TEST_CASE("where speculation is to be turned off, it is said where it pays") {

@@ -372,3 +372,7 @@ case("vllm 10: offline counters", "advise offline.txt", "vllm",
      json={"tokens_per_iteration.observed": near(1 + 534 / 478, 1e-6), "verification_steps": 478, "gamma_observed": 3})
 case("vllm 11: failed requests only", "advise failed.json", "vllm", json=None, exit=(0, 1), text=[r"\b16\b.*fail|fail.*\b16\b"],
      forbidden=[r"1 plain observation"])
+# 60/20 of one drafter, 30/20 of the other: no one of them is both.
+case("the fastest of two drafters differs by kind", "advise kinds.md", lines=0, files={"kinds.md":
+    "tok/s:\n\n| config | code | prose |\n|---|---|---|\n| plain | 20 | 20 |\n| EAGLE-3 | 60 | 24 |\n| Medusa | 50 | 30 |\n"},
+     first=[r"fastest of each", r"3\.00x", r"1\.50x"])

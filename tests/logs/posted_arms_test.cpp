@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <string>
+#include <utility>
+
+#include "logs/arms.hpp"
+#include "logs/captions.hpp"
+#include "logs/table_shapes.hpp"
+#include "tests/logs/logs_testing.hpp"
+
+/// Which runs of posted tables and texts draft, and which of them may be compared.
+namespace foredraft::tests {
+namespace {
+
+using logs::arm_named;
+using logs::Decoding;
+using logs::LogContents;
+
+}  // namespace
+
+TEST_CASE("the version of a drafter is no draft length, and an engine no drafter") {
+  CHECK_FALSE(arm_named("DFlash 2").gamma);
+  CHECK_FALSE(arm_named("DFlash-2 chain (baseline)").gamma);
+  CHECK(arm_named("DFlash 2").drafter == "dflash2");
+  CHECK(arm_named("DFlash 2, K=5").gamma == 5.0);
+  CHECK(arm_named("DFlash 7").gamma == 7.0);
+  for (const char* const other :
+       {"upstream llama.cpp b1234 (HIP)", "vLLM 0.12", "FooRT (published, spec off)", "FooRT, as reported"}) {
+    CAPTURE(other);
+    CHECK_FALSE(arm_named(other).drafter);
+    CHECK_FALSE(arm_named(other).plain);
+  }
+  CHECK(arm_named("vLLM + MTP").drafter == "mtp");
+  CHECK(arm_named("vLLM spec decode").drafter);
+  const LogContents read = read_log(
+      "| config | tok/s |\n|---|---|\n| plain | 20 |\n| DFlash 2 | 40 |\n| SGLang 0.5 | 30 |\n| Foo (published) | 50 "
+      "|\n");
+  REQUIRE(read.observations.size() == 4);
+  CHECK(read.observations[1].decoding == Decoding::speculative);
+  CHECK(read.observations[2].decoding == Decoding::unknown);
+  CHECK(read.observations[3].decoding == Decoding::unknown);
+  CHECK(warns(read, "W18"));
+}
+
+TEST_CASE("accepted tokens of a step are no counts") {
+  const auto runs = posted_runs(
+      "| config | tok/s | accepted |\n|---|---|---|\n| baseline | 20 | |\n| MTP K=6 | 40 | 5.2 / 6 |\n", "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[1].gamma == 6);
+  CHECK_FALSE(runs[1].acceptance);
+  CHECK(posted_runs("| config | tok/s | accepted |\n|---|---|---|\n| baseline | 20 | |\n| MTP K=6 | 40 | 520 / 600 |\n",
+                    "table")
+            .at(1)
+            .acceptance);
+}
+
+TEST_CASE("a row without speculation among kinds of prompts is that of each kind") {
+  const std::string head = "| workload | t/s | accept rate |\n|---|---|---|\n";
+  const auto runs = posted_runs(
+      head + "| math | 40 | 80% |\n| essay | 25 | 40% |\n| 4 users | 90 | |\n| non-speculative | 20 | |\n", "table");
+  REQUIRE(runs.size() == 5);  // in the order of their lines
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[2].stratum.category == "4 users");
+  CHECK(runs[3].decoding == Decoding::plain);
+  CHECK(runs[3].stratum.category == "math");
+  CHECK(runs[4].stratum.category == "essay");
+  CHECK(runs[4].times.tpot_ms == near(50.0));
+  // A prompt that is called so.
+  const auto prompts = posted_runs(head + "| math | 40 | |\n| base | 20 | |\n", "table");
+  CHECK(prompts.at(0).decoding == Decoding::unknown);
+}
+
+TEST_CASE("the line above a table says what its kinds of prompts measure") {
+  const std::string rows =
+      "\n\n| config | code | prose | VRAM GB |\n|---|---|---|---|\n| no spec | 20 | 25 | 8 |\n| MTP | 40 | 30 | 9 |\n";
+  const auto speeds = posted_runs("Decode, tok/s (code / prose):" + rows, "table");
+  REQUIRE(speeds.size() == 4);
+  CHECK(speeds[1].stratum.category == "prose");
+  CHECK(speeds[1].times.tpot_ms == near(40.0));
+  CHECK(posted_runs("TPOT in ms:" + rows, "table").at(0).times.tpot_ms == near(20.0));
+  CHECK(problem("Prompt speed, tok/s:" + rows).find("no line") != std::string::npos);
+}
+
+TEST_CASE("a row that states only its gain has the speed that follows, where the others agree") {
+  const std::string head = "| arm | tok/s (r1, r2) | vs k=0 |\n|---|---|---|\n| k=0 | 49.0, 51.0 | - |\n";
+  const auto runs = posted_runs(head + "| k=1, new | 40.0, 41.0 | -19% |\n| k=1, old | see below | +20 % |\n", "table");
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].times.tpot_ms == near(20.0));
+  CHECK(runs[1].drafter == "k=1, new");
+  CHECK(runs[2].drafter == "k=1, old");
+  CHECK(runs[2].times.tpot_ms == near(1000.0 / 60.0));
+  const LogContents other = read_log(head + "| k=1, new | 40.0 | +5% |\n| k=1, old | see below | +20 % |\n");
+  CHECK(other.observations.size() == 2);
+  CHECK(warns(other, "W18"));
+}
+
+TEST_CASE("a column of this version beside one without speculation and one with it drafts as that one") {
+  const auto runs = posted_runs(
+      "| Model | No MTP | Existing MTP | **This PR** |\n|---|---|---|---|\n| a | 20 tok/s | 25 tok/s | 40 tok/s |\n",
+      "table");
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[2].decoding == Decoding::speculative);
+  CHECK(runs[2].times.tpot_ms == near(25.0));
+  CHECK(runs[1].drafter != runs[2].drafter);
+  const auto versions = posted_runs(
+      "| Model | off | MTP (main) | MTP (PR) |\n|---|---|---|---|\n| a | 20 tok/s | 25 tok/s | 40 tok/s |\n", "table");
+  CHECK(versions.at(1).drafter != versions.at(2).drafter);
+}
+
+TEST_CASE("what a long heading adds names the arm") {
+  const auto arm =
+      logs::arm_in_caption("**Results of the interactive route on both cards (256K context + DSpark acceleration):**");
+  REQUIRE(arm);
+  CHECK(arm->drafter == "dspark");
+  CHECK(logs::arm_in_caption("### Results of the interactive route, all cards of one node (no speculation)")->plain);
+  CHECK_FALSE(logs::arm_in_caption("I ran it again on the interactive route of both cards last week (with MTP)"));
+}
+
+TEST_CASE("requests at once in the heading of a table are its load") {
+  using logs::load_in_caption;
+  CHECK(load_in_caption("**Server (4 concurrent requests, 200 tokens each):**") == "4");
+  CHECK(load_in_caption("#### With 8 parallel users") == "8");
+  CHECK(load_in_caption("Aggregate of 32 streams, 512 tokens") == "32");
+  CHECK_FALSE(load_in_caption("1, 4 and 8 concurrent requests"));
+  CHECK_FALSE(load_in_caption("200 tokens of concurrent requests"));
+  // Speeds of one arm that differ are of several setups, also where only one names its drafter.
+  const auto runs = posted_runs(
+      "**Scaling:**\n\n| B | total tok/s |\n|---|---|\n| 1 | 50 |\n| 4 | 70 |\n\n**Server (4 concurrent "
+      "requests):**\n\n"
+      "| Mode | total tok/s |\n|---|---|\n| AR server | 40 |\n| DFlash server | 90 |\n",
+      "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[3].concurrency == 4.0);
+}
+
+TEST_CASE("speeds of several engines or checkpoints are not compared") {
+  for (const char* const text : {"FooRT 1.4.0 fp8   30.0 tok/s (no MTP)\nBarLM 0.3.1 fp8   45.0 tok/s (MTP)\n",
+                                 "30 tok/s on Ollama with no speculation, and 45 tok/s on SGLang with EAGLE-3.\n",
+                                 "Foo-27B: 30 tok/s baseline\nFoo-14B: 60 tok/s with EAGLE-3\n",
+                                 "foo-Q8: 30 tok/s without MTP\nfoo-Q4_K_M: 45 tok/s with MTP\n"}) {
+    CAPTURE(text);
+    CHECK(problem(text).find("speeds with and without") != std::string::npos);
+  }
+  CHECK(read_log("vLLM 27B, no MTP: 30 tok/s\nvLLM 27B, MTP: 45 tok/s\n").observations.size() == 2);
+  const LogContents some = read_log("vLLM, no MTP: 30 tok/s\nvLLM, MTP: 45 tok/s\nOllama, no MTP: 20 tok/s\n");
+  CHECK(some.observations.size() == 2);
+  CHECK(warns(some, "W18"));
+}
+
+TEST_CASE("acceptance in a list does not hide the speeds of both arms") {
+  const std::string list = "\nMean acceptance length: 1.2-1.6 tokens\n";
+  const LogContents both = read_log("80.0 tok/s (baseline) vs 60.0 tok/s (EAGLE).\n" + list);
+  REQUIRE(both.observations.size() == 3);
+  CHECK(read_log("I get 60 tok/s with EAGLE.\n" + list).observations.size() == 1);
+  CHECK(posted_runs(list, "key-values").at(0).acceptance_length == near(1.4));
+}
+
+TEST_CASE("an acceptance length in a sentence is read if the text states nothing else") {
+  const LogContents read =
+      read_log("- Single stream: 12-13 tok/s\n- with DFlash2 K=6: mean acceptance length ~3.1-3.5, 35 %\n");
+  REQUIRE(read.observations.size() == 1);
+  CHECK(read.observations[0].acceptance_length == near(3.3));
+  CHECK(read.observations[0].gamma == 6);
+  CHECK(warns(read, "W18"));
+  const auto tokens = posted_runs("MTP gives an acceptance length of about 2.3 tokens here.\n", "prose");
+  REQUIRE(tokens.size() == 1);
+  CHECK_FALSE(tokens[0].gamma);
+  CHECK(read_log("Without MTP 20 tok/s, with MTP 30 tok/s.\nAccept length 2.4.\n").observations.size() == 2);
+  for (const char* const text : {"Acceptance length 1.6 (K=1) -> 2.4 (K=3).\n",
+                                 "accept length 2.2 at long prompts\naccept length 3.4 at short ones\n"}) {
+    CAPTURE(text);
+    CHECK(problem(text).find("no line") != std::string::npos);
+  }
+}
+
+}  // namespace foredraft::tests
