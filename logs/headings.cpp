@@ -239,8 +239,9 @@ constexpr std::string_view averages =
     "std,median,med,p50,overall,wtd,weighted,steady,state,sustained,eff,effective,server,client,"
     "\xE6\x9C\x8D\xE5\x8A\xA1\xE7\xAB\xAF,\xE5\xAE\xA2\xE6\x88\xB7\xE7\xAB\xAF,\xE5\xB9\xB3\xE5\x9D\x87,\xE6\x80\xBB";
 /// Of all requests together, of one, and of what an arm is.
-constexpr std::string_view together = "aggregate,agg,total,combined,system,cluster,node,sum,batch,cumulative,\xCE\xA3";
-constexpr std::string_view alone = "single,individual,each,request,user,stream";
+constexpr std::string_view words_of_all =
+    "aggregate,agg,total,combined,system,cluster,node,sum,batch,cumulative,\xCE\xA3";
+constexpr std::string_view words_of_one = "single,individual,each,request,user,stream";
 constexpr std::string_view of_arms = "spec,mtp,launch,server,decoding,drafting,draft,decode,run,bench,serving";
 
 /// The words of a heading as in headings_of_meanings: "Draft tokens accepted per round" is "draft tok
@@ -318,9 +319,9 @@ Meaning qualified_meaning(std::string& words) {
   while (meaning == Meaning::ignored && rest.find(' ') != std::string::npos) {
     const std::string first = rest.substr(0, rest.find(' ')), last = rest.substr(rest.rfind(' ') + 1);
     const auto qualifies = [&](std::string_view word) {
-      all = all || is_of(together, word);
-      one = one || is_of(alone, word);
-      return is_of(averages, word) || is_of(together, word) || is_of(alone, word);
+      all = all || is_of(words_of_all, word);
+      one = one || is_of(words_of_one, word);
+      return is_of(averages, word) || is_of(words_of_all, word) || is_of(words_of_one, word);
     };
     if (qualifies(first)) {
       rest = plain_words(std::string_view(rest).substr(first.size() + 1));
@@ -357,7 +358,7 @@ bool may_be_heading(std::string_view heading) {
       words.emplace(known.substr(0, std::min(known.find_first_of(" /"), known.size())));
     constexpr std::string_view others =
         "t,decode,decoding,generation,eval,inference,predicted,pred,out,completion,eagle,parallel,simultaneous,active";
-    for (const std::string_view list : {averages, together, alone, of_arms, others}) {
+    for (const std::string_view list : {averages, words_of_all, words_of_one, of_arms, others}) {
       for (const std::string_view word : parts_of(list, ',')) words.insert(word);
     }
     return words;

@@ -102,8 +102,8 @@ void HeadedTable::drop_gains() {
     std::size_t gains = 0, numbers = 0;
     for (const TableRow& row : rows_) {
       const CellNumber number = measure_in(row.cells[i]);
-      gains += number.gain ? 1 : 0;
-      numbers += number.value ? 1 : 0;
+      if (number.gain) ++gains;
+      if (number.value) ++numbers;
     }
     const Meaning meaning = columns_[i].meaning;
     const bool names = meaning == Meaning::name || meaning == Meaning::category || meaning == Meaning::subject;

@@ -93,11 +93,11 @@ TEST_CASE("AIPerf's run tells its acceptance also where its histogram is left ou
   CHECK(runs[0].decoding == Decoding::speculative);
   CHECK(runs[0].acceptance_length == 3.25);
   CHECK(runs[0].gamma == 4);
-  const std::string totals = replaced(length, R"("spec_decode_overall)",
-                                      R"("total_spec_decode_steps": {"unit": "count", "avg": 400},
+  const std::string with_totals = replaced(length, R"("spec_decode_overall)",
+                                           R"("total_spec_decode_steps": {"unit": "count", "avg": 400},
       "total_draft_tokens": {"unit": "tokens", "avg": 1600}, "total_accepted_draft_tokens": {"unit": "tokens", "avg": 900},
       "spec_decode_overall)");
-  const auto counted = posted_runs(totals, "aiperf-run");
+  const auto counted = posted_runs(with_totals, "aiperf-run");
   REQUIRE(counted.at(0).acceptance);
   CHECK(counted[0].acceptance->steps == 400);
   CHECK(counted[0].acceptance->accepted_tokens == 900);
