@@ -197,6 +197,14 @@ void add_loads(const AdviceQuestion& question, Advice& advice) {
       advice.warnings.push_back({"W09", 0, "the concurrency was not logged: both runs are taken for the same load"});
     }
   }
+  for (const RunEstimates& one : advice.runs) {
+    const bool counted = !one.run.is_plain() && one.run.tokens && one.run.steps > 0.0 && one.run.load == RunLoad{};
+    if (!counted || has_times(one, advice.runs) || advice.loads.empty() || advice.loads.front().load == RunLoad{})
+      continue;
+    advice.warnings.push_back({"W11", 0,
+                               fmt::format("{:.0f} steps at unknown load have no row: acceptance length {:.4g}",
+                                           one.run.steps, one.run.tokens->mean)});
+  }
   for (LoadAdvice& load : advice.loads) load.share = all > 0.0 ? load.share / all : 0.0;
 }
 

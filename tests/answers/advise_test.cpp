@@ -321,6 +321,14 @@ TEST_CASE("throughput at a request rate is no time, and runs of one rate are com
   CHECK(timed.loads[0].name == "0.3 requests/s");
 }
 
+TEST_CASE("acceptance of an unknown load that has no row is named") {
+  logs::Observation untimed = speculative(3, 8, 12.0, 0.5);
+  untimed.requests = std::nullopt;
+  untimed.times = {};
+  CHECK_FALSE(advice_of({speculative(3, 8, 12.0, 0.8), plain(8, 10.0)}).warns("W11"));
+  CHECK(advice_of({speculative(3, 8, 12.0, 0.8), plain(8, 10.0), untimed}).warns("W11"));
+}
+
 TEST_CASE("the arrival rate, prefill, tiny windows, steps and separate texts each have their warning") {
   logs::ObservedLog log = log_of({speculative(3, 8, 12.0, 0.8), plain(8, 10.0)});
   log.contents.warnings.push_back({"W01", 1, "arrival rate"});

@@ -33,7 +33,10 @@ TEST_CASE("acceptance lengths of SGLang stand alone, as ranges, and with remarks
   CHECK(kinds[1].acceptance_length == 3.4);
   CHECK(kinds[0].stratum.category == "deep context");
   CHECK(kinds[1].stratum.category == "short prompts");
-  for (const Observation& kind : kinds) CHECK(kind.gamma == 3);
+  for (const Observation& kind : kinds) {
+    CHECK(kind.gamma == 3);
+    CHECK(kind.span == logs::Span::run);  // whose kinds are kept apart
+  }
 }
 
 TEST_CASE("llama-benchy's totals are of a server that may speculate, and of all requests") {
