@@ -36,8 +36,8 @@ std::optional<double> dead_first_position(const Advice& advice) {
 
 std::string setting_name(const LoggedRun& logged, const Advice& advice) {
   const RunSetting& setting = advice.runs[logged.run].run.setting;
-  std::string length = setting.adaptive ? "adaptive K" : setting.gamma ? "K = " : "the logged setting";
-  if (setting.gamma) length += fmt::format("{}{}", setting.adaptive ? " up to " : "", *setting.gamma);
+  std::string length = setting.adaptive ? "adaptive drafting" : setting.gamma ? "" : "the logged setting";
+  if (setting.gamma) length += fmt::format("{}K = {}", setting.adaptive ? " up to " : "", *setting.gamma);
   const std::string& drafter = advice.curves[logged.curve].name;
   return advice.curves.size() > 1 && !drafter.empty() ? fmt::format("{} at {}", drafter, length) : length;
 }

@@ -223,7 +223,7 @@ bool is_logged(const Advice& advice) {
 std::string recommended_text(const Advice& advice) {
   const Recommendation& use = *advice.recommendation;
   const std::string length =
-      use.adaptive ? fmt::format("adaptive K up to {}", use.gamma) : fmt::format("K = {}", use.gamma);
+      use.adaptive ? fmt::format("adaptive drafting up to K = {}", use.gamma) : fmt::format("K = {}", use.gamma);
   const std::string named = use.drafter.empty() ? length : fmt::format("{} at {}", use.drafter, length);
   if (!use.schedule.empty()) {
     const std::string fixed = use.gamma == 0 ? std::string("always on or always off gains nothing.")

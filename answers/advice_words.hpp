@@ -11,7 +11,7 @@
 /// Functions shared by the causes and the sentences of an advice; internal to the folder.
 namespace foredraft::answers {
 
-/// "K = 3" or "adaptive K up to 3"; "eagle3 at K = 3" if several drafters were logged.
+/// "K = 3" or "adaptive drafting up to K = 3"; "eagle3 at K = 3" if several drafters were logged.
 [[nodiscard]] std::string setting_name(const LoggedRun& logged, const Advice& advice);
 
 /// Number of pairs of curve and draft length that were logged, at all loads together.

@@ -284,7 +284,7 @@ TEST_CASE("an engine that varies the draft length is a setting of its own, compa
   CHECK(use.value == Approx(1.7));
   REQUIRE(advice.loads.at(0).logged.size() == 2);
   CHECK_FALSE(advice.loads[0].gamma);  // of the adaptive run
-  CHECK(advice.action.find("adaptive K up to 4") != std::string::npos);
+  CHECK(advice.action.find("adaptive drafting up to K = 4") != std::string::npos);
   adaptive.times.iteration_ms = *adaptive.times.iteration_ms * 1.3;
   const Advice slower = advice_of({adaptive, with_speedup(4, 8, 1.5, 10.0), plain(8, 10.0)});
   CHECK_FALSE(choice_of(slower).adaptive);
@@ -297,7 +297,7 @@ TEST_CASE("an engine that varies a draft length which is not logged is named wit
   adaptive.gamma.reset();
   adaptive.acceptance->drafted_tokens.reset();
   adaptive.acceptance->accepted_at.clear();
-  CHECK(advice_of({adaptive, plain(8, 10.0)}).action == "Adaptive K pays: 1.70x +- 0.02 at 8 requests.");
+  CHECK(advice_of({adaptive, plain(8, 10.0)}).action == "Adaptive drafting pays: 1.70x +- 0.02 at 8 requests.");
 }
 
 TEST_CASE("the chosen draft length is among those that are as good") {
