@@ -195,6 +195,7 @@ void read_request_metrics(const JsonValue& value, std::int64_t line, LogContents
     return read_sglang_answer(answer, JsonFields(*info.value, line, info.path), contents);
   }
   const AnswerPart counted = counted_steps(value);
+  if (counted.value == nullptr) return;
   const JsonFields steps(*counted.value, line, counted.path);
   if (counted.value != &value) {
     note_engine(contents, member(value, "metrics") != nullptr ? "vllm" : "tensorrt-llm");

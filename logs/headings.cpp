@@ -270,12 +270,10 @@ std::string plain_words(std::string_view words) {
   const bool of_speed = begins(decodes, "tok/s") || begins(decodes, "speed") || begins(decodes, "rate") ||
                         begins({"tg", "pred", "predicted", "out", "output", "completion", "generated"}, "tok/s") ||
                         begins({"decode", "decoding", "inference"}, "throughput");
-  if (of_speed && plain[1].starts_with("tok/s/")) {
+  if (of_speed && !plain[1].starts_with("tok/s/")) {
+    if (plain[0] != "output") plain[0] = "gen";
+  } else if (of_speed || begins(decodes, "ms/tok") || begins(decodes, "s/tok") || begins(decodes, "latency/tok")) {
     plain.erase(plain.begin());  // "decode tok/s/user"
-  } else if (of_speed && plain[0] != "output") {
-    plain[0] = "gen";
-  } else if (begins(decodes, "ms/tok") || begins(decodes, "s/tok") || begins(decodes, "latency/tok")) {
-    plain.erase(plain.begin());
   }
   std::string joined;
   for (const std::string& word : plain) joined += (joined.empty() ? "" : " ") + word;
