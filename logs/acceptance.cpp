@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -171,12 +170,15 @@ double rounding_of(std::span<const double> shares, double steps) {
     return std::abs(share * steps - std::round(share * steps)) < whole_count;
   });
   if (whole_counts) return 0.0;
-  std::size_t digits = 0;
+  int digits = 0;
   for (const double share : shares) {
-    std::array<char, 400> text{};
-    const char* const end = std::to_chars(text.data(), text.data() + text.size(), share, std::chars_format::fixed).ptr;
-    const std::string_view fixed(text.data(), static_cast<std::size_t>(end - text.data()));
-    digits = std::max(digits, fixed.size() - 1 - std::min(fixed.find('.'), fixed.size() - 1));
+    const std::string text = fmt::format("{}", share);  // "0.0125", "1.25e-05"
+    const std::size_t mantissa = std::min(text.find('e'), text.size());
+    const std::size_t point = std::min(text.find('.'), mantissa);
+    int exponent = 0;
+    if (mantissa < text.size()) std::from_chars(text.data() + mantissa + 1, text.data() + text.size(), exponent);
+    const auto decimals = static_cast<int>(mantissa - std::min(point + 1, mantissa));
+    digits = std::max(digits, decimals - exponent);
   }
   return 0.5 * std::pow(10.0, -static_cast<double>(digits));
 }

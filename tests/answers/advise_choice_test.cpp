@@ -304,7 +304,8 @@ TEST_CASE("the chosen draft length is among those that are as good") {
   std::vector<Observation> windows{with_speedup(1, 4, 1.667, 10.0), plain(4, 10.0)};
   for (const double speedup : {2.21, 2.22, 2.23, 2.24, 2.25, 2.26}) {
     windows.push_back(with_speedup(6, 4, speedup, 10.0));
-    const Recommendation& use = choice_of(advice_of(windows));
+    const Advice advice = advice_of(windows);
+    const Recommendation& use = choice_of(advice);
     CHECK(std::ranges::find(use.ties, use.gamma) != use.ties.end());
     windows.pop_back();
   }
