@@ -226,7 +226,7 @@ std::string recommended_text(const Advice& advice) {
       use.adaptive ? fmt::format("adaptive drafting up to K = {}", use.gamma) : fmt::format("K = {}", use.gamma);
   const std::string named = use.drafter.empty() ? length : fmt::format("{} at {}", use.drafter, length);
   if (!use.schedule.empty()) {
-    const std::string fixed = use.gamma == 0 ? std::string("always on or always off gains nothing.")
+    const std::string fixed = use.gamma == 0 ? std::string("speculating at all loads gains nothing.")
                                              : fmt::format("fixed, {} gives {:.2f}x{}.{}", named, use.value,
                                                            interval_text(use), losing_text(advice));
     return fmt::format("Use {}; {}", schedule_text(advice), fixed);
@@ -404,7 +404,7 @@ std::string evidence_of(const AdviceQuestion& question, const Advice& advice) {
     text = fmt::format("single runs, error not known ({:.0f} % a run is assumed to choose)", 100.0 * single_run_error);
   }
   if (question.predicted) {
-    text += fmt::format("; other K: {}, +- {:.0f} % a doubling of tokens", question.predicted->evidence,
+    text += fmt::format("; other K: {}, +- {:.0f} % each time the tokens double", question.predicted->evidence,
                         100.0 * normal_quantile(0.95) * question.predicted->error);
   }
   return text;

@@ -157,13 +157,13 @@ class LoadAtProfile {
     const std::vector<std::array<TimesError, 2>> errors = errors_of(at);
     if (errors.empty()) return;
     std::optional<LoadIntervals> all = intervals_of(servers_, plain, at, errors);
+    if (!all) return;
     for (const LoadServers& other : others_) {
       const std::optional<LoadIntervals> one = intervals_of(other, plain, at, errors);
-      if (!all || !one) continue;
+      if (!one) continue;
       all->request = {std::min(all->request.low, one->request.low), std::max(all->request.high, one->request.high)};
       all->decode = {std::min(all->decode.low, one->decode.low), std::max(all->decode.high, one->decode.high)};
     }
-    if (!all) return;
     at.request_interval = all->request;
     at.decode_interval = all->decode;
   }

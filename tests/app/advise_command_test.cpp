@@ -132,7 +132,7 @@ TEST_CASE("a device answers other draft lengths, and stated requests replace unl
   const Json advice = advised(folder, example("k3.log") + " --plain " + example("plain.log") + device);
   // 0.83 to 1.21 holds 90 % of verifications over plain steps: 0.38 / 2 / 1.645 is a standard deviation, 1.96 times
   // that 95 %.
-  CHECK(advice.at("evidence").get<std::string>().find("a data sheet, +- 23 % a doubling of tokens") !=
+  CHECK(advice.at("evidence").get<std::string>().find("a data sheet, +- 23 % each time the tokens double") !=
         std::string::npos);
   CHECK(advice.at("recommendation").is_object());
   CHECK(advice.at("loads").at(0).at("speedup_by_gamma").size() == 12);
