@@ -76,31 +76,62 @@ bool names_other_speed(std::string_view text) {
   return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), other);
 }
 
+std::vector<ArmPhrase> arm_phrases(std::string_view text) {
+  // Between other letters than those of a word; the groups are the kinds but the first, in their order.
+  static const std::string method =
+      "(?:mtp|eagle|dflash2?|dspark|medusa|n-?gram|spec|specul\\w+|draft(?:er|ing|s|[- ]models?)?|nextn|assisted|pld"
+      "|lookahead)";
+  static const std::string named = "(?:mtp|spec\\w*|draft\\w*|eagle\\w*|dflash2?|medusa|n-?gram\\w*|sd)";
+  static const RE2 phrase(
+      "(?i)(?:^|[^a-z])(?:"
+      "(baseline|base|vanilla|plain|autoregressive|ar|(?:normal|regular|standard|ordinary) (?:decod\\w+|generation)"
+      "|(?:without|w/o|no|non|ohne)[- ]?(?:(?:an?|any|the|my) )?(?:it|any|" +
+      named + ")|-sd|(?:it|" + named +
+      "(?: decod\\w+| model)?)[ :=_-]*(?:(?:is|was|turned|switched) )*(?:off|none|disabled|inactive))"
+      "|((?:disabl|remov)(?:e|ed|es|ing) (?:the )?" +
+      named + "|(?:turn|switch)(?:ed|es|ing)? (?:off (?:the )?" + named + "|(?:the )?" + named +
+      "(?: decod\\w+)? off))"
+      "|(before (?:(?:i|we) )?(?:\\w+(?:ing|ed) )?(?:the )?(?:-*\\w+[- ]){0,2}" +
+      named +
+      ")"
+      "|(\\+sd|(?:with|using) sd|" +
+      method + "|[kn] ?=? ?\\d+|d\\d))(?:[^a-z]|$)");
+  using Kind = ArmPhrase::Kind;
+  constexpr std::array kinds{Kind::plain, Kind::disables, Kind::precedes, Kind::drafts};
+  std::vector<ArmPhrase> phrases;
+  const re2::StringPiece all(text.data(), text.size());
+  std::array<re2::StringPiece, 1 + kinds.size()> groups;
+  for (std::size_t at = 0; phrase.Match(all, at, all.size(), RE2::UNANCHORED, groups.data(), groups.size());) {
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      const re2::StringPiece& group = groups.at(i + 1);
+      if (group.data() == nullptr) continue;
+      const auto begin = static_cast<std::size_t>(group.data() - text.data());
+      at = begin + group.size();
+      phrases.push_back({.begin = begin, .end = at, .kind = kinds.at(i)});
+    }
+  }
+  return phrases;
+}
+
 std::optional<Arm> arm_in_text(std::string_view text) {
-  static const RE2 plain(
-      R"((?i)-sd|(?:.*[^a-z])?(?:(?:baseline|base|vanilla|plain|autoregressive|ar)(?:[^a-z].*)?)"
-      R"(|(?:without|w/o|no|non|ohne)[- ]?(?:(?:an?|any|the) )?(?:it|any|spec\w*|mtp|draft\w*|eagle\w*|dflash2?|sd)(?:[^a-z].*)?)"
-      R"(|(?:.*[^a-z])?(?:disabling|turning off|switching off) (?:the )?(?:spec\w*|mtp|draft\w*|eagle\w*|dflash2?)(?:[^a-z].*)?)"
-      R"(|(?:mtp|spec\w*|sd|eagle-?3?|draft\w*|dflash2?)[ :=_-]*(?:off|none|disabled|inactive)(?:[^a-z].*)?))");
-  static const RE2 drafts(
-      R"((?i)\+sd(.*)|(?:.*?[^a-z])??((?:mtp|eagle|dflash2?|dspark|medusa|n-?gram|spec|specul\w+|draft(?:er|ing|s| model)?)"
-      R"(|nextn|assisted|pld|lookahead|[kn] ?= ?\d+|d\d)(?:[^a-z].*)?))");
   constexpr std::string_view marks = " \t*`#>:=(\"'";
-  const auto skip_marks = [&] { text.remove_prefix(std::min(text.find_first_not_of(marks), text.size())); };
-  skip_marks();
-  if (text.starts_with("- ")) text.remove_prefix(1);
-  skip_marks();
   text = text.substr(0, text.find_last_not_of(marks) + 1);
-  const re2::StringPiece words(text.data(), text.size());
-  if (text.empty() || names_other_speed(text)) return std::nullopt;
-  if (RE2::FullMatch(words, plain)) return Arm{.plain = true};
-  std::string setting;  // what follows "+SD"
-  std::string drafter;
-  if (!RE2::FullMatch(words, drafts, &setting, &drafter)) return std::nullopt;
+  if (names_other_speed(text)) return std::nullopt;
+  const std::vector<ArmPhrase> phrases = arm_phrases(text);
+  if (phrases.empty()) return std::nullopt;
+  if (std::ranges::any_of(phrases, &ArmPhrase::is_plain)) return Arm{.plain = true};
+  std::string words(text.substr(phrases.front().begin));
   static const RE2 answer(R"((?i)\b\d+ ?tok\w*,?(?: (?:generated|emitted|output))?,?(?: in)? *[\d.]+ ?m?s\b)");
-  RE2::GlobalReplace(&drafter, answer, "");  // "12 tokens, 0.5 s"
-  Arm arm = arm_named(setting + drafter);
+  RE2::GlobalReplace(&words, answer, "");  // "12 tokens, 0.5 s"
+  static const RE2 sign(R"((?i)^(?:\+|with |using )sd\b)");
+  RE2::Replace(&words, sign, "");
+  Arm arm = arm_named(words);
+  if (arm.plain && arm.gamma) return Arm{.plain = true};  // "mtp=0"
   if (arm.plain) arm = {};
+  static const RE2 sized(R"((?i)\bdraft\w*(?: model)?[ (:=]+(\d+(?:\.\d+)?b)\b|\b(\d+(?:\.\d+)?b) draft)");
+  std::string before, behind;
+  if (!arm.drafter && RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), sized, &before, &behind))
+    arm.drafter = in_lower_case(before + behind);
   arm.speculative = true;
   return arm;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// Names of arms, the runs of a table or a text, as people write them.
 namespace foredraft::logs {
@@ -18,6 +20,24 @@ struct Arm {
 
 /// The arm of a name. The first word of an unknown name is taken for the drafter.
 [[nodiscard]] Arm arm_named(std::string_view name);
+
+/// Words of a text that name an arm.
+struct ArmPhrase {
+  enum class Kind {
+    drafts,
+    plain,
+    disables,  ///< plain after a change: "turning off MTP"
+    precedes   ///< plain, and the other speed is with what it names: "before enabling MTP"
+  };
+
+  std::size_t begin = 0, end = 0;
+  Kind kind = Kind::drafts;
+
+  [[nodiscard]] bool is_plain() const { return kind != Kind::drafts; }
+};
+
+/// The phrases in the order of the text.
+[[nodiscard]] std::vector<ArmPhrase> arm_phrases(std::string_view text);
 
 /// The arm that the words next to a speed name: "Without draft model:", "with MTP"; nullopt if they name none, or if
 /// the speed is that of something else, such as a prompt.

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/sentences.hpp"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include "logs/line_fields.hpp"
+#include "logs/spoken_numbers.hpp"
+#include "logs/table_cells.hpp"
+
+namespace foredraft::logs {
+namespace {
+
+re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
+
+/// The rate of "85.2 % acceptance", "accept 0.71" or "accept 72-85 %" (its lower end) as a fraction.
+std::optional<double> spoken_rate(std::string_view text) {
+  static const RE2 after(R"((?i)accept\w*(?: rate)?[^\d\n]{0,16}(\d+(?:\.\d+)?)(?:-\d+)? ?(%?))");
+  static const RE2 before(R"((?i)(\d+(?:\.\d+)?) ?(%) (?:draft )?accept)");
+  double rate = 0.0;
+  std::string percent;
+  if (!RE2::PartialMatch(piece(text), before, &rate, &percent) &&
+      !RE2::PartialMatch(piece(text), after, &rate, &percent))
+    return std::nullopt;
+  if (!percent.empty()) rate /= 100.0;
+  return rate > 0.0 && rate <= 1.0 ? std::optional(rate) : std::nullopt;
+}
+
+/// The loads that words name, each once: "at c=32", "64 concurrent requests".
+std::vector<double> loads_in(std::string_view text) {
+  static const RE2 load(
+      R"((?i)(?:\b(?:(?:c|bs|np) ?= ?|(?:concurrency|batch[-_ ]?size)(?: of)?[ =:]{1,3})(\d{1,4})\b|\b(\d{1,4}) (?:concurrent|parallel|simultaneous) ))");
+  re2::StringPiece rest = piece(text);
+  std::vector<double> loads;
+  std::string named, counted;
+  while (RE2::FindAndConsume(&rest, load, &named, &counted)) {
+    std::string_view digits = named.empty() ? counted : named;
+    const auto requests = take_number(digits);
+    if (requests && std::ranges::find(loads, *requests) == loads.end()) loads.push_back(*requests);
+  }
+  return loads;
+}
+
+/// Whether a speed at a load is that of all requests together.
+bool is_of_all(std::string_view text) {
+  static const RE2 of_all(R"((?i)\b(?:aggregate\w*|total|combined|overall) )");
+  return RE2::PartialMatch(piece(text), of_all);
+}
+
+/// "BaseRT 0.2.0", "vLLM", "27B", "Q4_K_M" of `text`.
+Subject subject_in(std::string_view text) {
+  static const RE2 engine(
+      R"((?i)\b(vllm|sglang|(?:ik_)?llama\.cpp|ollama|lm ?studio|o?mlx(?:[-_](?:lm|vlm))?|exllama\w*|lmdeploy|trt-?llm)"
+      R"(|tensorrt-?llm)\b)");
+  static const RE2 with_version(R"((?i)\b([a-z][\w-]*) +v?\d+\.\d+\.\d+)"), size(R"((?i)\b(\d+(?:\.\d+)?b)\b)");
+  static const RE2 family(
+      "(?i)\\b(qwen|llama|gemma|mistral|devstral|deepseek|glm|gpt-oss|phi|kimi|minimax|granite|nemotron)(?:[^a-z.]|$)");
+  static const RE2 quantization(
+      R"((?i)(?:\b|[_-])((?:i?q|oq)\d(?:_\w+|e)?|fp8|bf16|fp16|int[48]|nvfp4|mxfp4|awq|gptq)\b)");
+  static const RE2 drafter(R"((?i)\b\d+(?:\.\d+)?b[\w-]* draft\w*|\bdraft\w*(?: model)?[ (:=]+[\w.-]*\d+(?:\.\d+)?b\b)"
+                           R"(|\(?[\w./-]*\d(?:\.\d+)?b[\w.-]*\)? as (?:an? |the |its )?draft)");
+  std::string target(text);
+  RE2::GlobalReplace(&target, drafter, "");
+  Subject subject;
+  if (!RE2::PartialMatch(piece(text), with_version, &subject.engine))
+    RE2::PartialMatch(piece(text), engine, &subject.engine);
+  RE2::PartialMatch(piece(text), family, &subject.family);
+  RE2::PartialMatch(target, size, &subject.size);
+  RE2::PartialMatch(piece(text), quantization, &subject.quantization);
+  for (std::string* name : {&subject.engine, &subject.family, &subject.size, &subject.quantization})
+    *name = in_lower_case(*name);
+  return subject;
+}
+
+/// The words in brackets behind a speed; empty: none.
+std::string_view brackets_at(std::string_view behind) {
+  behind.remove_prefix(std::min(behind.find_first_not_of(" `*"), behind.size()));
+  if (!behind.starts_with('(')) return {};
+  return behind.substr(0, behind.find(')'));
+}
+
+/// The arm that words in brackets after a speed name: "38 t/s (without draft)".
+std::optional<Arm> arm_in_brackets(std::string_view behind) {
+  static const RE2 count(R"((?i).*\bn ?= ?\d+)");  // of drafts or of runs?
+  const std::string_view words = brackets_at(behind);
+  const bool counts = RE2::FullMatch(piece(words), count) && arm_phrases(words).size() == 1;
+  return words.empty() || counts ? std::nullopt : arm_in_text(words);
+}
+
+/// The ratio that brackets after a speed state: 1.81 of "(1.81x, n=3)", 3.36 of "(+236 % speedup)".
+std::optional<double> gain_behind(std::string_view behind) {
+  static const RE2 share("\\d[\\d.]* ?%.*");  // "85 % accepted"
+  std::string_view words = brackets_at(behind);
+  if (words.empty()) return std::nullopt;
+  words.remove_prefix(1);
+  return RE2::FullMatch(piece(words), share) ? std::nullopt : gain_in(words);
+}
+
+/// Whether a gain is `after` / `before`, as rounded.
+bool agrees(std::optional<double> gain, double before, double after) {
+  constexpr double rounded = 0.02;
+  return gain && std::abs(after / before - *gain) <= rounded * *gain;
+}
+
+/// Where the clause ends that `text` begins in.
+std::size_t end_of_clause(std::string_view text) {
+  static const RE2 end("(?i)([,;]| (?:and|but|while|whereas|vs\\.?|versus|/) )");
+  re2::StringPiece found;
+  const bool ends = RE2::PartialMatch(piece(text), end, &found);
+  return ends ? static_cast<std::size_t>(found.data() - text.data()) : text.size();
+}
+
+/// Where the sentence ends that `text` begins in: behind its mark, or at the end of the text.
+std::size_t end_of_sentence(std::string_view text) {
+  static const RE2 end(R"((?i)(?:^|[^.])\b(?:vs|approx|ca|avg|e\.g|i\.e|resp|no)\.|([.;!?] ))");
+  re2::StringPiece rest = piece(text), found;
+  while (RE2::FindAndConsume(&rest, end, &found))
+    if (found.data() != nullptr) return static_cast<std::size_t>(found.data() - text.data()) + found.size();
+  return text.size();
+}
+
+/// The arm of the first words of a line that name one that drafts; one without details if they name only the other.
+std::optional<Arm> drafting_arm_in(std::string_view text) {
+  const std::vector<ArmPhrase> phrases = arm_phrases(text);
+  if (phrases.empty()) return std::nullopt;
+  const auto first = std::ranges::find_if(phrases, [](const ArmPhrase& one) { return !one.is_plain(); });
+  if (first == phrases.end()) return Arm{.speculative = true};
+  const std::string_view words = text.substr(first->begin);
+  return arm_in_text(words.substr(0, std::min(end_of_clause(words), end_of_sentence(words))));
+}
+
+/// The texts left and right of the group of the first match of `pattern`; nullopt if there is none.
+std::optional<std::pair<std::string_view, std::string_view>> sides_of(std::string_view text, const RE2& pattern) {
+  re2::StringPiece found;
+  if (!RE2::PartialMatch(piece(text), pattern, &found)) return std::nullopt;
+  const auto at = static_cast<std::size_t>(found.data() - text.data());
+  return std::pair{text.substr(0, at), text.substr(at + found.size())};
+}
+
+/// Whether words name a change other than to speculation: "after the fix", "K=1 -> K=3: ", but not
+/// "27B -> 27B MTP: ".
+bool names_other_change(std::string_view text, std::string_view front) {
+  static const RE2 arrow("(->|\xE2\x86\x92)");
+  if (const auto sides = sides_of(front, arrow)) {
+    const auto from = arm_in_text(sides->first), to = arm_in_text(sides->second);
+    const bool drafts = to && !to->plain;
+    if (!drafts || (from && !from->plain) || without_arm(sides->first) != without_arm(sides->second)) return true;
+  }
+  static const RE2 other(
+      R"((?i)\b(?:fix\w*|after (?:the|this)|patch\w*|updat\w*|commit|merge\w*|optimi\w*|upgrad\w*)\b)");
+  return RE2::PartialMatch(piece(text), other);
+}
+
+/// The arm of the first of two speeds, "350 vs 180 tok/s": the one that the words before them name ("disabling MTP ("),
+/// the first if they have a "vs" too ("MTP vs baseline: "); nullopt if they name both in another way.
+std::optional<Arm> arm_of_first(std::string_view front) {
+  static const RE2 versus(R"((?i)(\b(?:vs\.?|versus)[ \t]))");
+  static const RE2 both(R"((?i)\b(?:than|over|compared|against|base(?:line)?)\b)"), also(" (and|or) ");
+  if (const auto sides = sides_of(front, versus)) {
+    const auto first = arm_in_text(sides->first), second = arm_in_text(sides->second);
+    return first && second && first->plain != second->plain ? first : std::nullopt;
+  }
+  const auto list = sides_of(front, also);
+  const bool several = (list && arm_in_text(list->second)) || RE2::PartialMatch(piece(front), both);
+  return several ? std::nullopt : arm_in_text(front);
+}
+
+// ---- A sentence
+
+/// The words of one sentence of a line, and what they say of its speeds.
+class Sentence {
+ public:
+  struct Words {
+    std::string_view line;
+    std::string_view before;        ///< the sentences before it
+    std::string_view text;          ///< it
+    std::optional<Arm> drafts;      ///< what the line names as its drafting arm
+    std::span<const Place> places;  ///< its speeds
+    std::string_view compares;
+  };
+  explicit Sentence(const Words& words);
+
+  void add_to(SpokenLine& spoken, std::int64_t number) const;
+
+ private:
+  struct Said {
+    Arm arm;
+    ArmPhrase::Kind kind = ArmPhrase::Kind::plain;
+    bool in_brackets = false;
+  };
+
+  [[nodiscard]] static std::optional<Said> said_in(std::string_view words, bool ahead);
+  [[nodiscard]] std::string_view gap(std::size_t i) const;
+  [[nodiscard]] std::string_view behind(std::size_t i) const;
+  [[nodiscard]] bool names_arm(std::size_t i) const { return !arm_phrases(gap(i)).empty(); }
+  [[nodiscard]] Said other_than(const Said& said) const;
+  void read_words();
+  void complete_pair(std::size_t i);
+  void read_relative();
+
+  Words words_;
+  std::vector<std::optional<Said>> said_ = {};  ///< of each speed
+};
+
+Sentence::Sentence(const Words& words) : words_(words), said_(words.places.size()) {
+  read_words();
+  for (std::size_t i = 0; i + 1 < said_.size(); ++i) complete_pair(i);
+  if (words_.drafts) read_relative();
+}
+
+/// The text between speeds `i` - 1 and `i`, without brackets behind the first.
+std::string_view Sentence::gap(std::size_t i) const {
+  const std::span<const Place> places = words_.places;
+  const std::size_t from = i == 0 ? words_.before.size() : places[i - 1].end;
+  const std::size_t to = i < places.size() ? places[i].begin : words_.before.size() + words_.text.size();
+  std::string_view words = words_.line.substr(from, to - from);
+  const std::string_view brackets = i == 0 ? std::string_view() : brackets_at(words);
+  if (!brackets.empty())
+    words.remove_prefix(static_cast<std::size_t>(brackets.data() - words.data()) + brackets.size());
+  return words;
+}
+
+/// What follows speed `i`, up to the next one.
+std::string_view Sentence::behind(std::size_t i) const {
+  const std::span<const Place> places = words_.places;
+  const std::size_t to = i + 1 < places.size() ? places[i + 1].begin : words_.before.size() + words_.text.size();
+  return words_.line.substr(places[i].end, to - places[i].end);
+}
+
+/// What words name, of several kinds the nearest; nullopt if they name none, or compare two.
+std::optional<Sentence::Said> Sentence::said_in(std::string_view words, bool ahead) {
+  static const RE2 both(R"((?i)\b(?:than|over|vs|versus|compared|against|and|or)\b)");
+  const std::vector<ArmPhrase> phrases = arm_phrases(words);
+  if (phrases.empty()) return std::nullopt;
+  const ArmPhrase near = ahead ? phrases.back() : phrases.front();
+  const auto differs = [&](const ArmPhrase& one) { return one.is_plain() != near.is_plain(); };
+  std::string_view same = words;
+  if (ahead) {
+    const auto other = std::find_if(phrases.rbegin(), phrases.rend(), differs);
+    if (other != phrases.rend()) same = words.substr(other->end);
+  } else {
+    const auto other = std::ranges::find_if(phrases, differs);
+    if (other != phrases.end()) same = words.substr(0, other->begin);
+  }
+  if (same.size() < words.size() && RE2::PartialMatch(piece(words), both)) return std::nullopt;
+  auto arm = arm_in_text(same);
+  if (!arm) return std::nullopt;
+  return Said{.arm = *std::move(arm), .kind = near.kind};
+}
+
+/// The arm of a speed is that of the brackets behind it; else, if all words stand behind the speeds, of those, or if
+/// all stand before them, of these; else of the words before it, up to a comma; else of the clause behind it; else,
+/// right after a comma, of the words before that.
+void Sentence::read_words() {
+  static const RE2 from("(?i)\\b(up |down )?from[ ~`*]*$");  // "by 60 % from 30 tok/s"
+  const std::size_t count = said_.size();
+  bool all_before = count > 1 && !names_arm(count), all_behind = count > 1 && !names_arm(0);
+  for (std::size_t i = 0; i < count; ++i) {
+    all_before = all_before && names_arm(i);
+    all_behind = all_behind && names_arm(i + 1);
+  }
+  std::size_t used = 0;  // bytes behind the speed before that name its arm
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string_view ahead = gap(i).substr(std::min(used, gap(i).size()));
+    used = 0;
+    const bool changes = i + 1 < count && words_.places[i + 1].changes;
+    if (std::string from_where; !changes && RE2::PartialMatch(piece(ahead), from, &from_where)) {
+      if (i > 0 && said_[i - 1] && !from_where.empty()) said_[i] = other_than(*said_[i - 1]);
+      continue;
+    }
+    if (const auto arm = arm_in_brackets(behind(i))) {
+      said_[i] = {.arm = *arm, .in_brackets = true};
+      continue;
+    }
+    if (all_before || all_behind) {
+      said_[i] = all_before ? said_in(ahead, true) : said_in(gap(i + 1), false);
+      continue;
+    }
+    const std::size_t comma = ahead.find_last_of(",;");
+    const std::string_view front = ahead.substr(comma + 1);
+    said_[i] = said_in(front, true);
+    if (said_[i]) continue;
+    const std::string_view clause = gap(i + 1).substr(0, end_of_clause(gap(i + 1)));
+    said_[i] = said_in(clause, false);
+    constexpr std::size_t few = 12;  // "I get about"
+    if (said_[i]) {
+      used = clause.size();
+    } else if (comma < ahead.size() && trimmed(front).size() <= few && !names_other_speed(front)) {
+      said_[i] = said_in(ahead.substr(0, comma), true);
+    }
+  }
+}
+
+/// The other arm of two.
+Sentence::Said Sentence::other_than(const Said& said) const {
+  if (!said.arm.plain) return {.arm = {.plain = true}};
+  return {.arm = words_.drafts.value_or(Arm{.speculative = true}), .kind = ArmPhrase::Kind::drafts};
+}
+
+/// Of a change or a comparison, words may name only one arm, or those of both in their order.
+void Sentence::complete_pair(std::size_t i) {
+  auto& first = said_[i];
+  auto& second = said_[i + 1];
+  const Place& place = words_.places[i + 1];
+  if (place.compared && !(first && first->in_brackets) && !second) {
+    const auto arm = arm_of_first(gap(i));
+    first = arm ? std::optional(Said{.arm = *arm}) : std::nullopt;
+    if (first) second = other_than(*first);
+    return;
+  }
+  const bool is_chain = place.compared && ((i > 0 && words_.places[i].compared) ||
+                                           (i + 2 < said_.size() && words_.places[i + 2].compared));
+  if (place.compared && second && !first && !is_chain) first = other_than(*second);
+  if (!place.changes || (first && second)) return;
+  const bool other = names_other_change(words_.text, gap(i));
+  if (first && !first->in_brackets) {  // the words before a change are of the whole
+    const bool is_noun = first->kind == ArmPhrase::Kind::plain || first->kind == ArmPhrase::Kind::precedes;
+    second = *first;
+    first = other_than(*second);
+    if (is_noun || other) first = second = std::nullopt;
+    return;
+  }
+  if (first) {
+    second = other_than(*first);
+  } else if (second) {
+    first = other_than(*second);
+    if (other) first = second = std::nullopt;
+  } else if (!other) {
+    std::optional<Arm> arm;
+    const std::vector<ArmPhrase> earlier = arm_phrases(words_.before);
+    if (!earlier.empty() && std::ranges::none_of(earlier, &ArmPhrase::is_plain)) arm = words_.drafts;
+    const Place& from = words_.places[i];
+    if (!arm && !words_.compares.empty() && agrees(gain_behind(behind(i + 1)), from.value, place.value) &&
+        !names_other_speed(gap(i)))
+      arm = arm_in_text(words_.compares.substr(0, words_.compares.find(" vs")));
+    if (!arm || arm->plain) return;
+    second = Said{.arm = *arm, .kind = ArmPhrase::Kind::drafts};
+    first = other_than(*second);
+  }
+}
+
+/// Words that mean an arm only beside a speed of the other: "with: 41 t/s, without: 20 t/s".
+void Sentence::read_relative() {
+  static const RE2 plain(
+      R"((?i)\W*(?:and |but )?(?:without|w/o|before|off|disabled)\W*|.*\b(?:normal(?:ly)?|otherwise)\b.*)");
+  static const RE2 drafts(
+      R"((?i)\W*(?:and |but )?(?:with|now|on|after|enabled)\W*|.*\b(?:with|enabl(?:e|ed|ing)) it(?: on| enabled)?\W*)");
+  const auto says = [&](std::size_t i, const RE2& pattern) {
+    const std::string_view ahead = gap(i), next = gap(i + 1);
+    return RE2::FullMatch(piece(ahead.substr(ahead.find_last_of(",;") + 1)), pattern) ||
+           RE2::FullMatch(piece(next.substr(0, end_of_clause(next))), pattern) ||
+           RE2::FullMatch(piece(brackets_at(behind(i))), pattern);
+  };
+  const bool precedes =
+      std::ranges::any_of(said_, [](const auto& one) { return one && one->kind == ArmPhrase::Kind::precedes; });
+  for (std::size_t i = 0; i < said_.size(); ++i) {
+    if (said_[i]) continue;
+    if (says(i, plain)) said_[i] = Said{.arm = {.plain = true}};
+    if (says(i, drafts) || (precedes && said_.size() == 2))
+      said_[i] = Said{.arm = *words_.drafts, .kind = ArmPhrase::Kind::drafts};
+  }
+}
+
+void Sentence::add_to(SpokenLine& spoken, std::int64_t number) const {
+  const auto drafting = std::ranges::count_if(said_, [](const auto& one) { return one && !one->arm.plain; });
+  const std::vector<double> loads = loads_in(words_.text);
+  for (std::size_t i = 0; i < said_.size(); ++i) {
+    const Place& place = words_.places[i];
+    const bool other = names_other_speed(gap(i)) || (place.changes && names_other_speed(gap(i - 1)));
+    const auto gain = gain_behind(behind(i));
+    if (!said_[i]) {
+      const bool begins = i + 1 < said_.size() && (words_.places[i + 1].changes || words_.places[i + 1].compared);
+      if (other || begins) continue;
+      if (place.changes || place.compared)
+        spoken.unnamed.push_back({.line = number, .before = words_.places[i - 1].value, .after = place.value});
+      else if (gain)
+        spoken.unnamed.push_back({.line = number, .before = place.value / *gain, .after = place.value});
+      if (place.compared) continue;
+    }
+    SpokenSpeed speed{.line = number, .tokens_per_s = place.value};
+    if (said_[i]) speed.arm = said_[i]->arm;
+    const std::string_view next = behind(i);
+    const std::string_view front = i == 0 ? gap(i) : gap(i).substr(end_of_clause(gap(i)));
+    speed.subject = subject_in(said_.size() == 1 ? std::string(words_.text)
+                                                 : fmt::format("{} {}", front, next.substr(0, end_of_clause(next))));
+    if (loads.size() == 1 && (loads.front() == 1.0 || is_of_all(words_.text))) speed.load = loads.front();
+    if (loads.size() == 1) speed.setup = fmt::format("{} requests", loads.front());
+    static const RE2 most("(?i)\\bup to[ ~`*]*$");
+    speed.is_most = RE2::PartialMatch(piece(gap(i)), most);
+    speed.is_time = place.is_time;
+    speed.changes = place.changes || (i + 1 < said_.size() && words_.places[i + 1].changes);
+    if (speed.arm && !speed.arm->plain) {
+      speed.rate = spoken_rate(drafting == 1 ? words_.text : next);
+      speed.gain = gain;
+    }
+    spoken.speeds.push_back(std::move(speed));
+  }
+}
+
+}  // namespace
+
+bool may_be_compared(const Subject& one, const Subject& other) {
+  const auto same = [](const std::string& a, const std::string& b) { return a.empty() || b.empty() || a == b; };
+  return same(one.engine, other.engine) && same(one.family, other.family) && same(one.size, other.size) &&
+         same(one.quantization, other.quantization);
+}
+
+SpokenLine spoken_line(std::string_view text, std::int64_t number, std::string_view compares) {
+  SpokenLine spoken;
+  std::vector<Place> places = places_in(text);
+  if (places.empty()) return spoken;
+  if (!std::ranges::all_of(places, &Place::is_time))
+    std::erase_if(places, [](const Place& one) { return one.is_time; });
+  const std::optional<Arm> drafts = drafting_arm_in(text);
+  std::size_t next = 0;
+  for (std::size_t begin = 0; begin < text.size() && next < places.size();) {
+    const std::size_t end = begin + end_of_sentence(text.substr(begin));
+    const std::size_t from = next;
+    while (next < places.size() && places[next].begin < end) ++next;
+    if (next > from) {
+      Sentence({.line = text,
+                .before = text.substr(0, begin),
+                .text = text.substr(begin, end - begin),
+                .drafts = drafts,
+                .places = std::span(places).subspan(from, next - from),
+                .compares = compares})
+          .add_to(spoken, number);
+    }
+    begin = end;
+  }
+  const auto drafting = [](const SpokenSpeed& one) { return one.arm && !one.arm->plain; };
+  const auto one = std::ranges::find_if(spoken.speeds, drafting);
+  if (std::ranges::count_if(spoken.speeds, drafting) == 1 && !one->rate) one->rate = spoken_rate(text);
+  return spoken;
+}
+
+}  // namespace foredraft::logs

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "logs/arms.hpp"
+
+/// Sentences that state speeds: "I get 52 t/s with MTP, 31 t/s without it".
+namespace foredraft::logs {
+
+/// What ran, as the words around a speed name it, in lower case; empty: not named.
+struct Subject {
+  std::string engine = {}, family = {}, size = {}, quantization = {};
+};
+
+/// False if the words around two speeds name other engines or other checkpoints.
+[[nodiscard]] bool may_be_compared(const Subject& one, const Subject& other);
+
+/// A speed, and what the text says about it.
+struct SpokenSpeed {
+  std::int64_t line = 0;
+  std::optional<Arm> arm = {};  ///< empty: no words say whether it is with speculation
+  double tokens_per_s = 0.0;
+  std::optional<double> rate = {};  ///< of accepted drafts, a fraction
+  std::optional<double> gain = {};  ///< over the one without speculation, as stated
+  std::optional<double> load = {};  ///< requests at once, whose speeds are added up
+  Subject subject = {};
+  std::string setup = {};  ///< load in words or line, if the text has several
+  bool is_most = false;    ///< "up to 80 tok/s"
+  bool is_time = false;    ///< stated as a time per token
+  bool changes = false;    ///< one of two speeds, of which the second follows a change
+};
+
+/// The speeds before and after a change, or of two things, of which no words say which is with speculation.
+struct UnnamedChange {
+  std::int64_t line = 0;
+  double before = 0.0, after = 0.0;  ///< tokens/s
+};
+
+/// What a line says.
+struct SpokenLine {
+  std::vector<SpokenSpeed> speeds = {};
+  std::vector<UnnamedChange> unnamed = {};
+};
+
+/// Reads a line. `compares`: the last line above that compares arms, "27B-MTP vs Base 27B"; empty: none.
+[[nodiscard]] SpokenLine spoken_line(std::string_view text, std::int64_t number, std::string_view compares);
+
+}  // namespace foredraft::logs

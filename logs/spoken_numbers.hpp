@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+/// The speeds in a line of text.
+namespace foredraft::logs {
+
+/// A unit of speeds: tokens per second, or the time per token.
+inline constexpr std::string_view spoken_unit =
+    R"((?:t(?:o?ks?|oken|okens)?(?:/|[- ]per[- ])s(?:ec|econd)?|tps|ms(?:/| per )tok(?:en)?)\b)";
+
+/// A speed in a line (of a range its middle), and how it continues the one before it.
+struct Place {
+  std::size_t begin, end;
+  double value;           ///< tokens/s
+  bool changes = false;   ///< "from 38 to 61 tok/s"
+  bool compared = false;  ///< "38 vs 61 tok/s"
+  bool is_time = false;   ///< stated as a time per token
+};
+
+/// The speeds of a line in their order: numbers with a unit, and those that stand beside them in a change or a
+/// comparison.
+[[nodiscard]] std::vector<Place> places_in(std::string_view text);
+
+}  // namespace foredraft::logs

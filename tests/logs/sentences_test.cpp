@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/logs/logs_testing.hpp"
+
+/// Sentences that state two speeds, as people write them: 20 tok/s without speculation, 40 with it.
+namespace foredraft::tests {
+namespace {
+
+using logs::Decoding;
+using logs::LogContents;
+using logs::Observation;
+
+struct Pair {
+  std::vector<Observation> plain = {}, drafting = {};
+};
+
+Pair read_pair(const std::string& text) {
+  Pair pair;
+  for (const Observation& run : read_log(text + "\n").observations)
+    (run.decoding == Decoding::plain ? pair.plain : pair.drafting).push_back(run);
+  return pair;
+}
+
+TEST_CASE("words name the arms of two speeds in any order") {
+  for (const std::string text : {
+           "Without speculation I get 20 tok/s, with MTP K=3 40 tok/s.",
+           "Speculation off: 20 tok/s. Speculation on (EAGLE-3, K=3): 40 tok/s.",
+           "MTP at K=3 gives me 40 tok/s vs 20 tok/s without it on my card.",
+           "I see ~40 tok/s with MTP (K=3) enabled and ~20 tok/s with it disabled.",
+           "Big model Q4: 20 t/s normal, 40 t/s with K=3.",
+           "It does 40 tok/s with MTP K=3, up from 20 tok/s.",
+           "It does 40 tok/s with MTP K=3 (20 tok/s without).",
+           "The same prompt runs at 20 tok/s if I disable MTP and at 40 tok/s if I enable it, K=3.",
+           "Regular decoding: 20 tok/s; speculative decoding, K=3: 40 tok/s",
+           "plain 20 tok/s / mtp K=3 40 tok/s",
+           "Baseline decode is 20 t/s. With --draft-max 3 it becomes 40 t/s (acceptance 0.71).",
+           "no-spec 20 tok/s, n3 40 tok/s",
+           "mtp=0: 20 t/s\nmtp=3: 40 t/s",
+           "I had 20 t/s before enabling MTP K=3 and reach 40 t/s today.",
+           "Today it reaches 36 to 44 tok/s with MTP K=3, 20 tok/s without it.",
+       }) {
+    CAPTURE(text);
+    const auto [plain, drafting] = read_pair(text);
+    REQUIRE(plain.size() == 1);
+    REQUIRE(drafting.size() == 1);
+    CHECK(plain[0].times.tpot_ms == near(50.0));
+    CHECK(drafting[0].times.tpot_ms == near(25.0));
+    CHECK((drafting[0].gamma == 3 || text.find("enabl") != std::string::npos || text.find("off") != std::string::npos));
+  }
+}
+
+TEST_CASE("with and without name arms where another word says what drafts") {
+  const auto [plain, drafting] = read_pair("without: 20 t/s; with draft model: 40 t/s");
+  REQUIRE(plain.size() == 1);
+  CHECK(plain[0].times.tpot_ms == near(50.0));
+  CHECK(drafting.size() == 1);
+  CHECK(problem("without: 20 t/s; with: 40 t/s\n").find("no line of a known format") != std::string::npos);
+}
+
+TEST_CASE("a change to speculation or away from it has both arms") {
+  for (const std::string text : {
+           "With num_speculative_tokens=3 throughput rose from 20 to 40 tokens/s, acceptance rate around 74%.",
+           "I was getting 20 t/s before enabling --spec-type draft-mtp, now 40 t/s.",
+           "Enabling ngram speculation made it faster: 20.0 tok/s up to 40 tok/s.",
+           "We went from 20 tok/s to 40 tok/s by enabling EAGLE-3.",
+           "Throughput went from 20 tok/s to 40 tok/s when EAGLE-3 was enabled.",
+           "TPOT drops from 50 ms to 25 ms with EAGLE3 (3 draft tokens).",
+           "Turning speculative decoding off costs: from 40 tok/s to 20 tok/s.",
+           "After disabling MTP throughput fell from 40 to 20 tok/s.",
+           "One prompt with --mtp. It has two turns: 20 -> 40 tok/s",
+       }) {
+    CAPTURE(text);
+    const auto [plain, drafting] = read_pair(text);
+    REQUIRE(plain.size() == 1);
+    REQUIRE(drafting.size() == 1);
+    CHECK(plain[0].times.tpot_ms == near(50.0));
+    CHECK(drafting[0].times.tpot_ms == near(25.0));
+  }
+  for (const std::string text : {"Decode improved from ~20 to ~40 tok/s (2.0x) at an acceptance of 82%.",
+                                 "The baseline went from 20 to 40 tok/s.", "MTP after the fix: from 20 to 40 tok/s."}) {
+    CAPTURE(text);
+    CHECK(problem(text + "\n").find("20 and 40 tok/s") != std::string::npos);
+  }
+}
+
+TEST_CASE("differences, maxima and numbers of other units are no speeds of an arm") {
+  CHECK(problem("MTP is 20 tok/s faster and K=3 gives +1.6 tok/s.\n").find("no line") != std::string::npos);
+  const auto [plain, drafting] =
+      read_pair("17 tok/s without speculation; with MTP=2 27 tok/s on prose and up to 36 tok/s on code.");
+  CHECK(plain.size() == 1);
+  REQUIRE(drafting.size() == 1);
+  CHECK(drafting[0].times.tpot_ms == near(1000.0 / 27.0));
+  // A time beside speeds is of something else.
+  CHECK(read_pair("K=3: 120 ms/token at first; without MTP 20 tok/s, with MTP 40 tok/s").drafting.size() == 1);
+}
+
+TEST_CASE("each load of a sentence has its arms") {
+  const auto [plain, drafting] =
+      read_pair("At concurrency 1 EAGLE gives 2x (20 -> 40 tok/s); at concurrency 32 it's 0.9x (1000 -> 900 tok/s).");
+  REQUIRE(plain.size() == 2);
+  REQUIRE(drafting.size() == 2);
+  CHECK(drafting[0].concurrency == 1.0);
+  CHECK(plain[1].stratum.category == "32 requests");
+  CHECK(drafting[1].times.tpot_ms == near(1000.0 / 900.0));
+}
+
+TEST_CASE("drafters of several sizes are several arms") {
+  const auto [plain, drafting] =
+      read_pair("20 tok/s (no draft), 40 tok/s (draft 1.7B, n=4), 36 tok/s (draft 0.6B, n=4)");
+  CHECK(plain.size() == 1);
+  REQUIRE(drafting.size() == 2);
+  CHECK(drafting[0].drafter == "1.7b");
+  CHECK(drafting[1].drafter == "0.6b");
+  CHECK(drafting[1].gamma == 4);
+}
+
+TEST_CASE("of a chain of comparisons only what brackets name is read") {
+  const LogContents read = read_log("Decoding took 150 tok/s vs 110 (MTP) vs 40 (AR) here.\n");
+  REQUIRE(read.observations.size() == 2);
+  CHECK(read.observations[0].drafter == "mtp");
+  CHECK(read.observations[1].decoding == Decoding::plain);
+  CHECK(read.observations[1].times.tpot_ms == near(25.0));
+}
+
+TEST_CASE("a rate in the sentence behind is that of the one speed that drafts") {
+  const auto [plain, drafting] = read_pair("20 tok/s without draft, 40 tok/s with draft K=3. 50 % accepted tokens.");
+  REQUIRE(drafting.size() == 1);
+  CHECK(drafting[0].acceptance_length.value() == near(2.5));
+}
+
+TEST_CASE("models of other families are not compared, a drafter's name is not its target's") {
+  CHECK(problem("Qwen at 20 tok/s without MTP, and Gemma with MTP at 40 tok/s\n").find("speeds with and without") !=
+        std::string::npos);
+  CHECK(read_pair("Big-32B: without SD 20 t/s. With SD (Small-0.6B) as draft I get 40 t/s").drafting.size() == 1);
+  CHECK(read_pair("A 32B model: 20 t/s normal, 40 t/s with 0.6B draft.").drafting.size() == 1);
+}
+
+TEST_CASE("speeds of one arm that differ much are those of other setups") {
+  const auto [plain, drafting] = read_pair("- 73 tok/s baseline, 270 tok/s with MTP\n- Small model: 80 tok/s with MTP");
+  CHECK(plain.size() == 1);
+  REQUIRE(drafting.size() == 1);
+  CHECK(drafting[0].times.tpot_ms == near(1000.0 / 270.0));
+  CHECK(problem("MTP: 40 tok/s\nbaseline: 20 tok/s\nMTP: 80 tok/s\n").find("speeds of one arm") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace foredraft::tests
