@@ -32,9 +32,16 @@ ordered_json ci95_json(const analytic::ClusteredEstimate& estimate) {
   return is_assumed(estimate) ? ordered_json(nullptr) : interval_json(analytic::interval_of(estimate));
 }
 
+/// Of an acceptance length, which is at least 1.
+ordered_json length_ci95_json(const std::optional<Estimate>& length) {
+  ordered_json interval = ci95_json(length);
+  if (interval.is_array() && interval.at(0) < 1.0) interval.at(0) = 1.0;
+  return interval;
+}
+
 ordered_json tokens_json(const std::optional<Estimate>& tokens) {
   if (!tokens) return nullptr;
-  return {{"observed", finite_json(tokens->mean)}, {"ci95", ci95_json(tokens)}};
+  return {{"observed", finite_json(tokens->mean)}, {"ci95", length_ci95_json(tokens)}};
 }
 
 ordered_json speedup_json(const std::optional<analytic::ClusteredEstimate>& speedup) {
@@ -92,7 +99,7 @@ ordered_json by_gamma_json(const Advice& advice) {
   return list_json(advice.curve()->by_gamma, [](const analytic::TokensAtGamma& at) -> ordered_json {
     return {{"gamma", at.gamma},
             {"value", finite_json(at.value)},
-            {"low", finite_json(at.low)},
+            {"low", finite_json(at.low < 1.0 ? 1.0 : at.low)},
             {"high", finite_json(at.high)},
             {"extrapolated", at.extrapolated},
             {"source", source_word(at.source)}};
@@ -149,7 +156,7 @@ ordered_json runs_json(const LoadAdvice& load, const Advice& advice) {
                     {"adaptive", run.run.setting.adaptive},
                     {"verification_steps", run.run.steps > 0.0 ? ordered_json(std::llround(run.run.steps)) : nullptr},
                     {"tokens_per_iteration", mean_json(run.run.tokens)},
-                    {"tokens_per_iteration_ci95", ci95_json(run.run.tokens)},
+                    {"tokens_per_iteration_ci95", length_ci95_json(run.run.tokens)},
                     {"tpot_ms", value_json(run, "tpot_ms")},
                     {"iteration_ms", value_json(run, "iteration_ms")},
                     {"output_tokens_per_s", run.throughput ? ordered_json(run.throughput->value) : nullptr},
@@ -202,7 +209,7 @@ ordered_json strata_json(const std::vector<StratumTokens>& strata) {
             {"observations", one.observations},
             {"verification_steps", std::llround(one.steps)},
             {"tokens_per_iteration", one.tokens.mean},
-            {"ci95", ci95_json(one.tokens)}};
+            {"ci95", length_ci95_json(one.tokens)}};
   });
 }
 

@@ -85,8 +85,10 @@ std::string without_speedup(const Advice& advice) {
                        fmt::join(texts, ", "));
   }
   if (too_uncertain(advice)) {
-    return fmt::format("{}, +- {:.2f}: {}.", yield_text(advice),
-                       normal_quantile(0.95) * advice.tokens_observed->standard_error,
+    const Interval range = normal_interval(*advice.tokens_observed);
+    return fmt::format("{}, {}: {}.", yield_text(advice),
+                       range.low < 1.0 ? fmt::format("1 to {:.2f}", range.high)  // each iteration emits a token
+                                       : fmt::format("+- {:.2f}", range.high - advice.tokens_observed->mean),
                        has_few_windows(advice) ? "too few windows or requests for advice"
                        : runs_scatter(advice)  ? "its windows differ too much for advice"
                                                : "too few steps for advice");

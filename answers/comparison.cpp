@@ -94,19 +94,14 @@ Side side_of(const Baseline& baseline, std::string name, bool /*two_logs*/, Clus
 
 // ---- speedup
 
-/// The plain runs for one log, and why they are not comparable if the target model differs.
-struct PlainRuns {
-  const std::vector<RunEstimates>* runs;
-  std::string differ;
-};
-
 /// Adds the speedup over the first plain run of the same load, and returns that run. Returns nullptr if there is none;
 /// `run` then states how the first plain run differs.
-const RunEstimates* add_speedup_over(const std::vector<PlainRuns>& candidates, RunEstimates& run) {
+const RunEstimates* add_speedup_over(const std::vector<const std::vector<RunEstimates>*>& candidates,
+                                     RunEstimates& run) {
   std::string why;
-  for (const PlainRuns& candidate : candidates) {
-    for (const RunEstimates& plain : *candidate.runs) {
-      const std::string differs = candidate.differ.empty() ? difference_of(run.run, plain.run) : candidate.differ;
+  for (const std::vector<RunEstimates>* candidate : candidates) {
+    for (const RunEstimates& plain : *candidate) {
+      const std::string differs = difference_of(run.run, plain.run);
       if (differs.empty()) {
         add_speedup(plain, run);
         return &plain;
@@ -134,10 +129,9 @@ std::vector<RunEstimates> plain_estimates(const ComparisonQuestion& question, Cl
 void add_speedups(const ComparisonQuestion& question, const std::vector<Side>& sides,
                   const std::vector<RunEstimates>& plain, Comparison& comparison) {
   for (const Side& side : sides) {
-    const std::span own(side.log, 1);
-    std::vector<PlainRuns> candidates{{&side.plain, ""}, {&plain, targets_differ(own, question.plain)}};
+    std::vector<const std::vector<RunEstimates>*> candidates{&side.plain, &plain};
     for (const Side& other : sides) {
-      if (&other != &side) candidates.push_back({&other.plain, targets_differ(own, std::span(other.log, 1))});
+      if (&other != &side) candidates.push_back(&other.plain);
     }
     for (const std::size_t run : side.runs) {
       const bool is_plain = comparison.runs[run].run.is_plain();
@@ -191,8 +185,7 @@ RunComparison run_comparison(std::size_t reference, std::size_t candidate, const
 }
 
 /// Compares a run with the first comparable one of `references`; those with the same K come first.
-void compare_run(std::size_t candidate, const std::vector<std::size_t>& references, const std::string& targets,
-                 Comparison& comparison) {
+void compare_run(std::size_t candidate, const std::vector<std::size_t>& references, Comparison& comparison) {
   const Run& run = comparison.runs[candidate].run;
   std::optional<std::size_t> nearest;
   std::string why;
@@ -200,7 +193,7 @@ void compare_run(std::size_t candidate, const std::vector<std::size_t>& referenc
     for (const std::size_t reference : references) {
       const Run& other = comparison.runs[reference].run;
       if ((other.setting.gamma == run.setting.gamma) != same_gamma) continue;
-      const std::string differs = targets.empty() ? difference_of(other, run) : targets;
+      const std::string differs = difference_of(other, run);
       if (differs.empty()) {
         RunComparison compared = run_comparison(reference, candidate, comparison);
         if (!compared.metrics.empty()) return comparison.compared.push_back(std::move(compared));
@@ -216,13 +209,12 @@ void compare_run(std::size_t candidate, const std::vector<std::size_t>& referenc
 
 void compare_sides(const std::vector<Side>& sides, Comparison& comparison) {
   if (sides.size() > 1) {
-    const std::string targets = targets_differ(std::span(sides[0].log, 1), std::span(sides[1].log, 1));
-    for (const std::size_t run : sides[1].runs) compare_run(run, sides[0].runs, targets, comparison);
+    for (const std::size_t run : sides[1].runs) compare_run(run, sides[0].runs, comparison);
     return;
   }
   std::vector<std::size_t> earlier;
   for (const std::size_t run : sides[0].runs) {
-    if (!earlier.empty()) compare_run(run, earlier, "", comparison);
+    if (!earlier.empty()) compare_run(run, earlier, comparison);
     earlier.push_back(run);
   }
 }
@@ -255,15 +247,11 @@ void rank_group(std::vector<std::size_t> group, std::size_t number, Comparison& 
 }
 
 /// Ranks groups of runs, each comparable with the first of its group.
-void rank(const std::vector<Side>& sides, Comparison& comparison) {
-  const bool one_target =
-      sides.size() < 2 || targets_differ(std::span(sides[0].log, 1), std::span(sides[1].log, 1)).empty();
+void rank(Comparison& comparison) {
   std::vector<std::vector<std::size_t>> groups;
   for (std::size_t run = 0; run < comparison.runs.size(); ++run) {
     const auto belongs = [&](const std::vector<std::size_t>& group) {
-      const RunEstimates& first = comparison.runs[group.front()];
-      const RunEstimates& here = comparison.runs[run];
-      return (one_target || first.log == here.log) && difference_of(first.run, here.run).empty();
+      return difference_of(comparison.runs[group.front()].run, comparison.runs[run].run).empty();
     };
     auto group = std::ranges::find_if(groups, belongs);
     if (group == groups.end()) group = groups.emplace(groups.end());
@@ -331,7 +319,7 @@ Comparison compare(const ComparisonQuestion& question) {
   const std::vector<RunEstimates> plain = plain_estimates(question, registry, comparison);
   add_speedups(question, sides, plain, comparison);
   compare_sides(sides, comparison);
-  rank(sides, comparison);
+  rank(comparison);
   for (const Requirement& requirement : question.requirements) {
     add_verdicts(requirement, sides.back().runs, comparison);
   }

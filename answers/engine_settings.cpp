@@ -19,6 +19,14 @@ bool is_plain_word(const std::string& word) {
   });
 }
 
+/// Whether a drafter's name is that of a method, as engines write them: a label ("TP1") is none.
+bool names_method(const std::string& word) {
+  constexpr std::array<std::string_view, 10> known{"eagle",  "mtp",    "ngram", "medusa", "draft",
+                                                   "suffix", "dflash", "nextn", "mlp",    "spark"};
+  const auto in_word = [&](std::string_view one) { return word.find(one) != std::string::npos; };
+  return is_plain_word(word) && std::ranges::any_of(known, in_word);
+}
+
 std::int64_t longest_of(const SettingsQuestion& question) {
   std::int64_t longest = *question.gamma;
   for (const GammaRange& range : question.schedule) longest = std::max(longest, range.gamma);
@@ -34,7 +42,7 @@ std::string vllm(const SettingsQuestion& question) {
   if (!question.gamma) return "";
   if (is_off(question)) return "remove --speculative-config";
   nlohmann::ordered_json config = nlohmann::ordered_json::object();
-  if (is_plain_word(question.method)) config["method"] = question.method;  // the label of a table row is no method
+  if (names_method(question.method)) config["method"] = question.method;
   if (!question.draft.empty()) config["model"] = question.draft;
   config["num_speculative_tokens"] = longest_of(question);
   for (const GammaRange& range : question.schedule) {

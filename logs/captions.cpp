@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "logs/acceptance.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
 
@@ -71,13 +72,32 @@ namespace {
 struct Setup {
   std::string words = {};  ///< setup_words() of their captions
   std::string name = {};
-  std::vector<const Observation*> runs = {};
+  std::vector<Observation> runs = {};  ///< windows and requests are pooled
 };
+
+bool is_part(const Observation& one) { return one.span != Span::run; }
+
+/// Adds a run; a window or request to one of its kind, of which some are enough.
+void add_run(Observation run, std::vector<Observation>& runs) {
+  constexpr std::size_t kinds = 64;
+  if (is_part(run)) {
+    run.partial = std::nullopt;
+    run.stratum.context_tokens = std::nullopt;
+    const auto same = std::ranges::find_if(runs, [&](const Observation& one) { return may_be_pooled(one, run); });
+    if (same != runs.end()) {
+      *same = pooled(*same, std::move(run));
+      return;
+    }
+    if (runs.size() == kinds) return;
+  }
+  runs.push_back(std::move(run));
+}
 
 /// Whether two runs that would be pooled have different values: some two have a ratio above `most`.
 bool differ(const Observation& one, const Observation& other, double most) {
   const auto values = [](const Observation& run) {
-    return std::array{run.times.tpot_ms, run.times.iteration_ms, run.times.output_tokens_per_s, run.acceptance_length};
+    return std::array{run.times.tpot_ms, run.times.iteration_ms, run.times.output_tokens_per_s,
+                      run.acceptance ? tokens_per_iteration(*run.acceptance) : run.acceptance_length};
   };
   const auto first = values(one), second = values(other);
   for (std::size_t i = 0; i < first.size(); ++i) {
@@ -87,9 +107,9 @@ bool differ(const Observation& one, const Observation& other, double most) {
 }
 
 /// True if some runs are without and some with speculation.
-bool are_both_arms(std::span<const Observation* const> runs) {
+bool are_both_arms(std::span<const Observation> runs) {
   const auto is = [&](Decoding decoding) {
-    return std::ranges::any_of(runs, [&](const Observation* one) { return one->decoding == decoding; });
+    return std::ranges::any_of(runs, [&](const Observation& one) { return one.decoding == decoding; });
   };
   return is(Decoding::plain) && is(Decoding::speculative);
 }
@@ -108,11 +128,11 @@ bool are_apart(const Setup& one, const Setup& other) {
   const bool both = are_both_arms(one.runs) && are_both_arms(other.runs);
   bool shared = false;
   const auto some = [&](const Setup& of) { return std::span(of.runs).first(std::min(of.runs.size(), enough)); };
-  for (const Observation* first : some(one)) {
-    for (const Observation* second : some(other)) {
-      const bool one_names_drafter = first->drafter.has_value() != second->drafter.has_value();
-      if (!may_be_pooled(*first, one_names_drafter ? with_drafter(*second, first->drafter) : *second)) continue;
-      if (differ(*first, *second, both ? rounded : repeated)) return true;
+  for (const Observation& first : some(one)) {
+    for (const Observation& second : some(other)) {
+      const bool one_names_drafter = first.drafter.has_value() != second.drafter.has_value();
+      if (!may_be_pooled(first, one_names_drafter ? with_drafter(second, first.drafter) : second)) continue;
+      if (differ(first, second, both && !is_part(first) ? rounded : repeated)) return true;
       shared = true;
     }
   }
@@ -145,7 +165,7 @@ void keep_apart(std::span<const ReadTable> tables, bool sections, LogContents& c
   for (const ReadTable& table : tables) {
     Setup here{.words = setup_words(table.caption), .name = table.name.empty() ? name_in(table.caption) : table.name};
     for (const Observation& run : contents.observations) {
-      if (run.line >= table.first_line && run.line <= table.last_line) here.runs.push_back(&run);
+      if (run.line >= table.first_line && run.line <= table.last_line) add_run(run, here.runs);
     }
     const bool repeated = !table.name.empty() || RE2::PartialMatch(here.name, repetition);
     const auto same = std::ranges::find_if(
@@ -160,7 +180,8 @@ void keep_apart(std::span<const ReadTable> tables, bool sections, LogContents& c
     const bool taken = std::ranges::any_of(
         setups, [&](const Setup& one) { return one.name.substr(0, told) == here.name.substr(0, told); });
     if (here.name.empty() || taken)
-      here.name = fmt::format("table {}{}{}", of_table.size(), here.name.empty() ? "" : ": ", here.name);
+      here.name = fmt::format("{} {}{}{}", sections ? "part" : "table", of_table.size(), here.name.empty() ? "" : ": ",
+                              here.name);
     setups.push_back(std::move(here));
   }
   bool apart = false;
@@ -168,13 +189,15 @@ void keep_apart(std::span<const ReadTable> tables, bool sections, LogContents& c
     for (std::size_t j = i + 1; j < setups.size(); ++j) apart = apart || are_apart(setups[i], setups[j]);
   }
   const auto is_plain = [](const Observation& run) { return run.decoding == Decoding::plain; };
-  const bool of_arms = sections && std::ranges::any_of(contents.observations, is_plain) &&
+  const bool parts = sections && std::ranges::any_of(contents.observations, is_part);
+  const bool of_arms = sections && (parts || std::ranges::any_of(contents.observations, is_plain)) &&
                        std::ranges::none_of(setups, [](const Setup& one) { return are_both_arms(one.runs); });
   for (std::size_t i = 0; apart && i < of_table.size(); ++i) {
     for (Observation& run : contents.observations) {
       if (run.line < tables[i].first_line || run.line > tables[i].last_line || (of_arms && is_plain(run))) continue;
       auto& kind = of_arms ? run.drafter : run.stratum.category;
       kind = setups[of_table[i]].name + (kind && !of_arms ? " / " + *kind : "");
+      if (parts && !of_arms) run.span = Span::run;  // whose kinds are kept apart
     }
   }
 }
@@ -185,40 +208,60 @@ void keep_tables_apart(std::span<const ReadTable> tables, LogContents& contents)
   keep_apart(tables, false, contents);
 }
 
-void note_section(std::vector<LogSection>& sections, std::string_view words, std::int64_t line) {
+std::string section_in(std::string_view line, bool fenced) {
+  constexpr std::size_t max_words = 120;
+  static const RE2 tag("<[^>]*>");
+  static const RE2 of_log(R"((?i)\d:\d\d|\b(?:info|warn(?:ing)?|error|debug)\b|^[\[({<|#])");
+  std::string words(line);
+  RE2::GlobalReplace(&words, tag, "");
+  if (words.size() > max_words || RE2::PartialMatch(words, of_log)) return "";
+  if (words.starts_with("$ ") || words.starts_with("./")) return words;
+  const bool caption = fenced || words.ends_with(':') || words.ends_with(":**");
+  return caption ? "####### " + words : "";
+}
+
+void note_section(std::vector<LogSection>& sections, LogSection section) {
   constexpr std::size_t max_sections = 256, max_words = 400;
-  if (sections.size() < max_sections)
-    sections.push_back({.line = line, .words = std::string(words.substr(0, max_words))});
+  section.words.resize(std::min(section.words.size(), max_words));
+  const bool again = !sections.empty() && sections.back().words == section.words;
+  if (!again && sections.size() < max_sections) sections.push_back(std::move(section));
 }
 
 void keep_sections_apart(std::span<const LogSection> sections, LogContents& contents) {
-  const bool tables = contents.format.find(' ') != std::string::npos || contents.format == "table" ||
-                      contents.format == "csv" || contents.format == "prose" || !contents.scrapes.empty();
-  const auto is_part = [](const Observation& one) { return one.span != Span::run; };
-  if (tables || sections.empty() || std::ranges::any_of(contents.observations, is_part)) return;
+  static const RE2 tables(R"((?:.* )?(?:table|csv|prose)(?: .*)?)");
+  static const RE2 counts(
+      R"((?i)[#\W]*(?:(?:the|an?|same|first|second|third|next|another|once|more|again|after|before|with|without|warm|cold)"
+      R"(|warm-?up|run|log|\d+(?:st|nd|rd|th)?)\W*)+)");
+  const bool parts = std::ranges::any_of(contents.observations, is_part);
+  const bool several = !parts && contents.format.find(' ') != std::string::npos;
+  if (several || RE2::FullMatch(contents.format, tables) || !contents.scrapes.empty()) return;
   const auto level = [](std::string_view words) { return words.find_first_not_of('#'); };
   constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max();
-  std::vector<ReadTable> parts(1, ReadTable{.last_line = end});
+  std::vector<ReadTable> all(1, ReadTable{.last_line = end});
+  std::vector<std::string_view> above;  // the headings of this part, the widest first
   for (const LogSection& section : sections) {
+    if (RE2::FullMatch(section.words, counts) || (parts && !section.apart)) continue;
     const auto has_run = [&](const Observation& run) {
-      return run.line >= parts.back().first_line && run.line < section.line;
+      return run.line >= all.back().first_line && run.line < section.line;
     };
     if (std::ranges::any_of(contents.observations, has_run)) {
-      parts.back().last_line = section.line - 1;
-      parts.push_back({.first_line = section.line, .last_line = end});
+      all.back().last_line = section.line - 1;
+      all.push_back({.first_line = section.line, .last_line = end});
     }
-    ReadTable& part = parts.back();
+    ReadTable& part = all.back();
     if (level(section.words) == 0) {
       if (part.caption.empty()) part.name = fmt::format("line {}", section.line);
       if (!part.name.empty()) part.caption += section.words;
-    } else if (part.name.empty() && level(part.caption) < level(section.words)) {
-      part.caption += ": " + name_in(section.words);
-    } else {
-      part.name.clear();
-      part.caption = section.words;
+      continue;
     }
+    std::erase_if(above, [&](std::string_view one) { return level(one) >= level(section.words); });
+    above.push_back(section.words);
+    part.name.clear();
+    part.caption.clear();
+    for (const std::string_view one : above)
+      part.caption += part.caption.empty() ? std::string(one) : ": " + name_in(one);
   }
-  keep_apart(parts, true, contents);
+  keep_apart(all, true, contents);
 }
 
 void keep_rows_apart(LogContents& contents) {

@@ -53,18 +53,25 @@ struct ReadTable {
 /// the same setup as the one with the same words.
 void keep_tables_apart(std::span<const ReadTable> tables, LogContents& contents);
 
-/// Where a part of a log begins: a heading ("## With MTP") or a line of a command.
+/// Where a part of a log begins: a heading ("## With MTP"), a caption (as a heading below all others) or a command.
 struct LogSection {
   std::int64_t line = 0;
   std::string words = {};
+  bool apart = true;  ///< no text is directly above it: else it may be a line of a log
 };
 
-/// Adds a section, up to a limit.
-void note_section(std::vector<LogSection>& sections, std::string_view words, std::int64_t line);
+/// The words of the section that a line with a gap above it begins: of a caption ("With MTP:", or any short line above
+/// a fence of code, `fenced`) or a command ("$ llama-server"); empty for lines of logs and for other text.
+[[nodiscard]] std::string section_in(std::string_view line, bool fenced);
 
-/// Runs below several headings or commands that measure the same otherwise are of several setups, as tables are
-/// (keep_tables_apart); runs of equal commands are repeated ones. If each setup has one arm only, those that draft
-/// become drafters of their own, so that all are compared with the plain one. Windows, requests and tables stay.
+/// Adds a section, up to a limit.
+void note_section(std::vector<LogSection>& sections, LogSection section);
+
+/// What is below several headings, captions or commands that measure the same otherwise is of several setups, as tables
+/// are (keep_tables_apart); runs of equal commands or captions are repeated ones, and so are those of headings that
+/// only count ("2nd run"). If each setup has one arm only, those that draft become drafters of their own, so that all
+/// are compared with the plain one; so do windows and requests without a plain one. Of several setups with both arms,
+/// windows and requests become runs, whose loads tell setups apart. Tables stay.
 void keep_sections_apart(std::span<const LogSection> sections, LogContents& contents);
 
 /// Rows without names that measure the same run far otherwise are no repetitions: where nothing is plain, their lines

@@ -37,6 +37,7 @@ class HeadedTable {
     tell_setups();
     tell_namesakes();
     tell_same();
+    tell_rising_rates();
   }
 
   void read(LogContents& contents) const;
@@ -81,6 +82,7 @@ class HeadedTable {
   void tell_setups();
   void tell_namesakes();
   void tell_same();
+  void tell_rising_rates();
   [[noreturn]] void refuse(Meaning meaning, std::string_view why, std::string_view call_it) const;
 
   [[nodiscard]] Arm arm_of(const TableRow& row) const;
@@ -104,6 +106,7 @@ class HeadedTable {
   bool names_plain_ = false;                           ///< a row is named plain: then one of K = 0 is another arm
   bool rates_tell_gamma_ = true;                       ///< rates_tell_gamma(), of a table with lengths and rates
   std::set<std::size_t> same_ = {};                    ///< columns whose cells are all equal
+  std::string rising_ = {};                            ///< heading of rates that are none of drafted tokens
   bool chunks_ = false;                                ///< the inter-token latency is that of an iteration
   std::map<std::string, std::string> additions_ = {};  ///< by name: what its rows have besides their arm
   bool names_subjects_ = false;                        ///< a column of models or devices names the rows

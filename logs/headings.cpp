@@ -87,7 +87,8 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
      "acc,acc rate,acc %,acc ratio,alpha,rate,draft rate,accepted %,accepted rate,hit rate"},
     {Meaning::steps, "verification steps",
      "steps,rounds,drafts,num drafts,n drafts,iterations,verification steps,verify steps,verifies,spec rounds,iters,"
-     "verifications,verify passes,verify calls,target forwards,target calls,forward passes,draft rounds,cycles"},
+     "verifications,verify passes,verify calls,target forwards,target calls,forward passes,draft rounds,cycles,"
+     "proposals,num proposals,n proposals"},
     {Meaning::drafted, "drafted tokens in all",
      "drafted,drafted tok,proposed,proposed drafts,proposed tok,total draft,total drafted,tok drafted,"
      "draft generated,num drafted,num drafted tok,n drafted,tok proposed,drafts proposed,draft tok generated,"

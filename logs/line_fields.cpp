@@ -444,6 +444,7 @@ std::vector<std::string> aligned_cells(std::string_view line, std::size_t blanks
 TableLayout layout_of(std::string_view header) {
   const std::string text = with_plain_bars(header);
   const auto count = [&](char c) { return std::count(text.begin(), text.end(), c); };
+  if (trimmed(text).starts_with('|') && trimmed(text).ends_with('|')) return TableLayout::enclosed;
   if (trimmed(text).starts_with('|') || count('|') >= 2) return TableLayout::bars;
   if (count(',') > 0) return TableLayout::commas;
   if (count('\t') > 0) return TableLayout::tabs;
@@ -473,7 +474,8 @@ std::vector<std::string> table_cells(std::string_view line, TableLayout layout, 
   if (closed) inner.remove_suffix(1);
   std::vector<std::string> cells = cells_between(inner, '|');
   // If bars stand only between cells, a line that begins with one has an empty first cell.
-  if (open && !cells.empty() && (closed || cells.size() != count)) cells.erase(cells.begin());
+  const bool enclosed = closed || layout == TableLayout::enclosed;
+  if (open && !cells.empty() && (enclosed || cells.size() != count)) cells.erase(cells.begin());
   return cells;
 }
 

@@ -162,14 +162,14 @@ template <class Reader>
 [[nodiscard]] std::vector<std::string> csv_cells(std::string_view line);
 
 /// What separates the cells of a table; a list has lines such as "- MTP K=2: 55".
-enum class TableLayout { commas, bars, tabs, semicolons, blanks, list };
+enum class TableLayout { commas, bars, enclosed, tabs, semicolons, blanks, list };
 
 /// The layout of a table with this header; never `list`.
 [[nodiscard]] TableLayout layout_of(std::string_view header);
 
-/// The cells of a line, trimmed. Bars may be box-drawing characters and may also enclose the line. Two or more blanks
-/// separate cells; single ones do if two do not give `count` cells (0: at least two cells). A line of a list has a name
-/// and what begins with a number; other lines have no cells.
+/// The cells of a line, trimmed. Bars may be box-drawing characters and may also enclose the line, of which a row of an
+/// `enclosed` header may lack the last. Two or more blanks separate cells; single ones do if two do not give `count`
+/// cells (0: at least two cells). A line of a list has a name and what begins with a number; other lines have no cells.
 [[nodiscard]] std::vector<std::string> table_cells(std::string_view line, TableLayout layout, std::size_t count = 0);
 
 /// True for a line that only draws, such as the one below a header.

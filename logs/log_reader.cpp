@@ -54,7 +54,7 @@ struct LogReader::State {
   [[nodiscard]] bool may_begin_value() const;
   void advance(std::size_t bytes);
   void note_caption(std::string_view passed);
-  void note_headings(std::string_view passed);
+  void note_sections(std::string_view passed);
 
   Recognizer formats_;
 
@@ -71,10 +71,12 @@ struct LogReader::State {
   bool goes_on_ = false;                     ///< the previous item belonged to a format
   bool in_dull_line_ = false;                ///< the rest of this line is ignored
   bool at_start_ = true;
-  bool of_cut_value_ = true;   ///< all lines so far are of a value whose beginning was cut off
-  bool opened_ = false;        ///< a bracket that is not in the log is at `position_`
-  bool ends_in_line_ = false;  ///< the last line has no end yet
-  std::string caption_ = {};   ///< for the next table: see note_caption()
+  bool of_cut_value_ = true;    ///< all lines so far are of a value whose beginning was cut off
+  bool opened_ = false;         ///< a bracket that is not in the log is at `position_`
+  bool ends_in_line_ = false;   ///< the last line has no end yet
+  std::string caption_ = {};    ///< for the next table: see note_caption()
+  bool after_gap_ = true;       ///< the last passed line is empty or a fence of code, or there is none
+  std::string below_gap_ = {};  ///< the last passed line, if such a line or nothing is above it; see note_sections()
   bool binary_ = false;
   std::size_t unrecognized_ = 0;  ///< bytes since the last item of a format
 };
@@ -190,6 +192,7 @@ bool LogReader::State::goes_on() {
   goes_on_ = position_ >= no_value_before_ && formats_.again(rest().substr(0, end), line_);
   if (!goes_on_) return false;
   caption_.clear();
+  after_gap_ = false;
   position_ += end;
   if (position_ < buffer_.size()) {
     ++position_;
@@ -234,7 +237,10 @@ bool LogReader::State::skip_rest_of_line() {
   const std::size_t end = rest().find('\n');
   in_dull_line_ = end == std::string_view::npos;
   advance(in_dull_line_ ? rest().size() : end + 1);
-  if (formats_.has_rows() || goes_on_) caption_.clear();  // a row or line that was read is none of the next
+  if (formats_.has_rows() || goes_on_) {  // a row or line that was read is none of the next
+    caption_.clear();
+    below_gap_.clear();
+  }
   return !in_dull_line_;
 }
 
@@ -326,7 +332,7 @@ void LogReader::State::look_at_line(std::string_view line) {
 
 void LogReader::State::advance(std::size_t bytes) {
   note_caption(std::string_view(buffer_).substr(position_, bytes));
-  note_headings(std::string_view(buffer_).substr(position_, bytes));
+  note_sections(std::string_view(buffer_).substr(position_, bytes));
   const auto begin = buffer_.begin() + static_cast<std::ptrdiff_t>(position_);
   line_ += std::count(begin, begin + static_cast<std::ptrdiff_t>(bytes), '\n');
   position_ += bytes;
@@ -353,19 +359,27 @@ void LogReader::State::note_caption(std::string_view passed) {
   }
 }
 
-/// The headings of what was passed, as Markdown has them: "## With MTP".
-void LogReader::State::note_headings(std::string_view passed) {
-  constexpr std::size_t max_level = 6;
-  std::int64_t number = line_;
-  std::size_t counted = 0;
-  for (std::size_t at = passed.starts_with('#') ? 0 : passed.find("\n#"); at != std::string_view::npos;
-       at = passed.find("\n#", at + 1)) {
-    const std::size_t begin = passed[at] == '#' ? at : at + 1;
-    const std::string_view text = passed.substr(begin, passed.find('\n', begin) - begin);
-    number += std::ranges::count(passed.substr(counted, begin - counted), '\n');
-    counted = begin;
-    const std::size_t level = text.find_first_not_of('#');
-    if (level <= max_level && text[level] == ' ') formats_.heading(trimmed(shown(text)), number);
+/// Notes what begins a section: a heading as Markdown has them ("## With MTP"), and a caption or command that an empty
+/// line, a fence of code or nothing is above.
+void LogReader::State::note_sections(std::string_view passed) {
+  constexpr std::size_t max_level = 6, max_words = 200;
+  for (std::int64_t number = line_; !passed.empty(); ++number) {
+    const std::size_t end = std::min(passed.find('\n'), passed.size());
+    const std::string_view text = trimmed(shown(passed.substr(0, end)));
+    const std::size_t level = passed.find_first_not_of('#');
+    passed.remove_prefix(std::min(end + 1, passed.size()));
+    const bool fence = text.starts_with("```");
+    const bool heading = level > 0 && level <= max_level && level < text.size() && text[level] == ' ';
+    const std::string_view caption = fence ? below_gap_ : after_gap_ ? text : std::string_view();
+    if (heading) {
+      formats_.heading(text, number, after_gap_);
+    } else if (!caption.empty()) {
+      if (const std::string words = section_in(caption, fence); !words.empty()) formats_.heading(words, number, true);
+    }
+    static const RE2 tag("</?[a-z]+>");  // "<details>"
+    const bool gap = text.empty() || fence || RE2::FullMatch(piece(text), tag);
+    if (!text.empty()) below_gap_ = after_gap_ && !gap ? text.substr(0, max_words) : std::string_view();
+    after_gap_ = gap;
   }
 }
 

@@ -17,6 +17,7 @@ using Real = std::optional<double>;
 /// The weighted mean of two values, unweighted if both weights are 0; nullopt if a value is missing.
 Real mean(const Real& first, double first_weight, const Real& second, double second_weight) {
   if (!first || !second) return std::nullopt;
+  if (*first == *second) return first;  // 1 request stays 1, so that it is of the same power of two
   const double sum = first_weight + second_weight;
   if (!(sum > 0.0)) return 0.5 * *first + 0.5 * *second;
   return *first * (first_weight / sum) + *second * (second_weight / sum);

@@ -13,6 +13,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/log_reader.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/table_cells.hpp"
 #include "logs/table_shapes.hpp"
 #include "logs/wrapped_lines.hpp"
 
@@ -212,7 +213,7 @@ bool Recognizer::line(std::string_view line, std::int64_t number, std::string_vi
   const bool taken = std::any_of(matching.begin(), matching.end(), [&](int index) {
     if (static_cast<std::size_t>(index) == line_formats_.size()) {
       if (launches_.read(line, number)) captions_.end(number);
-      note_section(sections_, line, number);
+      note_section(sections_, {.line = number, .words = std::string(line)});
       return false;
     }
     Lines& lines = line_formats_[static_cast<std::size_t>(index)];
@@ -417,6 +418,9 @@ bool Recognizer::row_of_whole(std::string_view line, std::int64_t number) {
   if (list && table_->rows.empty() && trimmed(line).empty()) return true;
   std::vector<std::string> cells = table_cells(line, table_->layout, table_->columns.size());
   if (list && !cells.empty() && !arm_in_text(cells.front()) && !arm_named(cells.front()).plain) cells.clear();
+  const bool cut = table_->layout == TableLayout::enclosed && !trimmed(line).ends_with('|') && !cells.empty() &&
+                   cells.size() < table_->columns.size() && !table_->rows.empty();
+  if (cut && is_whole(cells.back(), table_->rows.back().cells[cells.size() - 1])) cells.resize(table_->columns.size());
   if (cells.size() != table_->columns.size()) {
     end_table();
     return false;

@@ -76,8 +76,10 @@ class Recognizer {
   bool cut_value(std::string_view text, std::int64_t number);
   /// Begins a table if the line is the header of one; `caption`: the line above it.
   void header(std::string_view line, std::int64_t number, std::string_view caption);
-  /// Notes a heading above what comes next: "## With MTP".
-  void heading(std::string_view text, std::int64_t number) { note_section(sections_, text, number); }
+  /// Notes a heading or caption above what comes next: "## With MTP"; `apart`: as LogSection.
+  void heading(std::string_view text, std::int64_t number, bool apart) {
+    note_section(sections_, {.line = number, .words = std::string(text), .apart = apart});
+  }
   [[nodiscard]] bool in_table() const { return table_.has_value(); }
   [[nodiscard]] bool has_rows() const { return table_ && (table_->begun || !table_->rows.empty()); }
   /// The next line in a table; false if the table ended before it: it may be anything.

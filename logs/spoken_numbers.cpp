@@ -46,7 +46,8 @@ std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool o
   const re2::StringPiece bare = behind;
   const bool is_speed = RE2::Consume(&behind, unit) || (of_times && RE2::Consume(&behind, ms));
   if (!is_speed) {
-    if (RE2::Consume(&behind, other)) return std::nullopt;
+    const bool of_name = begin > 0 && text[begin - 1] == '=';  // "K=2 up to 36 tok/s"
+    if (of_name || RE2::Consume(&behind, other)) return std::nullopt;
     return Figure{place(false), false};
   }
   const std::string_view words(bare.data(), bare.size() - behind.size());

@@ -2,6 +2,7 @@
 #include "logs/table_cells.hpp"
 
 #include <re2/re2.h>
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -81,6 +82,14 @@ CellNumber measure_in(std::string_view cell) {
     number = {.value = 0.5 * (low + high), .percent = !percent.empty(), .gain = !percent.empty()};
   }
   return number;
+}
+
+bool is_whole(std::string_view cell, std::string_view above) {
+  const auto decimals = [](std::string_view text) {
+    text.remove_prefix(std::min(text.find('.'), text.size()));
+    return text.empty() ? text.size() : std::min(text.find_first_not_of("0123456789", 1), text.size());
+  };
+  return decimals(cell) > 1 && decimals(cell) == decimals(above);
 }
 
 bool in_tokens_per_s(std::string_view cell) {

@@ -30,6 +30,9 @@ struct CellNumber {
 /// the middle of a range ("10-11 tok/s"), which has no unit.
 [[nodiscard]] CellNumber measure_in(std::string_view cell);
 
+/// Whether the last cell of a row that was cut off is whole: it has as many decimals, at least one, as the one above.
+[[nodiscard]] bool is_whole(std::string_view cell, std::string_view above);
+
 /// Whether a cell is a speed with its unit: "35.1 +- 0.6 t/s", "~60-80 tok/s".
 [[nodiscard]] bool in_tokens_per_s(std::string_view cell);
 

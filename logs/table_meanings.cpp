@@ -293,7 +293,10 @@ void HeadedTable::tell_counts() {
     const bool counts =
         column.meaning == Meaning::steps || column.meaning == Meaning::drafted || column.meaning == Meaning::accepted;
     const auto is_fraction = [](double value) { return value != std::floor(value); };
-    if (counts && std::ranges::any_of(values_in(i), is_fraction)) column.meaning = Meaning::ignored;
+    static const RE2 proposals("(?i).*proposals.*");  // of tokens, if no other column has these
+    const bool unsure =
+        column.meaning == Meaning::steps && RE2::FullMatch(column.heading, proposals) && !has(Meaning::drafted);
+    if (counts && (unsure || std::ranges::any_of(values_in(i), is_fraction))) column.meaning = Meaning::ignored;
   }
 }
 

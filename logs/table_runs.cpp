@@ -43,6 +43,22 @@ void set_counts_of_rate(std::string_view cell, StatedRun& run) {
   run.drafted = drafted;
 }
 
+/// Removes counts of drafts that cannot be of all steps: far more tokens were not drafted than steps drafted, and those
+/// are of another drafter or of none. No acceptance length follows. Returns whether it did.
+bool drop_counts_of_some(StatedRun& run, LogContents& contents) {
+  constexpr double far_more = 1.5;
+  const double others = run.output_tokens.value_or(0.0) - run.accepted.value_or(0.0),
+               drafted = run.drafted.value_or(0.0);
+  const double at_most = run.steps ? far_more * *run.steps : run.gamma ? far_more * drafted / *run.gamma : drafted;
+  if (!run.accepted || run.length || !(drafted > 0.0) || !(others > at_most)) return false;
+  warn_once(contents, "W18", run.line,
+            fmt::format("{:.0f} % of the drafts were accepted, which is no acceptance length: {:.0f} tokens are of "
+                        "steps that the drafts do not count",
+                        100.0 * *run.accepted / drafted, others));
+  run.steps = run.drafted = run.accepted = run.rate = std::nullopt;
+  return true;
+}
+
 /// "draft" of a row whose name says only that a draft model drafts.
 std::optional<std::string> drafter_of_row(std::string_view name) {
   return in_lower_case(name).starts_with("draft") ? std::optional<std::string>("draft") : std::nullopt;
@@ -75,6 +91,30 @@ void HeadedTable::tell_same() {
     const auto same = [&](const TableRow& row) { return row.cells[i] == rows_.front().cells[i]; };
     if (std::ranges::all_of(rows_, same)) same_.insert(i);
   }
+}
+
+/// A share of drafted tokens does not rise with K on one text: rates that rise over all K of an arm are other ones.
+void HeadedTable::tell_rising_rates() {
+  constexpr double clearly = 1.1;
+  const auto column = at(Meaning::rate);
+  if (!column) return;
+  std::map<std::string, std::map<double, double>> by_arm;  // rates by K
+  for (const TableRow& row : rows_) {
+    const Arm arm = arm_of(row);
+    const auto rate = value(row, Meaning::rate);
+    const std::string load = fmt::format("{} {}", text(row, Meaning::concurrency), text(row, Meaning::temperature));
+    if (rate && !arm.plain && arm.gamma)
+      by_arm[fmt::format("{} / {} / {}", arm.drafter.value_or(""), kind_of(row), load)].emplace(*arm.gamma, *rate);
+  }
+  const auto rises = [](const auto& arm) {
+    const auto& rates = arm.second;
+    const auto falls = [](const auto& few, const auto& many) { return few.second >= many.second; };
+    return rates.size() > 1 && std::ranges::adjacent_find(rates, falls) == rates.end() &&
+           rates.rbegin()->second > clearly * rates.begin()->second;
+  };
+  if (std::ranges::none_of(by_arm, rises)) return;
+  rising_ = columns_[*column].heading;
+  columns_[*column].meaning = Meaning::ignored;
 }
 
 /// Adds the columns of positions in their order, from 0 or from 1; none if one before another is missing.
@@ -206,6 +246,7 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
   const Arm arm = arm_of(row);
   run.gamma = arm.plain ? std::nullopt : arm.gamma;
   set_acceptance_of(row, run, contents);
+  const bool counts_some = !arm.plain && drop_counts_of_some(run, contents);
   set_speed_of(row, run);
   if (chunks_ && !arm.plain && run.tpot_ms.value_or(0.0) > 0.0 && run.iteration_ms.value_or(0.0) > *run.tpot_ms) {
     run.length = *run.iteration_ms / *run.tpot_ms;
@@ -216,7 +257,7 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
       !run.accepted_per_step && !run.rate && !run.accepted)
     return std::nullopt;
   run.temperature = temperature_of(row);
-  const bool drafts = arm.gamma.value_or(0.0) > 0.0 || ((arm.drafter || arm.speculative) && has_plain);
+  const bool drafts = counts_some || arm.gamma.value_or(0.0) > 0.0 || ((arm.drafter || arm.speculative) && has_plain);
   Decoding decoding = arm.plain ? Decoding::plain : drafts || accepts(row) ? Decoding::speculative : Decoding::unknown;
   Observation observation = observation_of(run, decoding, contents);
   if (observation.decoding == Decoding::speculative) {
@@ -287,6 +328,11 @@ void HeadedTable::read(LogContents& contents) const {
     runs.push_back(*std::move(run));
     with_numbers.insert(name_of_row(row));
   }
+  const std::string rises = "rises with K, as no share of drafted tokens does on one text";
+  if (!rising_.empty() && runs.empty())
+    reject(
+        {.line = rows_.front().line, .key = rising_, .text = rises, .suggestion = "write speeds, or drafted tokens"});
+  if (!rising_.empty()) warn_once(contents, "W17", rows_.front().line, fmt::format("{} {}: not used", rising_, rises));
   if (runs.empty()) return tell_gains();
   const auto is_empty = [&](const TableRow& row) {
     const Arm arm = arm_of(row);

@@ -303,7 +303,7 @@ std::optional<ShapedTable> table_with_plain_kind(std::span<const std::string> he
       meanings, [](Meaning one) { return one == Meaning::name || one == Meaning::gamma || one == Meaning::subject; });
   if (kind == meanings.end() || names_arms) return std::nullopt;
   const auto at = static_cast<std::size_t>(kind - meanings.begin());
-  static const RE2 says_so(R"((?i).*(?:spec|mtp|draft|eagle|dflash|autoregressive).*)");
+  static const RE2 says_so(R"((?i).*(?:spec|mtp|draft|eagle|dflash|autoregressive|vanilla).*)");
   static const RE2 loaded(R"((?i).*\b(?:concurren\w*|parallel|batch|users?|streams?|aggregate)\b.*)");
   const auto is_plain = [&](const TableRow& row) {
     return arm_named(bare_cell(row.cells[at])).plain && RE2::FullMatch(row.cells[at], says_so);
@@ -313,10 +313,9 @@ std::optional<ShapedTable> table_with_plain_kind(std::span<const std::string> he
   ShapedTable table{.headings = {headings.begin(), headings.end()}};
   table.headings.emplace_back("config");
   for (const TableRow& row : rows) {
-    if (is_plain(row)) continue;
+    if (is_plain(row) || RE2::FullMatch(row.cells[at], loaded)) continue;
     table.rows.push_back(row);
     table.rows.back().cells.emplace_back("speculative");
-    if (RE2::FullMatch(row.cells[at], loaded)) continue;  // not the load of the plain run
     table.rows.push_back(*plain);
     table.rows.back().cells[at] = row.cells[at];
     table.rows.back().cells.emplace_back("baseline");

@@ -44,7 +44,8 @@ struct ShapedTable {
 [[nodiscard]] std::optional<ShapedTable> table_by_kind(std::span<const std::string> headings,
                                                        std::span<const TableRow> rows, std::string_view measure);
 
-/// Of a table whose rows are kinds of prompts, and one the run without speculation: that run for each kind.
+/// Of a table whose rows are kinds of prompts, and one the run without speculation: that run for each kind, without the
+/// rows of other loads.
 [[nodiscard]] std::optional<ShapedTable> table_with_plain_kind(std::span<const std::string> headings,
                                                                std::span<const TableRow> rows);
 

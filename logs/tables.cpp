@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <re2/re2.h>
 #include <algorithm>
 #include <cstddef>
@@ -138,6 +139,11 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   } else if (auto by_kind = table_by_kind(table.headings, table.rows, measure)) {
     table = *std::move(by_kind);
   } else if (auto with_plain = table_with_plain_kind(table.headings, table.rows)) {
+    for (const TableRow& row : table.rows) {
+      if (std::ranges::find(with_plain->rows, row.line, &TableRow::line) == with_plain->rows.end())
+        warn_once(contents, "W09", row.line,
+                  fmt::format("no plain run at the load of {}", bare_cell(row.cells.front())));
+    }
     table = *std::move(with_plain);
   }
   const auto arm = arm_above(table, written.caption);

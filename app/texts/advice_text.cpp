@@ -247,8 +247,9 @@ std::string lengths_text(const answers::Advice& advice) {
     const std::string value = open ? fmt::format("{:.2f}..{:.2f}", at.low, at.high) : fmt::format("{:.2f}", at.value);
     lengths.push_back(fmt::format("{}: {}{}", at.gamma, value,
                                   at.gamma == advice.gamma_observed ? " (logged)"
-                                  : at.extrapolated && !open ? fmt::format(" +- {:.2f}", (at.high - at.low) / 2.0)
-                                                             : ""));
+                                  : open || !at.extrapolated        ? std::string()
+                                  : at.low < 1.0                    ? fmt::format(" (1 to {:.2f})", at.high)
+                                                 : fmt::format(" +- {:.2f}", (at.high - at.low) / 2.0)));
   }
   return fmt::format("{}", fmt::join(lengths, ", "));
 }

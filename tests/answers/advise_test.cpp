@@ -86,6 +86,11 @@ TEST_CASE("a few windows are called few, not different") {
   const Advice advice = answers::advise({.logs = {log_as_is(windows)}});
   CHECK(advice.action.ends_with("too few windows or requests for advice."));
   CHECK(advice.why_not.starts_with("fewer than five windows or requests do not show"));
+  // An acceptance length is at least 1, however much two windows differ.
+  const Advice apart =
+      answers::advise({.logs = {log_as_is({speculative(2, 8, 12.0, 0.2, 300), speculative(2, 8, 12.0, 0.9, 300)})}});
+  CHECK_THAT(apart.action, Catch::Contains("tokens per iteration, 1 to "));
+  CHECK(answers::to_json(apart, "").at("tokens_per_iteration").at("ci95").at(0) == 1.0);
   // Nor where K is unknown, and one of them differs from nothing.
   const auto of_unknown_length = [&](std::size_t count) {
     std::vector<logs::Observation> some(count, windows.front());

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/logs/logs_testing.hpp"
@@ -155,6 +156,50 @@ TEST_CASE("an arrow between arms may be any arrow") {
     const std::string text = "7B " + arrow + " 7B MTP " + arrow + " 7B MTP: 10.0 " + arrow + " 20.0 t/s\n";
     CHECK(problem(text).find("10 and 20 tok/s") != std::string::npos);
   }
+}
+
+TEST_CASE("no acceptance length of drafts that give few of the tokens") {
+  const auto row_of = [](const std::string& headings, const std::string& cells) {
+    return read_log("| turn | tokens |" + headings + " tok/s |\n|---|---|---|---|---|---|\n| 1 | " + cells +
+                    " | 40 |\n");
+  };
+  for (const auto& [headings, cells] : {std::pair(" proposals | drafted | accepted |", "800 | 12 | 60 | 40"),
+                                        {" drafts | proposed | accepted |", "900 | 45 | 1000 | 700"},
+                                        {" K | drafted | accepted |", "900 | 4 | 200 | 150"},
+                                        {" accept rate | drafted | accepted |", "900 | 66.7% | 30 | 20"}}) {
+    const LogContents contents = row_of(headings, cells);
+    REQUIRE(contents.observations.size() == 1);
+    CHECK(contents.observations[0].decoding == Decoding::speculative);
+    CHECK_FALSE(contents.observations[0].acceptance);
+    CHECK_FALSE(contents.observations[0].acceptance_length);
+    CHECK(contents.observations[0].times.tpot_ms == near(25.0));
+    CHECK(warns(contents, "W18"));
+  }
+  // Proposals of all steps count these; of tokens they are unsure.
+  const LogContents all = row_of(" proposals | drafted | accepted |", "500 | 200 | 400 | 290");
+  CHECK(all.observations.at(0).acceptance->steps == 200);
+  CHECK(all.observations.at(0).gamma == 2);
+  CHECK_FALSE(row_of(" K | proposals | accepted |", "500 | 2 | 200 | 290").observations.at(0).acceptance);
+}
+
+TEST_CASE("rates that rise with K are no share of the drafted tokens") {
+  const auto table = [](const std::string& heading, const std::string& rates) {
+    return read_log("| K | " + heading + " | tok/s |\n|---|---|---|\n| 0 | | 20 |\n" + rates);
+  };
+  for (const LogContents& contents : {table("acceptance", "| 1 | 0.50 | 31 |\n| 2 | 0.67 | 35 |\n| 3 | 0.75 | 36 |\n"),
+                                      table("accept rate", "| 4 | 80 % | 36 |\n| 2 | 66 % | 35 |\n")}) {
+    CHECK(warns(contents, "W17"));
+    for (const Observation& run : contents.observations) CHECK_FALSE(run.acceptance_length);
+    CHECK(contents.observations.at(1).times.tpot_ms);
+  }
+  CHECK_THAT(problem("| K | accept rate |\n|---|---|\n| 1 | 0.50 |\n| 2 | 0.67 |\n"), Catch::Contains("accept rate"));
+  const LogContents falls = table("acceptance", "| 1 | 0.80 | 31 |\n| 2 | 0.67 | 35 |\n| 4 | 0.68 | 36 |\n");
+  CHECK_FALSE(warns(falls, "W17"));
+  CHECK(falls.observations.at(1).acceptance_length == near(1.8));
+  const LogContents models = read_log(
+      "| model | K | acceptance | tok/s |\n|---|---|---|---|\n| foo | 1 | 0.5 | 31 |\n| foo | 3 | 0.4 | 33 |\n"
+      "| bar | 2 | 0.7 | 35 |\n| bar | 4 | 0.6 | 36 |\n");
+  CHECK_FALSE(warns(models, "W17"));
 }
 
 }  // namespace foredraft::tests

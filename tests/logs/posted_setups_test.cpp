@@ -126,7 +126,7 @@ TEST_CASE("consoles under several headings that measure otherwise are of several
   CHECK(kinds("## Foo-8B\n\nas served\n\n" + console(12.0, 3.2) + "## Bar-32B\n\n" + console(18.0, 2.4)) ==
         Kinds{"Foo-8B", "Bar-32B"});
   CHECK(kinds("## Foo-8B\n### chat\n" + console(12.0, 3.2) + "### code\n" + console(18.0, 2.4)) ==
-        Kinds{"Foo-8B: chat", "code"});
+        Kinds{"Foo-8B: chat", "Foo-8B: code"});
   CHECK(kinds("## Run 1\n" + console(12.0, 3.2) + "## Run 2\n" + console(18.0, 2.4)) == Kinds{std::nullopt});
   CHECK(kinds("## Foo-8B\n" + console(12.0, 3.2) + "## Bar-32B\n" + console(12.1, 3.21)) == Kinds{std::nullopt});
 }
@@ -147,6 +147,64 @@ TEST_CASE("drafters under headings of their own are all compared with the plain 
   CHECK_FALSE(runs[0].drafter);
   CHECK(runs[1].drafter == "EAGLE3, topk 1");
   CHECK(runs[2].drafter == "EAGLE3, topk 4");
+}
+
+TEST_CASE("pieces of a log under headings, captions or commands that measure otherwise are of several drafters") {
+  const auto lines = [](double length, double speed) {
+    std::string text;
+    for (const double more : {0.0, 0.05})
+      text += "accept len: " + std::to_string(length + more) +
+              ", accept rate: 0.40, cuda graph: True, gen throughput (token/s): " + std::to_string(speed) + "\n";
+    return text;
+  };
+  using Drafters = std::vector<std::optional<std::string>>;
+  const auto drafters = [](const std::string& text) {
+    Drafters of;
+    for (const Observation& one : posted_runs(text, "sglang")) of.push_back(one.drafter);
+    return of;
+  };
+  const std::string foo = lines(4.0, 200), bar = lines(2.5, 140), fence = "```\n";
+  const Drafters apart{"Foo", "Foo", "Bar", "Bar"}, together(4, std::nullopt);
+  for (const std::string& text :
+       {"## Foo\n\n" + fence + foo + fence + "## Bar\n" + bar, "Foo:\n" + foo + "\n**Bar:**\n\n" + bar,
+        "Foo\n\n" + fence + foo + fence + "\nBar\n" + fence + bar + fence,
+        "<details><summary>Foo</summary>\n\n" + fence + foo + fence + "</details>\n<summary>Bar</summary>\n\n" + fence +
+            bar,
+        "## Foo\n1st run\n" + fence + lines(4.0, 200).substr(0, foo.size() / 2) + fence + "2nd run\n" + fence +
+            foo.substr(foo.size() / 2) + fence + "## Bar\nafter warmup:\n" + bar}) {
+    INFO(text);
+    CHECK(drafters(text) == apart);
+  }
+  CHECK(drafters("$ ./serve --drafter foo\n" + foo + "\n$ ./serve --drafter bar\n" + bar) ==
+        Drafters{"line 1", "line 1", "line 5", "line 5"});
+  CHECK(drafters("$ ./serve foo\n" + foo + "\n$ ./serve foo\n" + bar) == together);
+  for (const std::string& text :
+       {foo + bar, "Run 1\n" + fence + foo + fence + "Run 2:\n" + fence + bar,
+        "# Foo\n1st run\n" + fence + foo + fence + "2nd run (after warmup)\n" + fence + bar,
+        "## Foo\n" + foo + "\n## Bar\n" + lines(4.1, 205), foo + "# comment\n" + bar,
+        foo + "INFO loading shards:\n[rank 0] done:\n" + bar, foo + "#comment\n12:00:01 stopped:\nsome text\n" + bar}) {
+    INFO(text);
+    CHECK(drafters(text) == together);
+  }
+}
+
+TEST_CASE("requests with and without drafts under several headings are compared within each") {
+  const auto request = [](double ms, const std::string& drafts) {
+    return "slot print_timing: id  0 | task 7 | \n       eval time = " + std::to_string(100 * ms) +
+           " ms /   100 tokens ( " + std::to_string(ms) + " ms per token, " + std::to_string(1000 / ms) +
+           " tokens per second)\n      total time = " + std::to_string(100 * ms + 50) + " ms /  150 tokens\n" +
+           (drafts.empty() ? "" : "draft acceptance rate = 0.75000 ( " + drafts + " generated)\n") + "\n";
+  };
+  const auto runs = posted_runs("# Foo\n" + request(20, "") + request(12, "60 accepted / 80") + "# Bar\n" +
+                                    request(40, "") + request(36, "60 accepted / 80"),
+                                "llama-server");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[1].decoding == Decoding::speculative);
+  for (const std::size_t i : {0U, 1U}) {
+    CHECK(runs[i].stratum.category == "Foo");
+    CHECK(runs[2 + i].stratum.category == "Bar");
+    CHECK(runs[i].span == logs::Span::run);
+  }
 }
 
 TEST_CASE("lines of a console do not name the one below them") {
