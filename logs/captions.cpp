@@ -164,6 +164,9 @@ void keep_apart(std::span<const ReadTable> tables, bool sections, LogContents& c
   std::vector<std::size_t> of_table;
   for (const ReadTable& table : tables) {
     Setup here{.words = setup_words(table.caption), .name = table.name.empty() ? name_in(table.caption) : table.name};
+    const std::size_t inner = here.name.rfind('\n') + 1;  // the last of headings within one another
+    if (here.name.size() > told) here.name.erase(0, inner);
+    RE2::GlobalReplace(&here.name, "\n", ": ");
     for (const Observation& run : contents.observations) {
       if (run.line >= table.first_line && run.line <= table.last_line) add_run(run, here.runs);
     }
@@ -236,6 +239,7 @@ void keep_sections_apart(std::span<const LogSection> sections, LogContents& cont
   const bool several = !parts && contents.format.find(' ') != std::string::npos;
   if (several || RE2::FullMatch(contents.format, tables) || !contents.scrapes.empty()) return;
   const auto level = [](std::string_view words) { return words.find_first_not_of('#'); };
+  constexpr std::size_t max_level = 6;  // of headings; captions are below
   constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max();
   std::vector<ReadTable> all(1, ReadTable{.last_line = end});
   std::vector<std::string_view> above;  // the headings of this part, the widest first
@@ -259,7 +263,7 @@ void keep_sections_apart(std::span<const LogSection> sections, LogContents& cont
     part.name.clear();
     part.caption.clear();
     for (const std::string_view one : above)
-      part.caption += part.caption.empty() ? std::string(one) : ": " + name_in(one);
+      part.caption += part.caption.empty() ? std::string(one) : (level(one) > max_level ? ": " : "\n") + name_in(one);
   }
   keep_apart(all, true, contents);
 }

@@ -127,6 +127,9 @@ TEST_CASE("consoles under several headings that measure otherwise are of several
         Kinds{"Foo-8B", "Bar-32B"});
   CHECK(kinds("## Foo-8B\n### chat\n" + console(12.0, 3.2) + "### code\n" + console(18.0, 2.4)) ==
         Kinds{"Foo-8B: chat", "Foo-8B: code"});
+  // The last of two long ones tells parts apart.
+  CHECK(kinds("# All that was measured\n## Foo-8B\n" + console(12.0, 3.2) + "# Bar-32B\n" + console(18.0, 2.4)) ==
+        Kinds{"Foo-8B", "Bar-32B"});
   CHECK(kinds("## Run 1\n" + console(12.0, 3.2) + "## Run 2\n" + console(18.0, 2.4)) == Kinds{std::nullopt});
   CHECK(kinds("## Foo-8B\n" + console(12.0, 3.2) + "## Bar-32B\n" + console(12.1, 3.21)) == Kinds{std::nullopt});
 }
