@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -81,6 +82,8 @@ bool is_part(const Observation& one) { return one.span != Span::run; }
 void add_run(Observation run, std::vector<Observation>& runs) {
   constexpr std::size_t kinds = 64;
   if (is_part(run)) {
+    const bool whole = !run.partial.value_or(false) && run.requests.value_or(1.0) >= 1.0;
+    if (!whole) run.times = {};
     run.partial = std::nullopt;
     run.stratum.context_tokens = std::nullopt;
     const auto same = std::ranges::find_if(runs, [&](const Observation& one) { return may_be_pooled(one, run); });
@@ -95,9 +98,12 @@ void add_run(Observation run, std::vector<Observation>& runs) {
 
 /// Whether two runs that would be pooled have different values: some two have a ratio above `most`.
 bool differ(const Observation& one, const Observation& other, double most) {
+  constexpr double few_steps = 20.0;
+  using Values = std::array<std::optional<double>, 4>;
   const auto values = [](const Observation& run) {
-    return std::array{run.times.tpot_ms, run.times.iteration_ms, run.times.output_tokens_per_s,
-                      run.acceptance ? tokens_per_iteration(*run.acceptance) : run.acceptance_length};
+    if (is_part(run) && run.acceptance && all_steps(*run.acceptance) < few_steps) return Values{};
+    return Values{run.times.tpot_ms, run.times.iteration_ms, run.times.output_tokens_per_s,
+                  run.acceptance ? tokens_per_iteration(*run.acceptance) : run.acceptance_length};
   };
   const auto first = values(one), second = values(other);
   for (std::size_t i = 0; i < first.size(); ++i) {

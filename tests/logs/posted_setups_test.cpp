@@ -191,6 +191,30 @@ TEST_CASE("pieces of a log under headings, captions or commands that measure oth
   }
 }
 
+TEST_CASE("windows of few steps and partly idle ones do not tell pieces of a log apart") {
+  const auto window = [](int running, double speed, int drafts, int accepted) {
+    return "INFO 01-02 10:00:00 [loggers.py:127] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation "
+           "throughput: " +
+           std::to_string(speed) + " tokens/s, Running: " + std::to_string(running) +
+           " reqs, Waiting: 0 reqs, GPU KV cache usage: 1.0%\nINFO 01-02 10:00:00 [metrics.py:100] SpecDecoding "
+           "metrics: "
+           "Mean acceptance length: " +
+           std::to_string(1.0 + accepted / static_cast<double>(drafts)) +
+           ", Accepted throughput: " + std::to_string(0.1 * accepted) +
+           " tokens/s, Drafted throughput: " + std::to_string(0.2 * drafts) +
+           " tokens/s, Accepted: " + std::to_string(accepted) + " tokens, Drafted: " + std::to_string(2 * drafts) +
+           " tokens, Per-position acceptance rate: " + std::to_string(0.5 * accepted / drafts) + ", " +
+           std::to_string(0.5 * accepted / drafts) + ", Avg Draft acceptance rate: 50.0%\n\n";
+  };
+  const auto named = [](const std::string& text) { return posted_runs(text, "vllm").at(0).drafter.has_value(); };
+  const std::string foo = "## Foo\n" + window(1, 80, 400, 400) + "## Bar\n";
+  CHECK(named(foo + window(1, 60, 400, 200)));
+  CHECK(named(foo + window(1, 60, 400, 400)));
+  CHECK_FALSE(named(foo + window(1, 81, 400, 410)));
+  CHECK_FALSE(named("## Foo\n" + window(0, 80, 400, 400) + "## Bar\n" + window(0, 8, 40, 40)));
+  CHECK_FALSE(named(foo + window(1, 0.4, 4, 0)));
+}
+
 TEST_CASE("requests with and without drafts under several headings are compared within each") {
   const auto request = [](double ms, const std::string& drafts) {
     return "slot print_timing: id  0 | task 7 | \n       eval time = " + std::to_string(100 * ms) +
