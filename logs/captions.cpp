@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -81,6 +82,8 @@ bool is_part(const Observation& one) { return one.span != Span::run; }
 void add_run(Observation run, std::vector<Observation>& runs) {
   constexpr std::size_t kinds = 64;
   if (is_part(run)) {
+    const bool whole = !run.partial.value_or(false) && run.requests.value_or(1.0) >= 1.0;
+    if (!whole) run.times = {};
     run.partial = std::nullopt;
     run.stratum.context_tokens = std::nullopt;
     const auto same = std::ranges::find_if(runs, [&](const Observation& one) { return may_be_pooled(one, run); });
@@ -95,9 +98,12 @@ void add_run(Observation run, std::vector<Observation>& runs) {
 
 /// Whether two runs that would be pooled have different values: some two have a ratio above `most`.
 bool differ(const Observation& one, const Observation& other, double most) {
+  constexpr double few_steps = 20.0;
+  using Values = std::array<std::optional<double>, 4>;
   const auto values = [](const Observation& run) {
-    return std::array{run.times.tpot_ms, run.times.iteration_ms, run.times.output_tokens_per_s,
-                      run.acceptance ? tokens_per_iteration(*run.acceptance) : run.acceptance_length};
+    if (is_part(run) && run.acceptance && all_steps(*run.acceptance) < few_steps) return Values{};
+    return Values{run.times.tpot_ms, run.times.iteration_ms, run.times.output_tokens_per_s,
+                  run.acceptance ? tokens_per_iteration(*run.acceptance) : run.acceptance_length};
   };
   const auto first = values(one), second = values(other);
   for (std::size_t i = 0; i < first.size(); ++i) {
@@ -164,6 +170,9 @@ void keep_apart(std::span<const ReadTable> tables, bool sections, LogContents& c
   std::vector<std::size_t> of_table;
   for (const ReadTable& table : tables) {
     Setup here{.words = setup_words(table.caption), .name = table.name.empty() ? name_in(table.caption) : table.name};
+    const std::size_t inner = here.name.rfind('\n') + 1;  // the last of headings within one another
+    if (here.name.size() > told) here.name.erase(0, inner);
+    RE2::GlobalReplace(&here.name, "\n", ": ");
     for (const Observation& run : contents.observations) {
       if (run.line >= table.first_line && run.line <= table.last_line) add_run(run, here.runs);
     }
@@ -236,6 +245,7 @@ void keep_sections_apart(std::span<const LogSection> sections, LogContents& cont
   const bool several = !parts && contents.format.find(' ') != std::string::npos;
   if (several || RE2::FullMatch(contents.format, tables) || !contents.scrapes.empty()) return;
   const auto level = [](std::string_view words) { return words.find_first_not_of('#'); };
+  constexpr std::size_t max_level = 6;  // of headings; captions are below
   constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max();
   std::vector<ReadTable> all(1, ReadTable{.last_line = end});
   std::vector<std::string_view> above;  // the headings of this part, the widest first
@@ -259,7 +269,7 @@ void keep_sections_apart(std::span<const LogSection> sections, LogContents& cont
     part.name.clear();
     part.caption.clear();
     for (const std::string_view one : above)
-      part.caption += part.caption.empty() ? std::string(one) : ": " + name_in(one);
+      part.caption += part.caption.empty() ? std::string(one) : (level(one) > max_level ? ": " : "\n") + name_in(one);
   }
   keep_apart(all, true, contents);
 }

@@ -377,7 +377,7 @@ void LogReader::State::note_sections(std::string_view passed) {
       if (const std::string words = section_in(caption, fence); !words.empty()) formats_.heading(words, number, true);
     }
     static const RE2 tag("</?[a-z]+>");  // "<details>"
-    const bool gap = text.empty() || fence || RE2::FullMatch(piece(text), tag);
+    const bool gap = text.empty() || fence || (text.starts_with('<') && RE2::FullMatch(piece(text), tag));
     if (!text.empty()) below_gap_ = after_gap_ && !gap ? text.substr(0, max_words) : std::string_view();
     after_gap_ = gap;
   }

@@ -127,6 +127,9 @@ TEST_CASE("consoles under several headings that measure otherwise are of several
         Kinds{"Foo-8B", "Bar-32B"});
   CHECK(kinds("## Foo-8B\n### chat\n" + console(12.0, 3.2) + "### code\n" + console(18.0, 2.4)) ==
         Kinds{"Foo-8B: chat", "Foo-8B: code"});
+  // The last of two long ones tells parts apart.
+  CHECK(kinds("# All that was measured\n## Foo-8B\n" + console(12.0, 3.2) + "# Bar-32B\n" + console(18.0, 2.4)) ==
+        Kinds{"Foo-8B", "Bar-32B"});
   CHECK(kinds("## Run 1\n" + console(12.0, 3.2) + "## Run 2\n" + console(18.0, 2.4)) == Kinds{std::nullopt});
   CHECK(kinds("## Foo-8B\n" + console(12.0, 3.2) + "## Bar-32B\n" + console(12.1, 3.21)) == Kinds{std::nullopt});
 }
@@ -186,6 +189,30 @@ TEST_CASE("pieces of a log under headings, captions or commands that measure oth
     INFO(text);
     CHECK(drafters(text) == together);
   }
+}
+
+TEST_CASE("windows of few steps and partly idle ones do not tell pieces of a log apart") {
+  const auto window = [](int running, double speed, int drafts, int accepted) {
+    return "INFO 01-02 10:00:00 [loggers.py:127] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation "
+           "throughput: " +
+           std::to_string(speed) + " tokens/s, Running: " + std::to_string(running) +
+           " reqs, Waiting: 0 reqs, GPU KV cache usage: 1.0%\nINFO 01-02 10:00:00 [metrics.py:100] SpecDecoding "
+           "metrics: "
+           "Mean acceptance length: " +
+           std::to_string(1.0 + accepted / static_cast<double>(drafts)) +
+           ", Accepted throughput: " + std::to_string(0.1 * accepted) +
+           " tokens/s, Drafted throughput: " + std::to_string(0.2 * drafts) +
+           " tokens/s, Accepted: " + std::to_string(accepted) + " tokens, Drafted: " + std::to_string(2 * drafts) +
+           " tokens, Per-position acceptance rate: " + std::to_string(0.5 * accepted / drafts) + ", " +
+           std::to_string(0.5 * accepted / drafts) + ", Avg Draft acceptance rate: 50.0%\n\n";
+  };
+  const auto named = [](const std::string& text) { return posted_runs(text, "vllm").at(0).drafter.has_value(); };
+  const std::string foo = "## Foo\n" + window(1, 80, 400, 400) + "## Bar\n";
+  CHECK(named(foo + window(1, 60, 400, 200)));
+  CHECK(named(foo + window(1, 60, 400, 400)));
+  CHECK_FALSE(named(foo + window(1, 81, 400, 410)));
+  CHECK_FALSE(named("## Foo\n" + window(0, 80, 400, 400) + "## Bar\n" + window(0, 8, 40, 40)));
+  CHECK_FALSE(named(foo + window(1, 0.4, 4, 0)));
 }
 
 TEST_CASE("requests with and without drafts under several headings are compared within each") {
