@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "logs/arms.hpp"
 #include "logs/headings.hpp"
@@ -318,6 +320,36 @@ TEST_CASE("arms in the keys of a record, and in headings with underscores") {
   CHECK(compared[0].times.tpot_ms == near(20.0));
   CHECK(compared[0].stratum.category == "coding");
   CHECK(compared[1].times.tpot_ms == near(12.5));
+}
+
+TEST_CASE("a number of steps is no draft length") {
+  const auto gammas = [](const std::string& table) {
+    std::vector<std::int64_t> all;
+    for (const auto& run : read_log(table).observations) all.push_back(run.gamma.value_or(0));
+    return all;
+  };
+  const std::string head = "|---|---|---|---|\n";
+  const std::string kinds = "| task | off tok/s | on tok/s | spec steps |\n" + head;
+  CHECK(gammas(kinds + "| qa | 20 | 26 | 9 |\n| code | 20 | 31 | 4 |\n") == std::vector<std::int64_t>{0, 0, 0, 0});
+  CHECK(gammas(kinds + "| qa | 20 | 26 | 3 |\n| code | 20 | 31 | 3 |\n") == std::vector<std::int64_t>{0, 3, 0, 3});
+  CHECK(gammas("| num steps | off tok/s | on tok/s |\n|---|---|---|\n| 3 | 20 | 26 |\n| 5 | 20 | 31 |\n") ==
+        std::vector<std::int64_t>{0, 3, 0, 5});
+  CHECK(gammas("| config | tok/s | spec steps |\n|---|---|---|\n| plain | 12 | - |\n| ngram | 15 | 22 |\n") ==
+        std::vector<std::int64_t>{0, 0});
+  CHECK(gammas("| config | tok/s | steps |\n|---|---|---|\n| plain | 12 | - |\n| MTP K=2 | 15 | 7 |\n") ==
+        std::vector<std::int64_t>{0, 2});
+  CHECK(gammas("| config | tok/s | draft steps |\n|---|---|---|\n| plain | 12 | - |\n| MTP K=2 | 15 | 7 |\n") ==
+        std::vector<std::int64_t>{0, 2});
+  const auto counted = posted_runs("| run | tok/s | spec steps | drafted | accepted |\n" + head +
+                                       "| off | 3 | 0 | 0 | 0 |\n| on | 4 | 9 | 27 | 6 |\n",
+                                   "table");
+  REQUIRE(counted.size() == 2);
+  CHECK(counted[1].acceptance.value().steps == 9);
+  CHECK(posted_runs("| run | tok/s | num steps | drafted | accepted |\n|---|---|---|---|---|\n| off | 3 | | | |\n"
+                    "| on | 4 | 3 | 300 | 60 |\n",
+                    "table")
+            .at(1)
+            .gamma == 3);
 }
 
 }  // namespace foredraft::tests
