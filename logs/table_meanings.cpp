@@ -142,6 +142,14 @@ void HeadedTable::tell_names() {
     if (values_in(i).size() == rows_.size()) continue;
     columns_[i].meaning = names_arms(i) ? Meaning::name : i == 0 ? Meaning::category : Meaning::subject;
   }
+  for (std::size_t i = 0; i < columns_.size(); ++i) {  // "empty" and "32k" of contexts tell rows apart
+    const auto is_word = [&](const TableRow& row) {
+      const std::string cell = bare_cell(row.cells[i]);
+      return !cell.empty() && !is_dash(cell) && !number_of_cell(cell).value;
+    };
+    if (columns_[i].meaning == Meaning::context_tokens && std::ranges::any_of(rows_, is_word))
+      columns_[i].meaning = has(Meaning::category) ? Meaning::subject : Meaning::category;
+  }
   const auto subject = at(Meaning::subject);
   tell_switch();
   names_subjects_ = subject && !has(Meaning::name) && !has(Meaning::gamma) && names_arms(*subject);

@@ -352,4 +352,17 @@ TEST_CASE("a number of steps is no draft length") {
             .gamma == 3);
 }
 
+TEST_CASE("contexts in words are apart") {
+  const std::string head = "| mode | ctx | tok/s |\n|---|---|---|\n";
+  const auto words =
+      posted_runs(head + "| off | empty | 20 |\n| off | 8k | 18 |\n| mtp | empty | 40 |\n| mtp | 8k | 20 |\n", "table");
+  REQUIRE(words.size() == 4);
+  CHECK(words[0].stratum.category == "empty");
+  CHECK(words[3].stratum.category == "8k");
+  const auto numbers = posted_runs(head + "| off | 0 | 20 |\n| mtp | - | 40 |\n", "table");
+  REQUIRE(numbers.size() == 2);
+  CHECK(numbers[0].stratum.context_tokens == 0.0);
+  CHECK_FALSE(numbers[1].stratum.category);
+}
+
 }  // namespace foredraft::tests
