@@ -299,6 +299,32 @@ std::string action_of(const Advice& advice) {
   return without_speedup(advice);
 }
 
+/// The output tokens/s of all requests over those without speculation at a load, if these say the opposite of the
+/// speedup: one is a clear gain, the other a clear loss. Of whole runs: windows of one load hold other requests.
+std::optional<double> opposed_throughput(const LoadAdvice& load, const Advice& advice) {
+  constexpr double clear = 0.03;
+  if (!load.plain || !load.speedup()) return std::nullopt;
+  const MeasuredMetric* run = advice.runs[load.logged[load.main].run].find("output_tokens_per_s");
+  const MeasuredMetric* plain = advice.runs[*load.plain].find("output_tokens_per_s");
+  if (run == nullptr || plain == nullptr || run->span != logs::Span::run || plain->span != logs::Span::run)
+    return std::nullopt;
+  const double ratio = run->estimate.value / plain->estimate.value, speedup = load.speedup()->value;
+  const bool opposed = (ratio < 1.0 - clear && speedup > 1.0 + clear) || (ratio > 1.0 + clear && speedup < 1.0 - clear);
+  return opposed ? std::optional(ratio) : std::nullopt;
+}
+
+/// A sentence with the throughput at the loads where it contradicts the speedup; empty if there are none.
+std::string opposed_text(const Advice& advice) {
+  constexpr std::size_t shown = 3;
+  std::vector<std::string> texts;
+  for (const LoadAdvice& load : advice.loads) {
+    const auto ratio = texts.size() < shown ? opposed_throughput(load, advice) : std::nullopt;
+    if (ratio) texts.push_back(fmt::format("{:.2f}x at {}", *ratio, load.name));
+  }
+  if (texts.empty()) return "";
+  return fmt::format(" But that is TPOT: the output tokens/s of all requests are {}.", fmt::join(texts, ", "));
+}
+
 // ---- what to do next
 
 /// The command that prints a plan of the missing runs.
@@ -418,7 +444,9 @@ void add_words(const AdviceQuestion& question, Advice& advice) {
   add_causes(advice);
   const bool guessed = advice.recommendation && !is_logged(advice) && !(advice.recommendation->low > 1.0);
   advice.sign_certain = !guessed && is_sign_certain(advice);
-  advice.action = action_of(advice);
+  const std::string opposed = opposed_text(advice);
+  advice.sign_certain = advice.sign_certain && opposed.empty();
+  advice.action = action_of(advice) + opposed;
   if (!advice.recommendation) advice.why_not = why_not_of(question, advice);
   advice.next = next_of(advice);
   advice.evidence = evidence_of(question, advice);

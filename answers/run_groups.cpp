@@ -173,11 +173,12 @@ void divide_contradictions(Groups& groups) {
   groups = std::move(all);
 }
 
-/// The context length of a window or run; not of a request, since requests share the iterations of a batch.
+/// The context length of a window or run, 0 for a run on an empty one; not of a request, since requests share the
+/// iterations of a batch.
 std::optional<double> context_of_iterations(const Member& member) {
   const Observation& one = member.placed.observation;
-  const double context = one.stratum.context_tokens.value_or(0.0);
-  if (one.span == Span::request || !(context >= 1.0) || !std::isfinite(context)) return std::nullopt;
+  const double context = one.stratum.context_tokens.value_or(-1.0), least = one.span == Span::run ? 0.0 : 1.0;
+  if (one.span == Span::request || !(context >= least) || !std::isfinite(context)) return std::nullopt;
   return context;
 }
 

@@ -389,11 +389,28 @@ bool names_measures_of_runs(std::span<const std::string> headings, std::span<con
           std::ranges::count_if(rows, [](const auto& row) { return is_measure(with_unit_of_cells(row)); }) >= 2);
 }
 
+/// Whether a row of metrics holds speeds that only the unit of its cells says, and not those of prompts.
+bool holds_speeds(const TableRow& row) {
+  static const RE2 other(R"((?i)(?:prefill|prompt (?:proc|eval|speed)|pp(?:\W|\d|$)|ttft|peak|input|encod|kv\b).*)");
+  const std::span cells = std::span(row.cells).subspan(1);
+  const auto has_number = [](const std::string& cell) { return number_of_cell(cell).value.has_value(); };
+  return !RE2::FullMatch(bare_cell(row.cells.front()), other) && !is_measure(with_unit_of_cells(row)) &&
+         std::ranges::count_if(cells, has_number) > 1 && std::ranges::all_of(cells, [&](const std::string& cell) {
+           return !has_number(cell) || in_tokens_per_s(bare_cell(cell));
+         });
+}
+
 /// Rows and columns exchanged: a row for each heading that is an arm (`first`: "config") or a run ("category").
 ShapedTable turned(std::span<const std::string> headings, std::span<const TableRow> rows, std::string_view first) {
   ShapedTable table{.headings = {std::string(first)}};
   const bool of_arms = first == "config";
-  for (const TableRow& row : rows) table.headings.push_back(with_unit_of_cells(row));
+  const auto names_speed = [](const TableRow& row) {
+    return is_speed_or_time(column_of(with_unit_of_cells(row)).meaning);
+  };
+  const bool only = std::ranges::count_if(rows, holds_speeds) == 1 && std::ranges::none_of(rows, names_speed);
+  for (const TableRow& row : rows) {
+    table.headings.push_back(only && holds_speeds(row) ? "tok/s" : with_unit_of_cells(row));
+  }
   for (std::size_t column = 1; column < headings.size(); ++column) {
     if (of_arms ? !is_arm(headings[column]) : is_no_run(headings[column])) continue;
     TableRow one{.cells = {headings[column]}, .line = rows.empty() ? 0 : rows.front().line};

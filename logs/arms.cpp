@@ -8,6 +8,21 @@
 #include "logs/line_fields.hpp"
 
 namespace foredraft::logs {
+namespace {
+
+/// Whether a name such as "baseline MTP3" says that also the run that others are compared with drafts.
+bool is_drafting_baseline(std::string_view name) {
+  static const RE2 drafts(
+      R"((?i)\W*(?:base(?:line)?|vanilla|stock|plain|normal|standard|control)\b(?:[ +/][^,;:=<>]*?|[^,;:=<>]*\([^)]*?)?[ (+])"
+      R"((?:mtp|nextn|eagle[- ]?[123]?|dflash2?|dspark|medusa|n-?gram|spec\w* ?(?:on|enabled))(?:[- ]?[1-9]\d?)?(?:[^\w-].*)?)");
+  static const RE2 other(
+      R"((?i).*\b(?:no|non|not|without|w/o|off|none|disabled|inactive|false|for|vs|of|before|over|autoregressive|gguf|models?)"
+      R"(|weights?|heads?|quant\w*|checkpoint|0)\b.*)");
+  const re2::StringPiece text(name.data(), name.size());
+  return RE2::FullMatch(text, drafts) && !RE2::FullMatch(text, other);
+}
+
+}  // namespace
 
 Arm arm_named(std::string_view name) {
   static const RE2 plain(
@@ -36,7 +51,7 @@ Arm arm_named(std::string_view name) {
   std::string text(trimmed(name));
   if (text.empty() || RE2::FullMatch(text, other)) return arm;
   RE2::GlobalReplace(&text, version, "\\12");
-  arm.plain = RE2::FullMatch(text, plain) || RE2::PartialMatch(text, ends_plain);
+  arm.plain = (RE2::FullMatch(text, plain) || RE2::PartialMatch(text, ends_plain)) && !is_drafting_baseline(text);
   if (arm.plain) return arm;
   for (const Length& length : lengths) {
     int tokens = 0;
@@ -119,7 +134,7 @@ std::optional<Arm> arm_in_text(std::string_view text) {
   if (names_other_speed(text)) return std::nullopt;
   const std::vector<ArmPhrase> phrases = arm_phrases(text);
   if (phrases.empty()) return std::nullopt;
-  if (std::ranges::any_of(phrases, &ArmPhrase::is_plain)) return Arm{.plain = true};
+  if (std::ranges::any_of(phrases, &ArmPhrase::is_plain) && !is_drafting_baseline(text)) return Arm{.plain = true};
   std::string words(text.substr(phrases.front().begin));
   static const RE2 answer(R"((?i)\b\d+ ?tok\w*,?(?: (?:generated|emitted|output))?,?(?: in)? *[\d.]+ ?m?s\b)");
   RE2::GlobalReplace(&words, answer, "");  // "12 tokens, 0.5 s"

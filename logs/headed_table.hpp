@@ -69,6 +69,7 @@ class HeadedTable {
   void keep_first_of_each();
   void tell_apart();
   void tell_gamma();
+  [[nodiscard]] bool counts_steps(std::size_t column) const;
   void tell_request_rate();
   void tell_speed();
   void tell_time(Meaning meaning, std::string_view heading);

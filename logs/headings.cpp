@@ -53,7 +53,9 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
      "isl,input len,input tok,prompt tok,prompt len,prompt size,num prompt tok,n prompt,in tok,input seq len"},
     {Meaning::output_tokens, "output tokens",
      "osl,output len,output tok,tok,generated tok,gen tok,generated,n predict,completion tok"},
-    {Meaning::context_tokens, "tokens of context", "ctx,context,context tok,context len,ctx len,n kv,depth"},
+    {Meaning::context_tokens, "tokens of context",
+     "ctx,context,context tok,context len,ctx len,ctx tok,context size,ctx size,tok in context,n kv,kv tok,kv len,kv "
+     "depth,context depth,ctx depth,depth"},
     {Meaning::temperature, "temperature", "temperature,temp,sampling"},
     {Meaning::benchy_test, "test of llama-benchy", "test"},
     {Meaning::total_speed, "output tokens/s of all requests together",

@@ -77,6 +77,7 @@ struct LogReader::State {
   std::string caption_ = {};    ///< for the next table: see note_caption()
   bool after_gap_ = true;       ///< the last passed line is empty or a fence of code, or there is none
   std::string below_gap_ = {};  ///< the last passed line, if such a line or nothing is above it; see note_sections()
+  std::string above_ = {};      ///< the line above, if it may be the head of a table in Markdown
   bool binary_ = false;
   std::size_t unrecognized_ = 0;  ///< bytes since the last item of a format
 };
@@ -326,7 +327,7 @@ void LogReader::State::look_at_line(std::string_view line) {
   } else if (formats_.line(shown(line), line_, caption_)) {
     goes_on_ = true;
   } else if (position_ >= no_value_before_) {
-    formats_.header(shown(line), line_, caption_);
+    formats_.header(shown(line), line_, caption_, above_);
   }
 }
 
@@ -341,7 +342,7 @@ void LogReader::State::advance(std::size_t bytes) {
 /// Keeps the last passed line that is neither empty nor drawn as the caption; a heading after the headings above it:
 /// "# Baseline ## chat".
 void LogReader::State::note_caption(std::string_view passed) {
-  constexpr std::size_t max_caption = 200;
+  constexpr std::size_t max_caption = 200, max_head = 4096;
   constexpr int near = 6;  // lines above a table, empty ones too
   std::size_t depth = 0;   // of the last heading
   for (int lines = 0; lines < near && !passed.empty(); ++lines) {
@@ -349,6 +350,8 @@ void LogReader::State::note_caption(std::string_view passed) {
     const std::size_t begin = end == 0 ? 0 : passed.rfind('\n', end - 1) + 1;
     const std::string_view text = trimmed(shown(passed.substr(begin, end - begin)));
     passed = passed.substr(0, begin);
+    if (lines == 0) above_ = text.starts_with('|') && text.size() <= max_head ? text : std::string_view{};
+    if (text.starts_with('|')) continue;
     const bool title = text.find("| LLM Metrics") != std::string_view::npos;  // of each table of AIPerf
     if (text.empty() || text.starts_with("```") || title || is_ruling(text)) continue;
     const std::size_t level = std::min(text.find_first_not_of('#'), text.size());

@@ -163,13 +163,7 @@ LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
   keep_rows_apart(contents_);
   tell_unused_rows(contents_);
   contents_.lines = lines;
-  for (Problem& problem : table_problems_) {
-    if (contents_.observations.empty()) {
-      problems_.add(std::move(problem));
-    } else {
-      warn_once(contents_, "W18", problem.line, fmt::format("ignored a table: {}: {}", problem.key, problem.text));
-    }
-  }
+  tell_unused_tables(unused_, contents_, problems_);
   if (contents_.format.empty() && problems_.empty()) {
     nothing.line = resembled_line_;
     if (nothing.text.empty()) {
@@ -349,13 +343,15 @@ bool Recognizer::title(std::string_view line) {
   return true;
 }
 
-void Recognizer::header(std::string_view line, std::int64_t number, std::string_view caption) {
+void Recognizer::header(std::string_view line, std::int64_t number, std::string_view caption, std::string_view above) {
+  const bool ruled = is_ruling(line) && !above.empty();
+  if (ruled) line = above;
   line_ = number;
   const TableLayout layout = layout_of(line);
   std::vector<std::string> columns = table_cells(line, layout);
-  if (trimmed(line).ends_with(':') && title(line)) return;
+  if (!ruled && trimmed(line).ends_with(':') && title(line)) return;
   if (columns.size() < 2) {
-    title(line);
+    if (!ruled) title(line);
     return;
   }
   const bool too_wide = columns.size() > max_table_columns;
@@ -376,13 +372,24 @@ void Recognizer::header(std::string_view line, std::int64_t number, std::string_
       table_->places.try_emplace(table_->columns[i], i);
     return;
   }
-  if (too_wide && layout != TableLayout::commas && table_problems_.size() < max_problems) {  // no sentence
-    table_problems_.push_back({.line = number,
-                               .key = columns.front(),
-                               .text = fmt::format("a table of {} columns", columns.size()),
-                               .why = fmt::format("at most {} are read", max_table_columns)});
+  if (too_wide && layout != TableLayout::commas && unused_.size() < max_problems) {  // no sentence
+    unused_.push_back({.line = number,
+                       .problem = {.line = number,
+                                   .key = columns.front(),
+                                   .text = fmt::format("a table of {} columns", columns.size()),
+                                   .why = fmt::format("at most {} are read", max_table_columns)}});
   }
-  title(line);
+  if (!ruled) {
+    title(line);
+  } else if (table_format_ != nullptr && !too_wide) {
+    table_ = {.format = table_format_,
+              .csv = nullptr,
+              .whole = &std::get<TableFormat>(table_format_->reads),
+              .layout = layout,
+              .columns = std::move(columns),
+              .caption = std::string(caption),
+              .unclaimed = true};
+  }
 }
 
 bool Recognizer::row(std::string_view line, std::int64_t number) {
@@ -433,6 +440,13 @@ bool Recognizer::row_of_whole(std::string_view line, std::int64_t number) {
     table_ = std::move(rest);
   }
   if (this->line(line, number, {}) || cells == table_->columns) return true;
+  const auto has_number = [](const std::string& cell) { return number_of_cell(cell).value.has_value(); };
+  if (table_->unclaimed && std::ranges::none_of(cells, has_number)) {  // may be a second head
+    Table above = *std::exchange(table_, std::nullopt);
+    header(line, number, above.caption, {});
+    if (table_) return true;
+    table_ = std::move(above);
+  }
   table_->rows.push_back({.cells = std::move(cells), .line = number});
   return true;
 }
@@ -440,20 +454,28 @@ bool Recognizer::row_of_whole(std::string_view line, std::int64_t number) {
 void Recognizer::end_table() {
   const Table table = *std::exchange(table_, std::nullopt);
   if (table.whole == nullptr || table.rows.empty()) return;
+  const WrittenTable written{.headings = table.columns, .rows = table.rows, .caption = table.caption};
+  UnusedTable unused = unused_table(written);
+  unused.claimed = !table.unclaimed;
   try {
     const std::size_t before = contents_.observations.size();
-    table.whole->read({.headings = table.columns, .rows = table.rows, .caption = table.caption}, contents_);
-    if (contents_.observations.size() == before) return;
+    if (!table.unclaimed) table.whole->read(written, contents_);
+    if (contents_.observations.size() == before) {
+      if (unused.has_speeds && unused_.size() < max_problems) unused_.push_back(std::move(unused));
+      return;
+    }
     if (read_tables_.size() < max_told_tables)
       read_tables_.push_back(
           {.first_line = table.rows.front().line, .last_line = table.rows.back().line, .caption = table.caption});
     claimed(*table.format, [] { return true; });
   } catch (const RejectedRecord& rejected) {
     for (const Problem& problem : rejected.problems()) {  // a long table would repeat them
-      const bool told = std::ranges::any_of(table_problems_, [&](const Problem& one) {
-        return one.key == problem.key && one.text == problem.text && one.why == problem.why;
+      const bool told = std::ranges::any_of(unused_, [&](const UnusedTable& one) {
+        return one.problem.key == problem.key && one.problem.text == problem.text && one.problem.why == problem.why;
       });
-      if (!told || !table.goes_on) table_problems_.push_back(problem);
+      if (told && table.goes_on) continue;
+      unused_.push_back(unused);
+      unused_.back().problem = problem;
     }
   }
 }

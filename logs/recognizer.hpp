@@ -21,6 +21,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/log_format.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/unused_tables.hpp"
 
 namespace foredraft::logs {
 
@@ -74,8 +75,9 @@ class Recognizer {
   [[nodiscard]] std::optional<std::string> texts(std::string_view text);
   /// As value(), for one cut off by the end of the log: reads its complete parts, or nothing if one is invalid.
   bool cut_value(std::string_view text, std::int64_t number);
-  /// Begins a table if the line is the header of one; `caption`: the line above it.
-  void header(std::string_view line, std::int64_t number, std::string_view caption);
+  /// Begins a table if the line is the header of one, or the ruling below the head `above` of one in Markdown;
+  /// `caption`: the line above it.
+  void header(std::string_view line, std::int64_t number, std::string_view caption, std::string_view above);
   /// Notes a heading or caption above what comes next: "## With MTP"; `apart`: as LogSection.
   void heading(std::string_view text, std::int64_t number, bool apart) {
     note_section(sections_, {.line = number, .words = std::string(text), .apart = apart});
@@ -113,6 +115,7 @@ class Recognizer {
     bool goes_on = false;             ///< the rest of one with more than max_table_rows
     bool spaced = false;              ///< an empty line follows its header: skip single ones
     bool after_empty = false;         ///< the last line was empty
+    bool unclaimed = false;           ///< its head says nothing that is known
     std::vector<TableRow> rows = {};  ///< of `whole`
   };
 
@@ -154,12 +157,12 @@ class Recognizer {
   const char* counted_to_ = nullptr;  ///< in the text of a document: where line `line_` is
   std::size_t offers_left_ = 0;       ///< for values within a document
   std::optional<Table> table_ = {};
-  const LogFormat* table_format_ = nullptr;   ///< the TableFormat
-  std::vector<Record> records_ = {};          ///< read if the log has nothing else
-  std::size_t other_records_ = 0;             ///< objects that are no records
-  std::vector<ReadTable> read_tables_ = {};   ///< of `table_format_`
-  std::vector<Problem> table_problems_ = {};  ///< of tables that could not be read
-  bool on_trial_ = false;                     ///< RejectedRecord is thrown on, not collected
+  const LogFormat* table_format_ = nullptr;  ///< the TableFormat
+  std::vector<Record> records_ = {};         ///< read if the log has nothing else
+  std::size_t other_records_ = 0;            ///< objects that are no records
+  std::vector<ReadTable> read_tables_ = {};  ///< of `table_format_`
+  std::vector<UnusedTable> unused_ = {};     ///< tables of which nothing was read
+  bool on_trial_ = false;                    ///< RejectedRecord is thrown on, not collected
   bool took_something_ = false;
   /// The format of the first value that has a key of it, but too few, and the line of the value.
   const LogFormat* resembled_ = nullptr;

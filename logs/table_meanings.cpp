@@ -8,7 +8,9 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -140,6 +142,14 @@ void HeadedTable::tell_names() {
     if (values_in(i).size() == rows_.size()) continue;
     columns_[i].meaning = names_arms(i) ? Meaning::name : i == 0 ? Meaning::category : Meaning::subject;
   }
+  for (std::size_t i = 0; i < columns_.size(); ++i) {  // "empty" and "32k" of contexts tell rows apart
+    const auto is_word = [&](const TableRow& row) {
+      const std::string cell = bare_cell(row.cells[i]);
+      return !cell.empty() && !is_dash(cell) && !number_of_cell(cell).value;
+    };
+    if (columns_[i].meaning == Meaning::context_tokens && std::ranges::any_of(rows_, is_word))
+      columns_[i].meaning = has(Meaning::category) ? Meaning::subject : Meaning::category;
+  }
   const auto subject = at(Meaning::subject);
   tell_switch();
   names_subjects_ = subject && !has(Meaning::name) && !has(Meaning::gamma) && names_arms(*subject);
@@ -199,7 +209,28 @@ void HeadedTable::tell_trees() {
   }
 }
 
-/// Draft lengths are small whole numbers: other columns count drafts, or are ignored.
+/// Whether numbers that may be draft lengths count steps or tokens: each kind of prompts has its own, a name states
+/// another length, so many tokens were drafted in these steps, or nobody drafts so many steps.
+bool HeadedTable::counts_steps(std::size_t column) const {
+  constexpr double longest = 16.0;  // more were not seen
+  static const RE2 of_steps("(?i).*step.*");
+  const bool steps = RE2::FullMatch(columns_[column].heading, of_steps);
+  std::map<std::string, std::set<double>> by_kind;
+  std::set<double> all;
+  for (const TableRow& row : rows_) {
+    const double tokens = number_of_cell(row.cells[column]).value.value_or(0.0);
+    if (!(tokens > 0.0)) continue;
+    const double drafted = value(row, Meaning::drafted).value_or(0.0);
+    if (arm_named(bare_cell(text(row, Meaning::name))).gamma.value_or(tokens) != tokens) return true;
+    if (steps && (tokens > longest || (drafted >= tokens && drafted <= longest * tokens))) return true;
+    by_kind[bare_cell(text(row, Meaning::category))].insert(tokens);
+    all.insert(tokens);
+  }
+  return all.size() > 1 && by_kind.size() > 1 &&
+         std::ranges::all_of(by_kind, [](const auto& kind) { return kind.second.size() == 1; });
+}
+
+/// Draft lengths are small whole numbers: other columns count steps or drafts, or are ignored.
 void HeadedTable::tell_gamma() {
   constexpr double longest = 64.0;
   const auto column = at(Meaning::gamma);
@@ -214,9 +245,12 @@ void HeadedTable::tell_gamma() {
   const bool of_plain = std::ranges::any_of(rows_, [&](const TableRow& row) {
     return number_of_cell(row.cells[*column]).value.value_or(0.0) > 0.0 && arm_named(text(row, Meaning::name)).plain;
   });
-  if (lengths && !(of_plain && columns_[*column].may_be_count)) return;
+  const bool counts = columns_[*column].may_be_count && (of_plain || counts_steps(*column));
+  if (lengths && !counts) return;
   if (columns_[*column].may_be_count) {
-    columns_[*column].meaning = counted_in(columns_[*column]);
+    static const RE2 of_steps("(?i).*steps.*");
+    const bool steps = counts && !has(Meaning::steps) && RE2::FullMatch(columns_[*column].heading, of_steps);
+    columns_[*column].meaning = steps ? Meaning::steps : counted_in(columns_[*column]);
   } else if (std::ranges::any_of(values, [](double value) { return value != std::floor(value); })) {
     columns_[*column].meaning = Meaning::ignored;
   }

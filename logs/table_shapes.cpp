@@ -286,6 +286,14 @@ std::optional<ShapedTable> table_by_kind(std::span<const std::string> headings, 
     if (RE2::FullMatch(kinds.back(), whole)) of_all = i;
   }
   if (columns.size() < 2) return std::nullopt;
+  const auto is_arm = [](const std::string& kind) { return arm_in_text(kind).has_value(); };
+  const auto other = std::ranges::find_if_not(kinds, is_arm);
+  if (other != kinds.end() && std::ranges::any_of(kinds, is_arm)) {
+    reject({.line = rows.front().line,
+            .key = *other,
+            .text = fmt::format("is this a run without speculation, beside {}?", *std::ranges::find_if(kinds, is_arm)),
+            .suggestion = "call its column \"baseline\""});
+  }
   ShapedTable table = melted(headings, rows, columns, kinds, "category", in_cells ? "tok/s" : measure);
   if (!of_all) return table;
   const std::string name = bare_cell(headings[*of_all]);

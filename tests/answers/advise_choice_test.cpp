@@ -457,4 +457,37 @@ TEST_CASE("the order of logs changes no word of an advice") {
   CHECK(choice_of(advice).expected_loss == choice_of(turned).expected_loss);
 }
 
+TEST_CASE("a throughput that says the opposite of TPOT is told with it") {
+  const auto run = [](bool drafts, double tpot_ms, double tokens_per_s) {
+    Observation one = whole(plain(8, tpot_ms));
+    if (drafts) one.decoding = logs::Decoding::speculative;
+    one.times.output_tokens_per_s = tokens_per_s;
+    return one;
+  };
+  const auto action = [&](double tpot_ms, double tokens_per_s) {
+    return answers::advise({.logs = {log_as_is({run(false, 30, 250), run(true, tpot_ms, tokens_per_s)})}}).action;
+  };
+  CHECK_THAT(action(24, 200), Catch::Contains("1.25x") && Catch::Contains("0.80x"));
+  CHECK_THAT(action(40, 300), Catch::Contains("0.75x") && Catch::Contains("1.20x"));
+  for (const auto& [tpot_ms, tokens_per_s] : {std::pair(24.0, 300.0), {24.0, 248.0}, {40.0, 200.0}, {29.8, 200.0}}) {
+    CAPTURE(tpot_ms, tokens_per_s);
+    CHECK_THAT(action(tpot_ms, tokens_per_s), !Catch::Contains("output tokens/s"));
+  }
+}
+
+TEST_CASE("an empty context is one of its own") {
+  const auto run = [](bool drafts, double context, double tpot_ms) {
+    Observation one = whole(plain(1, tpot_ms));
+    if (drafts) one.decoding = logs::Decoding::speculative;
+    one.stratum.context_tokens = context;
+    return one;
+  };
+  const Advice advice = answers::advise(
+      {.logs = {log_as_is({run(false, 0, 20), run(false, 9000, 25), run(true, 0, 10), run(true, 9000, 20)})}});
+  REQUIRE(advice.loads.size() == 2);
+  CHECK(advice.loads[0].load.context == 0.0);
+  CHECK(advice.loads[0].speedup().value().value == Approx(2.0));
+  CHECK(advice.loads[1].speedup().value().value == Approx(1.25));
+}
+
 }  // namespace foredraft::tests

@@ -12,6 +12,7 @@
 namespace foredraft::tests {
 namespace {
 
+using logs::arm_in_text;
 using logs::arm_named;
 using logs::Decoding;
 using logs::LogContents;
@@ -178,6 +179,28 @@ TEST_CASE("an acceptance length in a sentence is read if the text states nothing
     CAPTURE(text);
     CHECK(problem(text).find("no line") != std::string::npos);
   }
+}
+
+TEST_CASE("a baseline that drafts is no plain run") {
+  for (const char* const drafts : {"baseline MTP2", "Base (EAGLE3, K=3)", "stock + MTP", "vanilla DFlash",
+                                   "Baseline (spec on)", "plain n-gram 4", "baseline engine X MTP K=2"}) {
+    CAPTURE(drafts);
+    CHECK_FALSE(arm_named(drafts).plain);
+    CHECK(arm_named(drafts).drafter);
+  }
+  for (const char* const plain :
+       {"baseline", "baseline (no MTP)", "Baseline, MTP off", "baseline without ngram", "baseline for EAGLE3",
+        "baseline vs MTP", "Foo-7B-MTP-Q4 baseline", "baseline (MTP weights)", "baseline MTP=0", "baseline, MTP: 40"}) {
+    CAPTURE(plain);
+    CHECK(arm_named(plain).plain);
+  }
+  const auto runs = posted_runs(
+      "| batch | baseline MTP2 TPOT | fused MTP2 TPOT |\n|---|---|---|\n| 1 | 10 ms | 8 ms |\n| 2 | 11 ms | 9 ms |\n",
+      "table");
+  REQUIRE(runs.size() == 4);
+  for (const auto& run : runs) CHECK(run.decoding == Decoding::speculative);
+  CHECK(runs[0].drafter != runs[1].drafter);
+  CHECK(arm_in_text("Baseline MTP2").value().gamma == 2.0);
 }
 
 }  // namespace foredraft::tests

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "logs/arms.hpp"
 #include "logs/headings.hpp"
@@ -318,6 +320,95 @@ TEST_CASE("arms in the keys of a record, and in headings with underscores") {
   CHECK(compared[0].times.tpot_ms == near(20.0));
   CHECK(compared[0].stratum.category == "coding");
   CHECK(compared[1].times.tpot_ms == near(12.5));
+}
+
+TEST_CASE("a number of steps is no draft length") {
+  const auto gammas = [](const std::string& table) {
+    std::vector<std::int64_t> all;
+    for (const auto& run : read_log(table).observations) all.push_back(run.gamma.value_or(0));
+    return all;
+  };
+  const std::string head = "|---|---|---|---|\n";
+  const std::string kinds = "| task | off tok/s | on tok/s | spec steps |\n" + head;
+  CHECK(gammas(kinds + "| qa | 20 | 26 | 9 |\n| code | 20 | 31 | 4 |\n") == std::vector<std::int64_t>{0, 0, 0, 0});
+  CHECK(gammas(kinds + "| qa | 20 | 26 | 3 |\n| code | 20 | 31 | 3 |\n") == std::vector<std::int64_t>{0, 3, 0, 3});
+  CHECK(gammas("| num steps | off tok/s | on tok/s |\n|---|---|---|\n| 3 | 20 | 26 |\n| 5 | 20 | 31 |\n") ==
+        std::vector<std::int64_t>{0, 3, 0, 5});
+  CHECK(gammas("| config | tok/s | spec steps |\n|---|---|---|\n| plain | 12 | - |\n| ngram | 15 | 22 |\n") ==
+        std::vector<std::int64_t>{0, 0});
+  CHECK(gammas("| config | tok/s | steps |\n|---|---|---|\n| plain | 12 | - |\n| MTP K=2 | 15 | 7 |\n") ==
+        std::vector<std::int64_t>{0, 2});
+  CHECK(gammas("| config | tok/s | draft steps |\n|---|---|---|\n| plain | 12 | - |\n| MTP K=2 | 15 | 7 |\n") ==
+        std::vector<std::int64_t>{0, 2});
+  const auto counted = posted_runs("| run | tok/s | spec steps | drafted | accepted |\n" + head +
+                                       "| off | 3 | 0 | 0 | 0 |\n| on | 4 | 9 | 27 | 6 |\n",
+                                   "table");
+  REQUIRE(counted.size() == 2);
+  CHECK(counted[1].acceptance.value().steps == 9);
+  CHECK(posted_runs("| run | tok/s | num steps | drafted | accepted |\n|---|---|---|---|---|\n| off | 3 | | | |\n"
+                    "| on | 4 | 3 | 300 | 60 |\n",
+                    "table")
+            .at(1)
+            .gamma == 3);
+}
+
+TEST_CASE("contexts in words are apart") {
+  const std::string head = "| mode | ctx | tok/s |\n|---|---|---|\n";
+  const auto words =
+      posted_runs(head + "| off | empty | 20 |\n| off | 8k | 18 |\n| mtp | empty | 40 |\n| mtp | 8k | 20 |\n", "table");
+  REQUIRE(words.size() == 4);
+  CHECK(words[0].stratum.category == "empty");
+  CHECK(words[3].stratum.category == "8k");
+  const auto numbers = posted_runs(head + "| off | 0 | 20 |\n| mtp | - | 40 |\n", "table");
+  REQUIRE(numbers.size() == 2);
+  CHECK(numbers[0].stratum.context_tokens == 0.0);
+  CHECK_FALSE(numbers[1].stratum.category);
+}
+
+TEST_CASE("a table that is not used is named, and asked about if only it has both arms") {
+  const auto told = [](const std::string& text) {
+    std::string all;
+    for (const auto& warning : read_log(text).warnings) all += warning.code == "W18" ? warning.message : "";
+    return all;
+  };
+  const std::string used = "| K | tok/s |\n|---|---|\n| 0 | 30 |\n| 2 | 45 |\n\n";
+  const std::string ruling = "|---|---|---|\n";
+  CHECK_THAT(told(used + "| thread | old out tok/s | new out tok/s |\n" + ruling + "| 1 | 60 | 80 |\n"),
+             Catch::Contains("line 8") && Catch::Contains("thread | old out tok/s"));
+  CHECK_THAT(told(used + "| what | first | second |\n" + ruling + "| this one | 60 tok/s | 80 tok/s |\n"),
+             Catch::Contains("what | first"));
+  for (const char* const other : {"| GPU | VRAM | price |", "| test | baseline | MTP |"}) {
+    CAPTURE(other);
+    CHECK(told(used + other + "\n" + ruling + "| a | 24 GB | 700 |\n").find("not used") == std::string::npos);
+  }
+  const std::string both = "| work | spec off | spec on |\n" + ruling + "| chat | 20 | 30 |\n| code | 20 | 40 |\n";
+  CHECK_THAT(told(used + both), Catch::Contains("spec off"));
+  const std::string said = "It runs at 50 tok/s with speculation.\n\n";
+  CHECK(read_log(said).observations.size() == 1);
+  CHECK_THAT(problem(said + both), Catch::Contains("spec off"));
+  const std::string in_rows =
+      "| what | first | second |\n" + ruling + "| baseline | 20 tok/s | a |\n| MTP | 30 tok/s | b |\n";
+  CHECK_FALSE(problem(said + in_rows).empty());
+  // A head in two rows: the second is that of a table.
+  CHECK(posted_runs(
+            "| Model | Way | A | |\n|---|---|---|---|\n| | | **tok/s** | accept length |\n| Foo | Vanilla | 30 | 1 |\n"
+            "| | Eagle | 45 | 2.1 |\n",
+            "table")
+            .size() == 2);
+}
+
+TEST_CASE("a kind of prompts is no drafter, and a row of speeds is read by the unit of its cells") {
+  CHECK_THAT(
+      problem("| config | ohne alles | MTP |\n|---|---|---|\n| tp2 | 30 t/s | 90 t/s |\n| tp4 | 40 t/s | 99 t/s |\n"),
+      Catch::Contains("ohne alles") && Catch::Contains("MTP"));
+  const std::string head = "| | no draft | MTP k=3 |\n|---|---|---|\n| accepted tokens per step | - | 3.2 |\n";
+  const std::string prompts = "| Prefill, 7k prompt | 1000 tok/s | 1010 tok/s |\n| pp | 900 t/s | 910 t/s |\n";
+  const std::string one = "| One stream, a code prompt | 14 tok/s | 30-31 tok/s, acceptance 70 % |\n";
+  const auto runs = posted_runs(head + prompts + one, "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].times.tpot_ms == near(1000.0 / 14));
+  CHECK(runs[1].times.tpot_ms == near(1000.0 / 30.5));
+  CHECK(posted_runs(head + prompts + one + "| another | 15 tok/s | 33 tok/s |\n", "table").size() == 1);
 }
 
 }  // namespace foredraft::tests
