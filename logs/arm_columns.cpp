@@ -120,8 +120,7 @@ std::string with_unit_of_cells(const TableRow& row) {
 
 /// True if the first column names metrics, and at least two others are arms.
 bool names_measures(std::span<const std::string> headings, std::span<const TableRow> rows) {
-  static const RE2 measure(
-      "(?i)(?:metrics?|measure\\w*|quantity|statistic|parameter|what|result|\xE6\x8C\x87\xE6\xA0\x87)?");
+  static const RE2 measure("(?i)(?:metrics?|measure\\w*|quantity|statistic|parameter|what|result)?");
   return headings.size() >= 3 && RE2::FullMatch(headings.front(), measure) &&
          std::ranges::count_if(headings.subspan(1), [](const std::string& one) { return is_arm(one); }) >= 2 &&
          (rows.empty() ||
@@ -156,7 +155,7 @@ std::string measure_of_cells(std::span<const std::size_t> arms, std::span<const 
 /// The metric of the cells of two arms, the plain one first, that agrees with a column of speedups; empty if none does.
 std::string measure_of_speedups(std::span<const std::string> headings, std::span<const std::size_t> arms,
                                 std::span<const TableRow> rows) {
-  static const RE2 speedup("(?i)\\W*(?:speed-?up|gain|ratio|\xE5\x8A\xA0\xE9\x80\x9F\xE6\xAF\x94)\\W*(?:x\\W*)?");
+  static const RE2 speedup("(?i)\\W*(?:speed-?up|gain|ratio)\\W*(?:x\\W*)?");
   const auto column = std::ranges::find_if(headings, [](const auto& one) { return RE2::FullMatch(one, speedup); });
   if (column == headings.end() || arms.size() != 2) return {};
   const auto at = static_cast<std::size_t>(column - headings.begin());
@@ -372,19 +371,19 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
 /// Whether a heading beside those of runs is not one of them: a gain, a quantile, a note.
 bool is_no_run(std::string_view heading) {
   static const RE2 other(
-      R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|note|comment|unit|stage|target|\xE5\x8F\x98\xE5\x8C\x96).*|\W*)"
+      R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|note|comment|unit|stage|target).*|\W*)"
       R"(|(?:min|max|median|std\w*|p\d\d|n|#)\W*)",
       RE2::Latin1);
   return RE2::FullMatch(re2::StringPiece(heading.data(), heading.size()), other);
 }
 
-/// Whether the first column names metrics, and the others are runs of which none is an arm.
+/// Whether the first column names metrics, and the others are runs of which at most one is an arm.
 bool names_measures_of_runs(std::span<const std::string> headings, std::span<const TableRow> rows) {
-  static const RE2 measure("(?i)(?:metrics?|measure(?:ment)?s?|quantity|statistic|\xE6\x8C\x87\xE6\xA0\x87)?");
+  static const RE2 measure("(?i)(?:metrics?|measure(?:ment)?s?|quantity|statistic)?");
   const std::size_t least = headings.front().empty() ? 3 : 2;
   return headings.size() >= least && RE2::FullMatch(headings.front(), measure) &&
-         std::ranges::none_of(headings.subspan(1),
-                              [](const std::string& one) { return is_arm(one) || is_measure(one); }) &&
+         std::ranges::count_if(headings.subspan(1), is_arm) < 2 &&
+         std::ranges::none_of(headings.subspan(1), is_measure) &&
          (rows.empty() ||
           std::ranges::count_if(rows, [](const auto& row) { return is_measure(with_unit_of_cells(row)); }) >= 2);
 }

@@ -12,7 +12,7 @@ namespace foredraft::logs {
 Arm arm_named(std::string_view name) {
   static const RE2 plain(
       R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|n/a|no[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|dflash2?|sd)|(?:without|ohne)\b.*)"
-      R"(|w/o\b.*|vanilla|\x{57FA}\x{7EBF}|\x{5173}\x{95ED}|\x{672A}\x{5F00}\x{542F}|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|inactive|normal|standard|control)(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
+      R"(|w/o\b.*|vanilla|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|inactive|normal|standard|control)(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
   // "8B baseline", "prose, no speculation", "MTP off"
   static const RE2 ends_plain(
       R"((?i)[^a-z](?:base(?:line)?|vanilla|(?:no|non|without|w/o)[- _](?:spec\w*(?:[- _]decod\w*)?|mtp|draft\w*|eagle\w*|dflash2?|sd))$)"

@@ -165,4 +165,15 @@ TEST_CASE("a table of metrics with Chinese words") {
   CHECK(runs[1].decoding == Decoding::plain);
 }
 
+TEST_CASE("columns below metrics are runs, too, if one of them is a baseline that drafts") {
+  const auto runs = posted_runs(
+      "| Metric | 1.2 baseline | new kernel | Change |\n|---|---|---|---|\n| TPOT | 12 ms | 10 ms | -17% |\n"
+      "| Acceptance length | 2.5 | 2.6 | +4% |\n",
+      "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].acceptance_length == 2.5);
+  CHECK(runs[0].decoding == logs::Decoding::speculative);
+  CHECK(runs[1].times.tpot_ms == 10.0);
+}
+
 }  // namespace foredraft::tests
