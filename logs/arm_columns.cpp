@@ -118,10 +118,17 @@ std::string with_unit_of_cells(const TableRow& row) {
              : name;
 }
 
+/// Whether the first column names metrics: its heading says so, or nothing, and at least two of its cells are metrics.
+bool heads_measures(const std::string& heading, std::span<const TableRow> rows) {
+  static const RE2 measure(R"((?i)(?:(?:metrics?|measure\w*|quantity|statistic|parameter|what|result)(?: *\(.*\))?)?)");
+  return RE2::FullMatch(heading, measure) ||
+         (column_of(heading).meaning == Meaning::ignored &&
+          std::ranges::count_if(rows, [](const auto& row) { return is_measure(with_unit_of_cells(row)); }) >= 2);
+}
+
 /// True if the first column names metrics, and at least two others are arms.
 bool names_measures(std::span<const std::string> headings, std::span<const TableRow> rows) {
-  static const RE2 measure("(?i)(?:metrics?|measure\\w*|quantity|statistic|parameter|what|result)?");
-  return headings.size() >= 3 && RE2::FullMatch(headings.front(), measure) &&
+  return headings.size() >= 3 && heads_measures(headings.front(), rows) &&
          std::ranges::count_if(headings.subspan(1), [](const std::string& one) { return is_arm(one); }) >= 2 &&
          (rows.empty() ||
           std::ranges::any_of(rows, [](const auto& row) { return is_measure(with_unit_of_cells(row)); }));
@@ -152,21 +159,27 @@ std::string measure_of_cells(std::span<const std::size_t> arms, std::span<const 
   return {};
 }
 
-/// The metric of the cells of two arms, the plain one first, that agrees with a column of speedups; empty if none does.
+/// The metric of the cells of two arms, the plain one first, that agrees with a column of speedups: in a row, if its
+/// heading says so, else in all; empty if none does.
 std::string measure_of_speedups(std::span<const std::string> headings, std::span<const std::size_t> arms,
                                 std::span<const TableRow> rows) {
   static const RE2 speedup("(?i)\\W*(?:speed-?up|gain|ratio)\\W*(?:x\\W*)?");
-  const auto column = std::ranges::find_if(headings, [](const auto& one) { return RE2::FullMatch(one, speedup); });
-  if (column == headings.end() || arms.size() != 2) return {};
-  const auto at = static_cast<std::size_t>(column - headings.begin());
-  for (const TableRow& row : rows) {
-    const auto gain = gain_in(row.cells[at]) ? gain_in(row.cells[at]) : measure_in(row.cells[at]).value;
-    const auto plain = measure_in(row.cells[arms[0]]).value, drafts = measure_in(row.cells[arms[1]]).value;
-    if (!gain || !plain || !drafts || !(*gain > 0.0 && *plain > 0.0 && *drafts > 0.0)) continue;
-    constexpr double rounded = 0.02, near_one = 0.05;
-    if (std::abs(*gain - 1.0) < near_one) continue;
-    if (std::abs(*drafts / *plain - *gain) <= rounded * *gain) return "tok/s";
-    if (std::abs(*plain / *drafts - *gain) <= rounded * *gain) return std::string(measure_of_times);
+  if (arms.size() != 2) return {};
+  for (std::size_t at = 0; at < headings.size(); ++at) {
+    const bool named = RE2::FullMatch(headings[at], speedup);
+    std::size_t speeds = 0, times = 0;
+    if (std::ranges::find(arms, at) != arms.end()) continue;
+    for (const TableRow& row : rows) {
+      const auto gain = gain_in(row.cells[at]) || !named ? gain_in(row.cells[at]) : measure_in(row.cells[at]).value;
+      const auto plain = measure_in(row.cells[arms[0]]).value, drafts = measure_in(row.cells[arms[1]]).value;
+      if (!gain || !plain || !drafts || !(*gain > 0.0 && *plain > 0.0 && *drafts > 0.0)) continue;
+      constexpr double rounded = 0.02, near_one = 0.05;
+      if (std::abs(*gain - 1.0) < near_one) continue;
+      if (std::abs(*drafts / *plain - *gain) <= rounded * *gain) ++speeds;
+      if (std::abs(*plain / *drafts - *gain) <= rounded * *gain) ++times;
+    }
+    const std::size_t enough = named ? 1 : rows.size();
+    if (speeds >= enough || times >= enough) return speeds >= times ? "tok/s" : std::string(measure_of_times);
   }
   return {};
 }
@@ -286,6 +299,16 @@ bool are_lengths_of_one_setup(std::span<const std::string> headings, std::span<c
          plain.size() == static_cast<std::size_t>(measures);
 }
 
+/// Whether a first column of an unknown heading has another text in each row, besides the number of a repetition.
+bool tells_rows_apart(const std::string& heading, std::span<const TableRow> rows) {
+  std::vector<std::string> names;
+  for (const TableRow& row : rows) {
+    if (row.cells.front().empty() || number_of_cell(row.cells.front()).value) return false;
+    add_once(names, without_repetition(row.cells.front()));
+  }
+  return column_of(heading).meaning == Meaning::ignored && rows.size() > 1 && names.size() == rows.size();
+}
+
 /// A row for each row and arm, if the headings name at least two arms.
 std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, std::span<const TableRow> rows,
                                        std::string_view measure_of_caption) {
@@ -317,7 +340,8 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
     if (split[i] || is_speed_or_time(meaning)) continue;
     shared.push_back(i);
     of_drafts.push_back(is_acceptance(meaning) || meaning == Meaning::gamma);
-    const bool names_rows = meaning == Meaning::name || (i == 0 && headings[i].empty());
+    const bool names_rows =
+        meaning == Meaning::name || (i == 0 && (headings[i].empty() || tells_rows_apart(headings[i], rows)));
     table.headings.push_back(names_rows && one_setup       ? "name of the row"
                              : names_rows && !has_category ? "category"
                                                            : headings[i]);
@@ -379,9 +403,8 @@ bool is_no_run(std::string_view heading) {
 
 /// Whether the first column names metrics, and the others are runs of which at most one is an arm.
 bool names_measures_of_runs(std::span<const std::string> headings, std::span<const TableRow> rows) {
-  static const RE2 measure("(?i)(?:metrics?|measure(?:ment)?s?|quantity|statistic)?");
   const std::size_t least = headings.front().empty() ? 3 : 2;
-  return headings.size() >= least && RE2::FullMatch(headings.front(), measure) &&
+  return headings.size() >= least && heads_measures(headings.front(), rows) &&
          std::ranges::count_if(headings.subspan(1), is_arm) < 2 &&
          std::ranges::none_of(headings.subspan(1), is_measure) &&
          (rows.empty() ||

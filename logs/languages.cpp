@@ -72,7 +72,7 @@ constexpr std::array<Translation, 94> translations{{
      R"((?:无|無|没有|不带|不用|不使用|不开|不启用|未开启?|未启用|未使用|关闭|關閉|禁用|非) ?(?:用|使用)?@s)"},
     {"@no speculation@", R"(\b(?:ohne|sans|sin) @s|без @s)"},
     {"@no \\1@", R"((?:无|無|没有|不带|不用|不使用|不开|不启用|未开启?|未启用|未使用|关闭|關閉|禁用) ?(@d)\b)"},
-    {"@no \\1@", R"(\b(?:sans|sin) (@d)\b)"},
+    {"@no \\1@", R"(\b(?:ohne|sans|sin) (@d)\b)"},
     {"@no \\1@", R"(без (@d)\b)"},
     {"\\1 off@",
      R"((@d|@s)[ :=]{0,2}(?:なし|無し|无|無効|オフ|未使用|未开启?|关闭?|關閉?|없음|미사용|미적용|끔|비활성화?))"},
@@ -130,7 +130,7 @@ constexpr std::array<Translation, 94> translations{{
     {"@total@", "总计?|總計?|聚合|集約|合計|합계|총"},
     // what rows and columns are
     {"@metric@", R"(指标|指標|項目|项目|지표|항목|метрика|показатель)"},
-    {"@metric@", R"(\b(?:metrik|messgr[öo](?:ß|ss)e|kennzahl|m[ée]tri(?:que|ca)|indicador|indicateur)\b)"},
+    {"@metric@", R"(\b(?:metrik|messgr[öo](?:ß|ss)e|kennzahl|kennwert|m[ée]tri(?:que|ca)|indicador|indicateur)\b)"},
     {"@config@", R"(配置|構成|设置|設定|구성|설정|\b(?:konfiguration|configuraci[óo]n)\b|конфигурация)"},
     {"@method@", R"(方案|方法|方式|手法|방식|방법|\b(?:methode|méthode|método)\b|метод)"},
     {"@mode@", R"(模式|モード|모드|\b(?:modus|modo)\b|режим)"},

@@ -32,7 +32,7 @@ constexpr std::string_view headings_anchor =
     R"(|\btg ?\d+\b|\bdecode[ \t*]*(?:[|,;\t]|  )|^[ \t>]*\|[ \t*]*(?:run|mode|config\w*|method|arm|setup|variant|metrics?|condition)[ \t*]*\|)"
     R"(|(?:concurrency|batch size|bs|users|\bnp) ?=? ?\d+[ \t*]*(?:[|,;\t]|$))"
     R"(|^[ \t>]*\|?[ \t*]*(?:metrics?|measure\w*|quantity|statistic|parameter|result)?[ \t*]*[|,;\t].*)"
-    R"((?:\bk ?= ?\d|baseline|plain|vanilla|without|\boff\b|mtp|eagle|dflash|medusa|no[- ]spec|\bspec|n[-_ ]max))"
+    R"((?:\bk ?= ?\d|baseline|plain|vanilla|without|\boff\b|mtp|eagle|dflash|medusa|no[- ]spec|\bspec|\bdraft|n[-_ ]max))"
     R"(|^[ \t]*\w+[ \t]+(?:plain|base(?:line)?|vanilla|off)[ \t]+[-+]*(?:mtp|eagle|dflash|spec)\S*(?:[ \t]+\S+)?[ \t]*$)"
     R"(|^[ \t>]*\|[ \t*]*(?:max[ _-])?(?:concurrenc(?:y|ies)|batch(?:[ _-]sizes?)?|bs|users|clients|streams)[ \t*]*(?:\|[ \t*]*\d{1,5}[ \t*]*){2})"
     R"(|^[ \t>]*\|[ \t]*\|[ \t*]*[a-z][^|\n]*\|[ \t*]*[a-z][^|\n]*\|)"
