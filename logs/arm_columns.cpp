@@ -84,7 +84,8 @@ std::optional<ArmHeading> arm_heading_of(std::string heading) {
   for (std::size_t at = heading.find(' '); at != std::string::npos; at = heading.find(' ', at + 1)) {
     const std::string before = heading.substr(0, at);
     const std::string after = heading.substr(at + 1);
-    if (is_measure(after) && is_arm(before)) return ArmHeading{.arm = before, .measure = after};
+    const bool with = in_lower_case(before) == "with";  // "with drafts"
+    if (is_measure(after) && is_arm(before) && !with) return ArmHeading{.arm = before, .measure = after};
     if (is_measure(before) && is_arm(after)) return ArmHeading{.arm = after, .measure = before};
   }
   return std::nullopt;
@@ -116,6 +117,16 @@ std::string with_unit_of_cells(const TableRow& row) {
   return take_number(cell) && trimmed(cell).find('/') != std::string_view::npos
              ? name + " " + std::string(trimmed(cell.substr(0, cell.find('*'))))
              : name;
+}
+
+/// "baseline tok/s | MTP | EAGLE3": the unit of the only heading that has one is that of the arms beside it.
+void share_measure(std::span<const std::string> headings, std::vector<std::optional<ArmHeading>>& split) {
+  const auto has_unit = [](const auto& one) { return one.has_value(); };
+  if (std::ranges::count_if(split, has_unit) != 1) return;
+  const auto first = std::ranges::find_if(split, has_unit);
+  if (!is_speed_or_time(column_of((*first)->measure).meaning)) return;
+  for (auto at = static_cast<std::size_t>(first - split.begin()) + 1; at < split.size() && is_arm(headings[at]); ++at)
+    split[at] = ArmHeading{.arm = headings[at], .measure = split[at - 1]->measure};
 }
 
 /// Whether the first column names metrics: its heading says so, or nothing, and at least two of its cells are metrics.
@@ -316,6 +327,7 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
   std::vector<std::string> arms;
   std::vector<std::string> measures;
   for (const std::string& heading : headings) split.push_back(arm_heading_of(heading));
+  share_measure(headings, split);
   complete_arms(split);
   const auto none = [](const auto& one) { return !one.has_value(); };
   if (std::ranges::all_of(split, none) && !names_measures(headings, rows))
