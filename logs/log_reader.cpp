@@ -325,6 +325,7 @@ void LogReader::State::look_at_line(std::string_view line) {
 void LogReader::State::advance(std::size_t bytes) {
   note_caption(std::string_view(buffer_).substr(position_, bytes));
   note_headings(std::string_view(buffer_).substr(position_, bytes));
+  formats_.passed(std::string_view(buffer_).substr(position_, bytes));
   const auto begin = buffer_.begin() + static_cast<std::ptrdiff_t>(position_);
   line_ += std::count(begin, begin + static_cast<std::ptrdiff_t>(bytes), '\n');
   position_ += bytes;

@@ -78,6 +78,8 @@ class Recognizer {
   void header(std::string_view line, std::int64_t number, std::string_view caption);
   /// Notes a heading above what comes next: "## With MTP".
   void heading(std::string_view text, std::int64_t number) { note_section(sections_, text, number); }
+  /// Text that was passed.
+  void passed(std::string_view text) { stated_length_.note(text); }
   [[nodiscard]] bool in_table() const { return table_.has_value(); }
   [[nodiscard]] bool has_rows() const { return table_ && (table_->begun || !table_->rows.empty()); }
   /// The next line in a table; false if the table ended before it: it may be anything.
@@ -164,6 +166,7 @@ class Recognizer {
   std::int64_t resembled_line_ = 0;
   std::int64_t broken_line_ = 0;  ///< where the last invalid JSON value breaks
   RunCaptions captions_ = {};
+  StatedLength stated_length_ = {};
   std::vector<LogSection> sections_ = {};
   Launches launches_ = {};
   /// Formats whose JsonFormat::finish is to be called.

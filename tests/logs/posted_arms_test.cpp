@@ -224,4 +224,24 @@ TEST_CASE("the unit in the first of several like headings is that of all, if the
   CHECK(kinds[3].times.tpot_ms == 20.0);
 }
 
+TEST_CASE("the only draft length of a text is that of its only drafting arm") {
+  const std::string head = "| config | tok/s | AL |\n|---|---|---|\n| plain | 20 | |\n";
+  const auto gammas = [&](const std::string& before, const std::string& rows, const std::string& behind = "") {
+    std::string all;
+    for (const auto& run : read_log(before + "\n\n" + head + rows + "\n" + behind + "\n").observations)
+      all += run.gamma ? fmt::format("{} ", *run.gamma) : "- ";
+    return all;
+  };
+  const std::string mtp = "| MTP | 32 | 2.5 |\n";
+  for (const char* const stated : {"`--spec-draft-n-max 3 --no-mmap`", "{\"num_speculative_tokens\": 3}",
+                                   "Run with --draft-max=3, and again with --draft-max=3.", "with 3 spec tokens"})
+    CHECK(gammas(stated, mtp) == "- 3 ");
+  CHECK(gammas("", mtp, "We ran it with `--num-speculative-tokens 3`.") == "- 3 ");
+  CHECK(gammas("--spec-draft-n-max 3 or --spec-draft-n-max 4", mtp) == "- - ");
+  CHECK(gammas("--spec-draft-n-max 1", mtp) == "- - ");  // 2.5 tokens of 1 draft
+  CHECK(gammas("--spec-draft-n-max 3", mtp + "| EAGLE3 | 30 | 2.1 |\n") == "- - - ");
+  CHECK(gammas("--spec-draft-n-max 3", mtp + "| MTP K=2 | 30 | 2.1 |\n") == "- - 2 ");
+  CHECK(gammas("75 draft tokens of 120 tokens", mtp) == "- - ");
+}
+
 }  // namespace foredraft::tests
