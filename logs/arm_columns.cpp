@@ -84,7 +84,8 @@ std::optional<ArmHeading> arm_heading_of(std::string heading) {
   for (std::size_t at = heading.find(' '); at != std::string::npos; at = heading.find(' ', at + 1)) {
     const std::string before = heading.substr(0, at);
     const std::string after = heading.substr(at + 1);
-    if (is_measure(after) && is_arm(before)) return ArmHeading{.arm = before, .measure = after};
+    const bool with = in_lower_case(before) == "with";  // "with drafts"
+    if (is_measure(after) && is_arm(before) && !with) return ArmHeading{.arm = before, .measure = after};
     if (is_measure(before) && is_arm(after)) return ArmHeading{.arm = after, .measure = before};
   }
   return std::nullopt;
@@ -118,11 +119,27 @@ std::string with_unit_of_cells(const TableRow& row) {
              : name;
 }
 
+/// "baseline tok/s | MTP | EAGLE3": the unit of the only heading that has one is that of the arms beside it.
+void share_measure(std::span<const std::string> headings, std::vector<std::optional<ArmHeading>>& split) {
+  const auto has_unit = [](const auto& one) { return one.has_value(); };
+  if (std::ranges::count_if(split, has_unit) != 1) return;
+  const auto first = std::ranges::find_if(split, has_unit);
+  if (!is_speed_or_time(column_of((*first)->measure).meaning)) return;
+  for (auto at = static_cast<std::size_t>(first - split.begin()) + 1; at < split.size() && is_arm(headings[at]); ++at)
+    split[at] = ArmHeading{.arm = headings[at], .measure = split[at - 1]->measure};
+}
+
+/// Whether the first column names metrics: its heading says so, or nothing, and at least two of its cells are metrics.
+bool heads_measures(const std::string& heading, std::span<const TableRow> rows) {
+  static const RE2 measure(R"((?i)(?:(?:metrics?|measure\w*|quantity|statistic|parameter|what|result)(?: *\(.*\))?)?)");
+  return RE2::FullMatch(heading, measure) ||
+         (column_of(heading).meaning == Meaning::ignored &&
+          std::ranges::count_if(rows, [](const auto& row) { return is_measure(with_unit_of_cells(row)); }) >= 2);
+}
+
 /// True if the first column names metrics, and at least two others are arms.
 bool names_measures(std::span<const std::string> headings, std::span<const TableRow> rows) {
-  static const RE2 measure(
-      "(?i)(?:metrics?|measure\\w*|quantity|statistic|parameter|what|result|\xE6\x8C\x87\xE6\xA0\x87)?");
-  return headings.size() >= 3 && RE2::FullMatch(headings.front(), measure) &&
+  return headings.size() >= 3 && heads_measures(headings.front(), rows) &&
          std::ranges::count_if(headings.subspan(1), [](const std::string& one) { return is_arm(one); }) >= 2 &&
          (rows.empty() ||
           std::ranges::any_of(rows, [](const auto& row) { return is_measure(with_unit_of_cells(row)); }));
@@ -153,21 +170,27 @@ std::string measure_of_cells(std::span<const std::size_t> arms, std::span<const 
   return {};
 }
 
-/// The metric of the cells of two arms, the plain one first, that agrees with a column of speedups; empty if none does.
+/// The metric of the cells of two arms, the plain one first, that agrees with a column of speedups: in a row, if its
+/// heading says so, else in all; empty if none does.
 std::string measure_of_speedups(std::span<const std::string> headings, std::span<const std::size_t> arms,
                                 std::span<const TableRow> rows) {
-  static const RE2 speedup("(?i)\\W*(?:speed-?up|gain|ratio|\xE5\x8A\xA0\xE9\x80\x9F\xE6\xAF\x94)\\W*(?:x\\W*)?");
-  const auto column = std::ranges::find_if(headings, [](const auto& one) { return RE2::FullMatch(one, speedup); });
-  if (column == headings.end() || arms.size() != 2) return {};
-  const auto at = static_cast<std::size_t>(column - headings.begin());
-  for (const TableRow& row : rows) {
-    const auto gain = gain_in(row.cells[at]) ? gain_in(row.cells[at]) : measure_in(row.cells[at]).value;
-    const auto plain = measure_in(row.cells[arms[0]]).value, drafts = measure_in(row.cells[arms[1]]).value;
-    if (!gain || !plain || !drafts || !(*gain > 0.0 && *plain > 0.0 && *drafts > 0.0)) continue;
-    constexpr double rounded = 0.02, near_one = 0.05;
-    if (std::abs(*gain - 1.0) < near_one) continue;
-    if (std::abs(*drafts / *plain - *gain) <= rounded * *gain) return "tok/s";
-    if (std::abs(*plain / *drafts - *gain) <= rounded * *gain) return std::string(measure_of_times);
+  static const RE2 speedup("(?i)\\W*(?:speed-?up|gain|ratio)\\W*(?:x\\W*)?");
+  if (arms.size() != 2) return {};
+  for (std::size_t at = 0; at < headings.size(); ++at) {
+    const bool named = RE2::FullMatch(headings[at], speedup);
+    std::size_t speeds = 0, times = 0;
+    if (std::ranges::find(arms, at) != arms.end()) continue;
+    for (const TableRow& row : rows) {
+      const auto gain = gain_in(row.cells[at]) || !named ? gain_in(row.cells[at]) : measure_in(row.cells[at]).value;
+      const auto plain = measure_in(row.cells[arms[0]]).value, drafts = measure_in(row.cells[arms[1]]).value;
+      if (!gain || !plain || !drafts || !(*gain > 0.0 && *plain > 0.0 && *drafts > 0.0)) continue;
+      constexpr double rounded = 0.02, near_one = 0.05;
+      if (std::abs(*gain - 1.0) < near_one) continue;
+      if (std::abs(*drafts / *plain - *gain) <= rounded * *gain) ++speeds;
+      if (std::abs(*plain / *drafts - *gain) <= rounded * *gain) ++times;
+    }
+    const std::size_t enough = named ? 1 : rows.size();
+    if (speeds >= enough || times >= enough) return speeds >= times ? "tok/s" : std::string(measure_of_times);
   }
   return {};
 }
@@ -287,6 +310,16 @@ bool are_lengths_of_one_setup(std::span<const std::string> headings, std::span<c
          plain.size() == static_cast<std::size_t>(measures);
 }
 
+/// Whether a first column of an unknown heading has another text in each row, besides the number of a repetition.
+bool tells_rows_apart(const std::string& heading, std::span<const TableRow> rows) {
+  std::vector<std::string> names;
+  for (const TableRow& row : rows) {
+    if (row.cells.front().empty() || number_of_cell(row.cells.front()).value) return false;
+    add_once(names, without_repetition(row.cells.front()));
+  }
+  return column_of(heading).meaning == Meaning::ignored && rows.size() > 1 && names.size() == rows.size();
+}
+
 /// A row for each row and arm, if the headings name at least two arms.
 std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, std::span<const TableRow> rows,
                                        std::string_view measure_of_caption) {
@@ -294,6 +327,7 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
   std::vector<std::string> arms;
   std::vector<std::string> measures;
   for (const std::string& heading : headings) split.push_back(arm_heading_of(heading));
+  share_measure(headings, split);
   complete_arms(split);
   const auto none = [](const auto& one) { return !one.has_value(); };
   if (std::ranges::all_of(split, none) && !names_measures(headings, rows))
@@ -318,7 +352,8 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
     if (split[i] || is_speed_or_time(meaning)) continue;
     shared.push_back(i);
     of_drafts.push_back(is_acceptance(meaning) || meaning == Meaning::gamma);
-    const bool names_rows = meaning == Meaning::name || (i == 0 && headings[i].empty());
+    const bool names_rows =
+        meaning == Meaning::name || (i == 0 && (headings[i].empty() || tells_rows_apart(headings[i], rows)));
     table.headings.push_back(names_rows && one_setup       ? "name of the row"
                              : names_rows && !has_category ? "category"
                                                            : headings[i]);
@@ -372,19 +407,18 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
 /// Whether a heading beside those of runs is not one of them: a gain, a quantile, a note.
 bool is_no_run(std::string_view heading) {
   static const RE2 other(
-      R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|note|comment|unit|stage|target|\xE5\x8F\x98\xE5\x8C\x96).*|\W*)"
+      R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|note|comment|unit|stage|target).*|\W*)"
       R"(|(?:min|max|median|std\w*|p\d\d|n|#)\W*)",
       RE2::Latin1);
   return RE2::FullMatch(re2::StringPiece(heading.data(), heading.size()), other);
 }
 
-/// Whether the first column names metrics, and the others are runs of which none is an arm.
+/// Whether the first column names metrics, and the others are runs of which at most one is an arm.
 bool names_measures_of_runs(std::span<const std::string> headings, std::span<const TableRow> rows) {
-  static const RE2 measure("(?i)(?:metrics?|measure(?:ment)?s?|quantity|statistic|\xE6\x8C\x87\xE6\xA0\x87)?");
   const std::size_t least = headings.front().empty() ? 3 : 2;
-  return headings.size() >= least && RE2::FullMatch(headings.front(), measure) &&
-         std::ranges::none_of(headings.subspan(1),
-                              [](const std::string& one) { return is_arm(one) || is_measure(one); }) &&
+  return headings.size() >= least && heads_measures(headings.front(), rows) &&
+         std::ranges::count_if(headings.subspan(1), is_arm) < 2 &&
+         std::ranges::none_of(headings.subspan(1), is_measure) &&
          (rows.empty() ||
           std::ranges::count_if(rows, [](const auto& row) { return is_measure(with_unit_of_cells(row)); }) >= 2);
 }

@@ -67,6 +67,40 @@ void RunCaptions::name_runs(LogContents& contents) const {
   }
 }
 
+void StatedLength::note(std::string_view text) {
+  static const RE2 stated(
+      R"re((?i)(--(?:spec-)?draft(?:-n)?(?:-(?:max|tokens))?[ =]+(\d{1,2})\b|num[-_]spec(?:ulative)?[-_]tokens["'\\]*[ =:]{1,3}(\d{1,2})\b)re"
+      R"re(|\b(\d{1,2}) spec(?:ulative)? tokens\b))re");
+  constexpr std::size_t beginning = 65536;
+  if (bytes_ > beginning) return;
+  bytes_ += text.size();
+  re2::StringPiece rest(text.data(), text.size());
+  std::string words, option, key, count;
+  while (RE2::FindAndConsume(&rest, stated, &words, &option, &key, &count))
+    lengths_.emplace_back(std::stoi(option + key + count), words);
+}
+
+void StatedLength::name_runs(LogContents& contents) const {
+  if (lengths_.empty() || (contents.format != "table" && contents.format != "prose")) return;
+  const auto& [length, words] = lengths_.front();
+  const auto is_other = [&](const auto& one) { return one.first != length; };
+  const bool asked = std::ranges::any_of(contents.warnings, [](const LogWarning& one) { return one.code == "W23"; });
+  if (length == 0 || asked || std::ranges::any_of(lengths_, is_other)) return;
+  std::vector<Observation*> drafting;
+  for (Observation& run : contents.observations) {
+    if (run.decoding == Decoding::speculative) drafting.push_back(&run);
+  }
+  const auto fits = [&](const Observation* run) {
+    return !run->gamma && !run->acceptance && run->drafter == drafting.front()->drafter &&
+           run->acceptance_length.value_or(1.0) <= static_cast<double>(length) + 1.0;
+  };
+  if (drafting.empty() || !std::ranges::all_of(drafting, fits)) return;
+  for (Observation* run : drafting) run->gamma = length;
+  contents.warnings.push_back({.code = "W22",
+                               .line = drafting.front()->line,
+                               .message = fmt::format("K = {} is that of \"{}\"", length, words)});
+}
+
 namespace {
 
 /// Tables of one setup.

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "logs/arms.hpp"
@@ -35,6 +36,20 @@ class RunCaptions {
     std::optional<Arm> arm = {};  ///< empty: none from here on
   };
   std::vector<Caption> captions_ = {};
+};
+
+/// The draft length that a posted text states beside its tables and speeds: "--spec-draft-n-max 3", "5 spec tokens".
+class StatedLength {
+ public:
+  /// The text at the beginning of a log, part by part.
+  void note(std::string_view text);
+  /// Gives it to runs of a table or a text that draft, if it is the only one, none of them has another, and all have
+  /// the same drafter (W22).
+  void name_runs(LogContents& contents) const;
+
+ private:
+  std::size_t bytes_ = 0;
+  std::vector<std::pair<std::int64_t, std::string>> lengths_ = {};  ///< with their words
 };
 
 /// Maximum number of tables of a log that are told apart.

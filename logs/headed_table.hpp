@@ -52,10 +52,7 @@ class HeadedTable {
     const auto column = at(meaning);
     return column ? std::string_view(row.cells[*column]) : std::string_view{};
   }
-  [[nodiscard]] std::optional<double> value(const TableRow& row, Meaning meaning) const {
-    const CellNumber number = measure_in(text(row, meaning));
-    return number.gain && !may_be_share(meaning) ? std::nullopt : number.value;
-  }
+  [[nodiscard]] std::optional<double> value(const TableRow& row, Meaning meaning) const;
   [[nodiscard]] std::vector<double> values_in(std::size_t column) const;
   [[nodiscard]] static bool may_be_share(Meaning meaning) {
     return meaning == Meaning::rate || meaning == Meaning::mean_accepted || meaning >= Meaning::accepted;
@@ -100,6 +97,7 @@ class HeadedTable {
   [[nodiscard]] std::optional<double> temperature_of(const TableRow& row) const;
   [[nodiscard]] std::string kind_of(const TableRow& row) const;
   [[nodiscard]] std::string read_as() const;
+  void tell_unread(const TableRow& row, LogContents& contents) const;
   void tell_gains() const;
 
   std::span<const TableRow> rows_;

@@ -30,9 +30,7 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
      "spec draft max,num spec tok,spec tok,spec n,n spec,spec k,draft k,spec len,tok drafted/step,drafted/step,"
      "draft depth,spec depth,spec num steps,mtp tok,mtp n,mtp k,mtp depth,nextn,lookahead,"
      "nspec,nst,num steps,spec steps,draft steps,window,draft window,spec window,proposal len,max draft,draft budget,"
-     "drafts/step,num spec,spec num tok,k draft,max draft tok,eagle steps,mtp "
-     "\xE6\xAD\xA5\xE6\x95\xB0,\xE6\x8A\x95\xE6\x9C\xBA\xE6\xAD\xA5\xE6\x95\xB0,"
-     "\xE8\x8D\x89\xE7\xA8\xBF\xE9\x95\xBF\xE5\xBA\xA6"},
+     "drafts/step,num spec,spec num tok,k draft,max draft tok,eagle steps"},
     {Meaning::name, "name of the run",
      "config,configuration,mode,method,run,setup,drafter,name,variant,spec,spec decode,spec decoding,strategy,"
      "decoding,arm,setting,"
@@ -109,43 +107,20 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
 using Words = std::pair<std::string_view, std::string_view>;
 
 /// Words that are written in several ways, and the one that plain_words uses.
-constexpr std::array<Words, 33> plain_words_of{{
+constexpr std::array<Words, 13> plain_words_of{{
     {"tokens,token,toks,tk,tks,tkn", "tok"},
     {"tps", "tok/s"},
-    {"accept,acceptance,acpt,akzeptanz", "acc"},
+    {"accept,acceptance,acpt", "acc"},
     {"length", "len"},
     {"speculative,speculation", "spec"},
     {"req", "request"},
     {"reqs", "requests"},
     {"aggregated", "aggregate"},
     {"assistant", "draft"},
-    {"tput,durchsatz", "throughput"},
+    {"tput", "throughput"},
     {"\xCE\xB1", "alpha"},
     {"\xCE\xB3", "gamma"},
     {"\xCF\x84", "tau"},
-    // German
-    {"modus", "mode"},
-    {"methode", "method"},
-    {"geschwindigkeit", "speed"},
-    {"akzeptanzrate", "acc rate"},
-    // Chinese: acceptance rate and length, throughput, speed, method, concurrency; framework, input and output length
-    // and speed; number of concurrent requests, time, total time, configuration, model
-    {"\xE6\x8E\xA5\xE5\x8F\x97\xE7\x8E\x87", "acc rate"},
-    {"\xE6\x8E\xA5\xE5\x8F\x97\xE9\x95\xBF\xE5\xBA\xA6", "acc len"},
-    {"\xE5\xB9\xB3\xE5\x9D\x87\xE6\x8E\xA5\xE5\x8F\x97\xE9\x95\xBF\xE5\xBA\xA6", "acc len"},
-    {"\xE5\x90\x9E\xE5\x90\x90\xE9\x87\x8F,\xE5\x90\x9E\xE5\x90\x90", "throughput"},
-    {"\xE9\x80\x9F\xE5\xBA\xA6", "speed"},
-    {"\xE6\x96\xB9\xE6\xB3\x95", "method"},
-    {"\xE5\xB9\xB6\xE5\x8F\x91", "concurrency"},
-    {"\xE6\xA1\x86\xE6\x9E\xB6", "engine"},
-    {"\xE8\xBE\x93\xE5\x85\xA5\xE9\x95\xBF\xE5\xBA\xA6", "input len"},
-    {"\xE8\xBE\x93\xE5\x87\xBA\xE9\x95\xBF\xE5\xBA\xA6", "output len"},
-    {"\xE8\xBE\x93\xE5\x87\xBA\xE9\x80\x9F\xE5\xBA\xA6", "tok/s"},
-    {"\xE5\xB9\xB6\xE5\x8F\x91\xE6\x95\xB0", "concurrency"},
-    {"\xE8\x80\x97\xE6\x97\xB6", "time"},
-    {"\xE6\x80\xBB\xE8\x80\x97\xE6\x97\xB6", "duration"},
-    {"\xE9\x85\x8D\xE7\xBD\xAE", "config"},
-    {"\xE6\xA8\xA1\xE5\x9E\x8B", "model"},
 }};
 
 /// The same for the word after "/" or "per": "tokens/round".
@@ -239,8 +214,7 @@ std::string plain_quotient(std::string_view word) {
 /// Words before and after a heading that say how it was averaged, or where: at the server or the client.
 constexpr std::string_view averages =
     "mean,avg,average,mean/std,avg/"
-    "std,median,med,p50,overall,wtd,weighted,steady,state,sustained,eff,effective,server,client,"
-    "\xE6\x9C\x8D\xE5\x8A\xA1\xE7\xAB\xAF,\xE5\xAE\xA2\xE6\x88\xB7\xE7\xAB\xAF,\xE5\xB9\xB3\xE5\x9D\x87,\xE6\x80\xBB";
+    "std,median,med,p50,overall,wtd,weighted,steady,state,sustained,eff,effective,server,client";
 /// Of all requests together, of one, and of what an arm is.
 constexpr std::string_view words_of_all =
     "aggregate,agg,total,combined,system,cluster,node,sum,batch,cumulative,\xCE\xA3";

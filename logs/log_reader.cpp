@@ -11,6 +11,7 @@
 
 #include "core/documents.hpp"
 #include "logs/json_values.hpp"
+#include "logs/languages.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/recognizer.hpp"
 #include "logs/wrapped_lines.hpp"
@@ -108,25 +109,22 @@ void LogReader::State::add(std::string_view bytes) {
   }
 }
 
-/// Passes on the received bytes; if lines are wrapped, as whole unwrapped lines.
+/// Passes on the received bytes as whole lines, unwrapped and with the words of tables in English.
 void LogReader::State::release(bool last) {
   if (!unwrapper_) {
     if (!last && arrived_.size() < wrapping_sample_bytes) return;
     unwrapper_.emplace(arrived_);
   }
-  if (unwrapper_->wrapping() == Wrapping::none) {
-    buffer_ += arrived_;
-    arrived_.clear();
-    return;
-  }
   std::string_view text = arrived_;
+  std::string lines;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos && !last && text.size() <= max_line_bytes) break;
     const std::size_t size = std::min(end == std::string_view::npos ? end : end + 1, text.size());
-    unwrapper_->append(text.substr(0, size), buffer_);
+    unwrapper_->append(text.substr(0, size), lines);
     text.remove_prefix(size);
   }
+  append_in_english(lines, buffer_);
   arrived_.erase(0, arrived_.size() - text.size());
 }
 
@@ -334,6 +332,7 @@ void LogReader::State::look_at_line(std::string_view line) {
 void LogReader::State::advance(std::size_t bytes) {
   note_caption(std::string_view(buffer_).substr(position_, bytes));
   note_sections(std::string_view(buffer_).substr(position_, bytes));
+  formats_.passed(std::string_view(buffer_).substr(position_, bytes));
   const auto begin = buffer_.begin() + static_cast<std::ptrdiff_t>(position_);
   line_ += std::count(begin, begin + static_cast<std::ptrdiff_t>(bytes), '\n');
   position_ += bytes;

@@ -158,6 +158,7 @@ LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
   }
   captions_.name_runs(contents_);
   launches_.name_runs(contents_);
+  stated_length_.name_runs(contents_);
   keep_tables_apart(read_tables_, contents_);
   keep_sections_apart(sections_, contents_);
   keep_rows_apart(contents_);

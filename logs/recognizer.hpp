@@ -82,6 +82,8 @@ class Recognizer {
   void heading(std::string_view text, std::int64_t number, bool apart) {
     note_section(sections_, {.line = number, .words = std::string(text), .apart = apart});
   }
+  /// Text that was passed.
+  void passed(std::string_view text) { stated_length_.note(text); }
   [[nodiscard]] bool in_table() const { return table_.has_value(); }
   [[nodiscard]] bool has_rows() const { return table_ && (table_->begun || !table_->rows.empty()); }
   /// The next line in a table; false if the table ended before it: it may be anything.
@@ -169,6 +171,7 @@ class Recognizer {
   std::int64_t resembled_line_ = 0;
   std::int64_t broken_line_ = 0;  ///< where the last invalid JSON value breaks
   RunCaptions captions_ = {};
+  StatedLength stated_length_ = {};
   std::vector<LogSection> sections_ = {};
   Launches launches_ = {};
   /// Formats whose JsonFormat::finish is to be called.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "logs/line_fields.hpp"
 
@@ -69,15 +70,18 @@ CellNumber measure_in(std::string_view cell) {
   double low = 0.0, high = 0.0;
   std::string percent;
   if (RE2::FullMatch(text, runs)) {
-    double sum = 0.0, count = 0.0;
+    constexpr double repeated = 1.5;  // values that differ more are of several loads or things
+    double sum = 0.0, count = 0.0, least = std::numeric_limits<double>::infinity(), most = 0.0;
     std::string_view rest = text;
     while (const auto run = take_measure(rest)) {
       sum += *run;
       ++count;
+      least = std::min(least, *run);
+      most = std::max(most, *run);
       rest = trimmed(rest);
       if (!rest.empty()) rest.remove_prefix(1);  // the slash
     }
-    number.value = sum / count;
+    number.value = most <= repeated * least ? std::optional(sum / count) : std::nullopt;
   } else if (RE2::FullMatch(text, range, &low, &high, &percent) && low < high) {
     number = {.value = 0.5 * (low + high), .percent = !percent.empty(), .gain = !percent.empty()};
   }

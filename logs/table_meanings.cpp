@@ -474,7 +474,7 @@ void HeadedTable::tell_speed() {
 /// Whether a row says that drafts were accepted.
 bool HeadedTable::accepts(const TableRow& row) const {
   constexpr double rounded = 0.05;
-  static const RE2 accepted("(?i).*(?:accept|akzept|\xE6\x8E\xA5\xE5\x8F\x97).*");
+  static const RE2 accepted("(?i).*accept.*");
   if (value(row, Meaning::length).value_or(1.0) > 1.0 + rounded) return true;
   if (value(row, Meaning::accepted_per_step).value_or(0.0) > rounded) return true;
   const auto rate = at(Meaning::rate);

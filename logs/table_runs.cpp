@@ -64,12 +64,44 @@ std::optional<std::string> drafter_of_row(std::string_view name) {
   return in_lower_case(name).starts_with("draft") ? std::optional<std::string>("draft") : std::nullopt;
 }
 
+/// Whether a cell has a unit that its column cannot have, "900 ms" below tok/s, or two values that differ too much for
+/// repetitions, and too little for a mean and its deviation, of which the heading does not say what they are.
+bool is_of_other(std::string_view cell, const Column& column) {
+  static const RE2 with_unit(R"([^\w.]*[\d.,]+(?:\W{0,3}[\d.,]+)*[ *`]*([a-zA-Z]+(?:/[a-zA-Z]+)*)(?:\W.*)?)",
+                             RE2::Latin1);
+  static const RE2 pair(R"([^\w.]*([\d.]+) ?/ ?([\d.]+)(?:[^/]*))", RE2::Latin1);
+  const auto is_time = [](Meaning one) { return one >= Meaning::tpot && one <= Meaning::duration; };
+  const bool speed = column.meaning >= Meaning::speed && column.meaning < Meaning::tpot;
+  constexpr double repeated = 1.5, of_deviation = 8.0;
+  double first = 0.0, second = 0.0;
+  const bool two = (speed || is_time(column.meaning)) && column.heading.find(" / ") == std::string::npos &&
+                   RE2::FullMatch(re2::StringPiece(cell.data(), cell.size()), pair, &first, &second);
+  const double ratio = std::max(first, second) / std::min(first, second);
+  if (two && ratio > repeated && ratio < of_deviation) return true;
+  std::string unit;
+  if ((!speed && !is_time(column.meaning)) ||
+      !RE2::FullMatch(re2::StringPiece(cell.data(), cell.size()), with_unit, &unit))
+    return false;
+  if (in_tokens_per_s(cell)) return !speed;
+  const bool in_time = unit == "ms" || unit == "s" || is_time(column_of(unit).meaning);
+  return in_time ? speed : unit.find('/') != std::string::npos;
+}
+
 }  // namespace
+
+/// The value of a cell; nullopt if it says that it is of something else.
+std::optional<double> HeadedTable::value(const TableRow& row, Meaning meaning) const {
+  const auto column = at(meaning);
+  if (!column || is_of_other(row.cells[*column], columns_[*column])) return std::nullopt;
+  const CellNumber number = measure_in(row.cells[*column]);
+  return number.gain && !may_be_share(meaning) ? std::nullopt : number.value;
+}
 
 std::optional<double> HeadedTable::time_ms(const TableRow& row, Meaning meaning) const {
   const auto column = at(meaning);
   const CellNumber time = column ? number_of_cell(row.cells[*column]) : CellNumber{};
-  if (!time.value) return std::nullopt;
+  if (!time.value || !measure_in(row.cells[*column]).value || is_of_other(row.cells[*column], columns_[*column]))
+    return std::nullopt;
   return *time.value * (time.unit > 0.0 ? time.unit : columns_[*column].unit);
 }
 
@@ -324,7 +356,10 @@ void HeadedTable::read(LogContents& contents) const {
   for (const TableRow& row : rows_) {
     if (answers && RE2::FullMatch(bare_cell(text(row, Meaning::category)), sum)) continue;
     auto run = run_of(row, has_plain, contents);
-    if (!run) continue;
+    if (!run) {
+      tell_unread(row, contents);
+      continue;
+    }
     runs.push_back(*std::move(run));
     with_numbers.insert(name_of_row(row));
   }
@@ -347,6 +382,18 @@ void HeadedTable::read(LogContents& contents) const {
               "the times are of whole answers, prompts included: only their ratios count, not the TPOT");
   std::ranges::move(runs, std::back_inserter(contents.observations));
   contents.warnings.push_back({.code = "W22", .line = rows_.front().line, .message = read_as()});
+}
+
+/// Names a row of which a number is of something else than its column.
+void HeadedTable::tell_unread(const TableRow& row, LogContents& contents) const {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const Meaning meaning = columns_[i].meaning;
+    const bool several = number_of_cell(row.cells[i]).value && !measure_in(row.cells[i]).value;
+    if (meaning < Meaning::speed || meaning > Meaning::duration) continue;
+    if (!several && !is_of_other(row.cells[i], columns_[i])) continue;
+    return warn_once(contents, "W18", row.line,
+                     fmt::format("\"{}\" is not read: not clearly {}", bare_cell(row.cells[i]), words_of(meaning)));
+  }
 }
 
 /// A table of gains has nothing else to read.

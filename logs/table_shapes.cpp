@@ -5,6 +5,7 @@
 #include <re2/re2.h>
 #include <algorithm>
 #include <cstddef>
+#include <map>
 
 #include "logs/arms.hpp"
 #include "logs/headings.hpp"
@@ -32,16 +33,32 @@ std::vector<Meaning> meanings_of(std::span<const std::string> headings) {
   return meanings;
 }
 
-/// The kind of prompts before the unit of a heading: "prose" of "prose tok/s"; empty if there is none.
-std::string kind_before_unit(const std::string& heading) {
-  static const RE2 kind(R"((?i)([a-z][\w /-]*?)[ _]*[(\[]?(?:t(?:o?ks?|okens?)?/s(?:ec)?|tps)[)\]]?)");
+/// Whether words name a kind of prompts.
+bool names_kind(const std::string& words) {
   static const RE2 known(
       R"((?i).*\b(?:prose|story|stories|code|coding|json|structured|math|chat|reasoning|creative|essay|summar\w+)"
       R"(|translat\w+|repetitive|qa|rag|agent\w*|tools?|extraction|html|python)\b.*)");
+  return RE2::FullMatch(words, known) && !names_other_speed(words);
+}
+
+/// The kind of prompts before the unit of a heading: "prose" of "prose tok/s"; empty if there is none.
+std::string kind_before_unit(const std::string& heading) {
+  static const RE2 kind(R"((?i)([a-z][\w /-]*?)[ _]*[(\[]?(?:t(?:o?ks?|okens?)?/s(?:ec)?|tps)[)\]]?)");
   std::string of;
-  const bool is_kind = column_of(heading).meaning == Meaning::ignored && RE2::FullMatch(heading, kind, &of) &&
-                       RE2::FullMatch(of, known) && !names_other_speed(of);
+  const bool is_kind =
+      column_of(heading).meaning == Meaning::ignored && RE2::FullMatch(heading, kind, &of) && names_kind(of);
   return is_kind ? of : std::string();
+}
+
+/// The load that a cell states in words: "4" of "C=4 (chat)", "8" of "8 users", "1" of "single stream".
+std::optional<std::string> load_in_words(const std::string& cell) {
+  static const RE2 load(
+      R"((?i)(?:at )?(?:(?:c|np|bs|conc(?:urrency)?|batch(?: size)?) ?[=:]? ?(\d{1,5})(?:[^\w.].*)?)"
+      R"(|(\d{1,5})x? ?(?:(?:concurrent|parallel|simultaneous)(?:[^a-z].*)?|(?:users?|clients?|streams?|sessions?)(?:[^a-z].*)?))"
+      R"(|((?:single|one)[ -](?:stream|user|request|client))(?:[^a-z].*)?))");
+  std::string after, before, one;
+  if (!RE2::FullMatch(bare_cell(cell), load, &after, &before, &one)) return std::nullopt;
+  return one.empty() ? after + before : "1";
 }
 
 /// Whether a column may hold what the line above its table names: numbers, and its heading names nothing else.
@@ -152,12 +169,14 @@ std::string measure_in_caption(std::string_view caption) {
 }
 
 std::optional<std::string> load_in_caption(std::string_view caption) {
-  static const RE2 load(R"((?i)(?:[^a-z]|^)(?:concurrency|conc|batch[ _-]size|bs)[ =:]{0,3}(\d{1,5})(.*))");
+  static const RE2 load(R"((?i)(?:[^a-z]|^)(?:(?:concurrency|conc|batch[ _-]size|bs)[ =:]{0,3}|c ?= ?)(\d{1,5})(.*))");
   static const RE2 load_first(  // not the last one of "1, 4 and 8 concurrent requests"
-      R"((?i)^(.*?)\b(\d{1,5})[x ]{1,2}(?:(?:concurrent|parallel|simultaneous) [a-z]|(?:users|clients|streams)\b))");
+      R"((?i)^(.*?)\b(\d{1,5})[x ]{1,2}(?:(?:concurrent|parallel|simultaneous)(?: [a-z]|\W*$)|(?:users|clients|streams)\b))");
   static const RE2 list(R"((?i).*\d ?(?:,|/|-|to|and|or|&|\xE2\x80\x93) ?)", RE2::Latin1);
+  static const RE2 one(R"((?i)\W*(?:at )?(?:single|one)[ -](?:stream|user|request|client)\b[^/]*)");
   std::string requests, rest, again;
   const re2::StringPiece text(caption.data(), caption.size());
+  if (RE2::FullMatch(text, one)) return "1";
   if (RE2::PartialMatch(text, load_first, &rest, &requests))
     return RE2::FullMatch(rest, list) ? std::nullopt : std::optional(requests);
   if (!RE2::PartialMatch(text, load, &requests, &rest)) return std::nullopt;
@@ -177,6 +196,23 @@ std::vector<TableRow> meant_rows(std::span<const std::string> headings, std::spa
   std::vector<TableRow> meant = with_both_sides(meanings, rows);
   fill_down(headings, meanings, meant);
   return meant;
+}
+
+void tell_loads(ShapedTable& table) {
+  const std::vector<Meaning> meanings = meanings_of(table.headings);
+  if (std::ranges::find(meanings, Meaning::concurrency) != meanings.end()) return;
+  for (std::size_t i = 0; i < table.headings.size(); ++i) {
+    if (meanings[i] != Meaning::ignored && !names_rows(meanings[i])) continue;
+    std::map<std::string, std::string> cells;  // by load: those of one load say the same
+    const bool loads = std::ranges::all_of(table.rows, [&](const TableRow& row) {
+      const auto load = load_in_words(row.cells[i]);
+      return load && cells.emplace(*load, row.cells[i]).first->second == row.cells[i];
+    });
+    if (!loads || table.rows.empty()) continue;
+    table.headings[i] = "concurrency";
+    for (TableRow& row : table.rows) row.cells[i] = *load_in_words(row.cells[i]);
+    return;
+  }
 }
 
 bool is_head_of_loads(std::span<const std::string> headings) {
@@ -277,7 +313,9 @@ std::optional<ShapedTable> table_by_kind(std::span<const std::string> headings, 
   bool in_cells = true;
   for (std::size_t i = 1; i < headings.size(); ++i) {
     const std::string kind = kind_before_unit(bare_cell(headings[i]));
-    const bool speeds = !kind.empty() || holds_speeds(rows, i);
+    const bool like_first = !columns.empty() && columns.back() + 1 == i && names_kind(headings[i]) &&
+                            holds_numbers(headings[i], rows, i);  // "code tok/s | prose"
+    const bool speeds = !kind.empty() || holds_speeds(rows, i) || (in_cells && like_first);
     if (meanings[i] != Meaning::ignored || (!speeds && (measure.empty() || !holds_numbers(headings[i], rows, i))))
       continue;
     in_cells = in_cells && speeds;

@@ -26,6 +26,10 @@ struct ShapedTable {
 /// The number of concurrent requests that the line above a table states: "### GSM8K, concurrency = 64".
 [[nodiscard]] std::optional<std::string> load_in_caption(std::string_view caption);
 
+/// Turns a column whose cells all state a load in words, "C=1 (chat)" or "8 users", into that of the concurrency, if
+/// the table has none.
+void tell_loads(ShapedTable& table);
+
 /// The name of an arm, which arm_named() reads: "baseline", "mtp K=3".
 [[nodiscard]] std::string name_of(const Arm& arm);
 

@@ -29,8 +29,6 @@ class Unwrapper {
   /// The wrapping is determined from `beginning`, the first bytes of the log.
   explicit Unwrapper(std::string_view beginning);
 
-  [[nodiscard]] Wrapping wrapping() const { return wrapping_; }
-
   /// Appends `line`, with its end if it has one, to `text`. A line that is not wrapped does not change.
   void append(std::string_view line, std::string& text);
 

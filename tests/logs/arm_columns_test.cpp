@@ -165,4 +165,53 @@ TEST_CASE("a table of metrics with Chinese words") {
   CHECK(runs[1].decoding == Decoding::plain);
 }
 
+TEST_CASE("columns below metrics are runs, too, if one of them is a baseline that drafts") {
+  const auto runs = posted_runs(
+      "| Metric | 1.2 baseline | new kernel | Change |\n|---|---|---|---|\n| TPOT | 12 ms | 10 ms | -17% |\n"
+      "| Acceptance length | 2.5 | 2.6 | +4% |\n",
+      "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].acceptance_length == 2.5);
+  CHECK(runs[0].decoding == logs::Decoding::speculative);
+  CHECK(runs[1].times.tpot_ms == 10.0);
+}
+
+TEST_CASE("rows of metrics are no repetitions of a speed, whatever the heading over them") {
+  for (const std::string heading : {"metric (median of 5)", "Observed", "指標"}) {
+    CAPTURE(heading);
+    const auto runs = posted_runs("| " + heading +
+                                      " | spec OFF | spec ON | on/off |\n|---|---|---|---|\n"
+                                      "| prompt tok/s | 400 | 380 | 0.95x |\n"
+                                      "| decode tok/s | 20.0 | 30.0 | 1.50x |\n| TPOT p50 | 50 ms | 33 ms | 1.51x |\n",
+                                  "table");
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].times.tpot_ms == 50.0);
+    CHECK(runs[1].times.tpot_ms == 33.0);
+  }
+}
+
+TEST_CASE("an unknown first column tells rows apart, and repetitions do not") {
+  const auto rows = [](const std::string& first, const std::string& second) {
+    return posted_runs("| Where | plain tok/s | MTP tok/s |\n|---|---|---|\n| " + first + " | 20 | 30 |\n| " + second +
+                           " | 40 | 80 |\n",
+                       "table");
+  };
+  const auto apart = rows("kitchen", "garden");
+  REQUIRE(apart.size() == 4);
+  CHECK(apart[2].stratum.category == "garden");
+  CHECK_FALSE(rows("run 1", "run 2").at(2).stratum.category);
+}
+
+TEST_CASE("a column of gains without a heading tells what cells measure") {
+  const auto runs = posted_runs(
+      "| prompts | spec off | spec on | | vs other |\n|---|---|---|---|---|\n| chat | 40 | 50 | 1.25x | 1.00x |\n"
+      "| code | 40 | 80 | 2.00x | 1.60x |\n",
+      "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[3].times.tpot_ms == 12.5);
+  CHECK_FALSE(problem("| prompts | spec off | spec on | |\n|---|---|---|---|\n| chat | 40 | 50 | 1.25x |\n"
+                      "| code | 40 | 80 | 1.50x |\n")
+                  .empty());
+}
+
 }  // namespace foredraft::tests

@@ -202,4 +202,23 @@ TEST_CASE("rates that rise with K are no share of the drafted tokens") {
   CHECK_FALSE(warns(models, "W17"));
 }
 
+TEST_CASE("a cell of another unit, or of several things, is no number of its column, and is named") {
+  const std::string head =
+      "| where | plain | +EAGLE3 |\n|---|---|---|\n| one user | 20 ms/token | 10 ms/token |\n| all | ";
+  for (const std::string cells : {"150 out/total | 120 out/total", "150 / 900 | 120 / 800", "50 tok/s | 100 tok/s",
+                                  "14 / 28 / 46 | 30 / 48 / 71"}) {
+    CAPTURE(cells);
+    const LogContents contents = read_log(head + cells + " |\n");
+    CHECK(contents.observations.size() == 2);
+    CHECK(warns(contents, "W18"));
+  }
+  const LogContents contents = read_log(head + "20.0/0.3 | 12 / 11 |\n");  // a deviation, two runs
+  REQUIRE(contents.observations.size() == 4);
+  CHECK(contents.observations[2].times.tpot_ms == 20.0);
+  CHECK_FALSE(warns(contents, "W18"));
+  const auto speeds = read_log("| config | tok/s |\n|---|---|\n| plain | 900 ms |\n| MTP | 40 |\n").observations;
+  REQUIRE(speeds.size() == 1);
+  CHECK(speeds[0].times.tpot_ms == 25.0);
+}
+
 }  // namespace foredraft::tests

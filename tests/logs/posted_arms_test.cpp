@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <string>
 #include <utility>
@@ -25,6 +26,13 @@ TEST_CASE("the version of a drafter is no draft length, and an engine no drafter
   CHECK(arm_named("DFlash 2").drafter == "dflash2");
   CHECK(arm_named("DFlash 2, K=5").gamma == 5.0);
   CHECK(arm_named("DFlash 7").gamma == 7.0);
+  CHECK(arm_named("dflash7").gamma == 7.0);
+  CHECK(arm_named("DFlash 2-7").gamma == 7.0);
+  CHECK(arm_named("DFlash2-7").drafter == "dflash2");
+  CHECK_FALSE(arm_named("dflash1").gamma);
+  CHECK_FALSE(arm_named("DFlash 8B").gamma);
+  CHECK(arm_named("MTP d3").gamma == 3.0);
+  CHECK(arm_named("raw (no draft)").plain);
   for (const char* const other :
        {"upstream llama.cpp b1234 (HIP)", "vLLM 0.12", "FooRT (published, spec off)", "FooRT, as reported"}) {
     CAPTURE(other);
@@ -201,6 +209,69 @@ TEST_CASE("a baseline that drafts is no plain run") {
   for (const auto& run : runs) CHECK(run.decoding == Decoding::speculative);
   CHECK(runs[0].drafter != runs[1].drafter);
   CHECK(arm_in_text("Baseline MTP2").value().gamma == 2.0);
+}
+
+TEST_CASE("a load in words is one, and tells rows apart") {
+  for (const auto& [one, four] : {std::pair("C=1 (chat)", "C=4 (batch job)"),
+                                  {"1 user", "4 users"},
+                                  {"single stream", "4 concurrent"},
+                                  {"单路", "4 并发"}}) {
+    const std::string words = fmt::format(
+        "| where | plain TPOT (ms) | MTP TPOT (ms) |\n|---|---|---|\n| {} | 20 | 10 |\n| {} | 30 | 33 |\n", one, four);
+    CAPTURE(words);
+    const auto runs = posted_runs(words, "table");
+    REQUIRE(runs.size() == 4);
+    CHECK(runs[1].concurrency == 1.0);
+    CHECK(runs[3].concurrency == 4.0);
+    CHECK_FALSE(runs[3].stratum.category);
+  }
+  const auto rows = posted_runs(
+      "| config | load | TPOT ms |\n|---|---|---|\n| plain | 4 streams | 20 |\n| MTP k=2 | 4 streams | 12 |\n",
+      "table");
+  CHECK(rows.at(1).concurrency == 4.0);
+  // Not what tells other rows of the same load apart.
+  const auto kinds = posted_runs(
+      "| where | plain TPOT (ms) | MTP TPOT (ms) |\n|---|---|---|\n| C=4, chat | 20 | 10 |\n| C=4, code | 30 | 10 |\n",
+      "table");
+  CHECK_FALSE(kinds.at(0).concurrency);
+  CHECK(logs::load_in_caption("Results, C=4:") == "4");
+  CHECK(logs::load_in_caption("Single stream, greedy:") == "1");
+  CHECK_FALSE(logs::load_in_caption("Single stream / aggregate"));
+}
+
+TEST_CASE("the unit in the first of several like headings is that of all, if they name arms or kinds") {
+  const auto arms =
+      posted_runs("| users | baseline tok/s | MTP | EAGLE3 |\n|---|---|---|---|\n| 1 | 40 | 60 | 80 |\n", "table");
+  REQUIRE(arms.size() == 3);
+  CHECK(arms[2].drafter == "eagle3");
+  CHECK(arms[2].times.tpot_ms == 12.5);
+  const auto kinds = posted_runs(
+      "| config | code tok/s | prose | watts |\n|---|---|---|---|\n| none | 40 | 40 | 300 |\n| mtp3 | 80 | 50 | 310 "
+      "|\n",
+      "table");
+  REQUIRE(kinds.size() == 4);
+  CHECK(kinds[3].stratum.category == "prose");
+  CHECK(kinds[3].times.tpot_ms == 20.0);
+}
+
+TEST_CASE("the only draft length of a text is that of its only drafting arm") {
+  const std::string head = "| config | tok/s | AL |\n|---|---|---|\n| plain | 20 | |\n";
+  const auto gammas = [&](const std::string& before, const std::string& rows, const std::string& behind = "") {
+    std::string all;
+    for (const auto& run : read_log(before + "\n\n" + head + rows + "\n" + behind + "\n").observations)
+      all += run.gamma ? fmt::format("{} ", *run.gamma) : "- ";
+    return all;
+  };
+  const std::string mtp = "| MTP | 32 | 2.5 |\n";
+  for (const char* const stated : {"`--spec-draft-n-max 3 --no-mmap`", "{\"num_speculative_tokens\": 3}",
+                                   "Run with --draft-max=3, and again with --draft-max=3.", "with 3 spec tokens"})
+    CHECK(gammas(stated, mtp) == "- 3 ");
+  CHECK(gammas("", mtp, "We ran it with `--num-speculative-tokens 3`.") == "- 3 ");
+  CHECK(gammas("--spec-draft-n-max 3 or --spec-draft-n-max 4", mtp) == "- - ");
+  CHECK(gammas("--spec-draft-n-max 1", mtp) == "- - ");  // 2.5 tokens of 1 draft
+  CHECK(gammas("--spec-draft-n-max 3", mtp + "| EAGLE3 | 30 | 2.1 |\n") == "- - - ");
+  CHECK(gammas("--spec-draft-n-max 3", mtp + "| MTP K=2 | 30 | 2.1 |\n") == "- - 2 ");
+  CHECK(gammas("75 draft tokens of 120 tokens", mtp) == "- - ");
 }
 
 }  // namespace foredraft::tests

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/languages.hpp"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <utility>
+
+#include "logs/log_reader.hpp"
+#include "tests/logs/logs_testing.hpp"
+
+/// Tables in other languages are read as their English words would be.
+namespace foredraft::tests {
+namespace {
+
+using logs::Decoding;
+
+std::string english(std::string_view text) {
+  std::string lines;
+  logs::append_in_english(text, lines);
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("words of arms, loads and metrics become English, and are apart from others") {
+  for (const auto& [words, plain] : {std::pair("| 基线 tok/s |", "| baseline tok/s |"),
+                                     {"| 不开投机 | 开启 MTP（K=3） |", "| no speculation | with MTP (K=3)  |"},
+                                     {"| 平均接受长度 | 加速比 |", "| acceptance length | speedup |"},
+                                     {"8 并发: 40 tok/s", "concurrency 8: 40 tok/s"},
+                                     {"| 基准测试 | 无思考 | 无 |", "| benchmark | 无思考 | off |"},
+                                     {"| 指標 | MTP なし | MTP 有効 |", "| metric | MTP off | MTP on |"},
+                                     {"| 生成 tokens/sec | 1.5 倍 |", "| decode tokens/sec | 1.5x |"},
+                                     {"| 지표 | 추측 디코딩 끔 | MTP 사용 |", "| metric | speculation off | MTP on |"},
+                                     {"| ohne Spekulation | mit MTP |", "| no speculation | with MTP |"},
+                                     {"| sans MTP | débit |", "| no MTP | throughput |"},
+                                     {"| Sin especulación | Con EAGLE3 |", "| no speculation | with EAGLE3 |"},
+                                     {"| без MTP | с MTP | ток/с |", "| no MTP | with MTP | tok/s |"}})
+    CHECK(english(words) == plain);
+}
+
+TEST_CASE("English lines, JSON values and long lines stay as they are") {
+  const std::string same = "| Speculation | Scenario | method | Basis points |\nsin and con\n{\"text\": \"基线\"}\n" +
+                           std::string(3000, 'a') + "基线\n";
+  CHECK(english(same + "基线\n") == same + "baseline\n");
+}
+
+TEST_CASE("a table in another language is read, in whatever pieces it comes") {
+  for (const std::string table :
+       {"| 方案 | 解码速度 (tok/s) | 接受率 |\n|---|---|---|\n| 无投机 | 40 | — |\n| MTP（K=3） | 72 | 80% |\n",
+        "| 構成 | 生成速度 (トークン/秒) | 受理率 |\n|---|---|---|\n| ベースライン | 40 | - |\n"
+        "| MTP あり (K=3) | 72 | 80% |\n",
+        "| 구성 | 출력 속도 (tok/s) | 수락률 |\n|---|---|---|\n| MTP 없음 | 40 | - |\n| MTP 사용 (K=3) | 72 | 80% |\n",
+        "| Modus | Durchsatz (Token/s) | Akzeptanz |\n|---|---|---|\n| ohne MTP | 40 | - |\n"
+        "| mit MTP, K=3 | 72 | 80 % |\n",
+        "| Configuración | Velocidad (tok/s) | Tasa de aceptación |\n|---|---|---|\n| Línea base | 40 | - |\n"
+        "| Con MTP (K=3) | 72 | 80% |\n",
+        "| Режим | Скорость, ток/с | Доля принятых |\n|---|---|---|\n| без MTP | 40 | - |\n"
+        "| с MTP (K=3) | 72 | 80% |\n"}) {
+    CAPTURE(table);
+    logs::LogReader reader("log");
+    for (const char byte : table) reader.add(std::string_view(&byte, 1));
+    const auto runs = reader.finish().observations;
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].decoding == Decoding::plain);
+    CHECK(runs[0].times.tpot_ms == near(25.0));
+    CHECK(runs[1].gamma == 3);
+    CHECK(runs[1].drafter == "mtp");
+    CHECK(runs[1].acceptance_length == near(3.4));
+  }
+}
+
+}  // namespace foredraft::tests
