@@ -35,6 +35,7 @@ class HeadedTable {
     tell_apart();
     tell_sums();
     tell_setups();
+    tell_unknown();
     tell_namesakes();
     tell_same();
   }
@@ -67,6 +68,7 @@ class HeadedTable {
   void tell_trees();
   void keep_first_of_each();
   void tell_apart();
+  void tell_streams();
   void tell_gamma();
   void tell_request_rate();
   void tell_speed();
@@ -79,6 +81,7 @@ class HeadedTable {
   void tell_counts();
   void tell_sums();
   void tell_setups();
+  void tell_unknown();
   void tell_namesakes();
   void tell_same();
   [[noreturn]] void refuse(Meaning meaning, std::string_view why, std::string_view call_it) const;
@@ -95,6 +98,7 @@ class HeadedTable {
   [[nodiscard]] bool set_benchy_test(const TableRow& row, StatedRun& run) const;
   [[nodiscard]] std::optional<Observation> run_of(const TableRow& row, bool has_plain, LogContents& contents) const;
   [[nodiscard]] std::optional<double> temperature_of(const TableRow& row) const;
+  [[nodiscard]] std::string conditions_of(const TableRow& row) const;
   [[nodiscard]] std::string kind_of(const TableRow& row) const;
   [[nodiscard]] std::string read_as() const;
   void tell_gains() const;
@@ -105,6 +109,7 @@ class HeadedTable {
   bool rates_tell_gamma_ = true;                       ///< rates_tell_gamma(), of a table with lengths and rates
   std::set<std::size_t> same_ = {};                    ///< columns whose cells are all equal
   bool chunks_ = false;                                ///< the inter-token latency is that of an iteration
+  bool several_ = false;                               ///< speeds are of several requests, as times between tokens tell
   std::map<std::string, std::string> additions_ = {};  ///< by name: what its rows have besides their arm
   bool names_subjects_ = false;                        ///< a column of models or devices names the rows
   std::map<std::string, std::string> setups_ = {};     ///< by name: the engine, model or device in it

@@ -352,6 +352,8 @@ void Recognizer::header(std::string_view line, std::int64_t number, std::string_
   line_ = number;
   const TableLayout layout = layout_of(line);
   std::vector<std::string> columns = table_cells(line, layout);
+  const bool item = layout == TableLayout::blanks && trimmed(line).starts_with("- ");  // of a list
+  if (item) columns.clear();
   if (trimmed(line).ends_with(':') && title(line)) return;
   if (columns.size() < 2) {
     title(line);
