@@ -48,7 +48,7 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
      "task,category,benchmark,dataset,data set,prompt,workload,prompts,subset,domain,test prompt"},
     {Meaning::subject, "model, device or engine",
      "model,target,target model,device,gpu,hardware,machine,rig,system,engine,backend,quant,quantization,slot,build,"
-     "checkpoint,version"},
+     "checkpoint,version,tp,tp size,tensor parallel,num gpus"},
     {Meaning::prompt_tokens, "prompt tokens",
      "isl,input len,input tok,prompt tok,prompt len,prompt size,num prompt tok,n prompt,in tok,input seq len"},
     {Meaning::output_tokens, "output tokens",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tests/logs/logs_testing.hpp"
 
@@ -182,6 +184,44 @@ TEST_CASE("llama-speculative prints its counters behind the time of the log") {
   CHECK(runs[0].gamma == 4);
   CHECK(runs[0].acceptance->steps == 50);
   CHECK(runs[0].times.duration_s == 10.0);
+}
+
+TEST_CASE("counts in the words of a line, before or after them") {
+  for (const char* line :
+       {"6,000 accepted / 21,000 drafted / 3,000 steps", "accepted: 6000, drafted: 21000, steps: 3000",
+        "3000 verification steps, 21000 tokens drafted, 6000 tokens accepted.",
+        "Over 3000 rounds it had 6000 accepted of 21000 proposed"}) {
+    CAPTURE(line);
+    const auto runs = read_log(std::string(line) + "\n").observations;
+    REQUIRE(runs.size() == 1);
+    CHECK(runs[0].gamma == 7);
+    CHECK(runs[0].acceptance->steps == 3000);
+    CHECK(runs[0].acceptance->accepted_tokens == 6000);
+  }
+  for (const char* line : {"drafted 21000 accepted 6000 steps 3000",  // whose number is 6000?
+                           "6000 accepted / 2100 drafted / 300 steps", "85 % accepted, 2.5 drafted in 300 steps"}) {
+    CAPTURE(line);
+    CHECK_THROWS(read_log(std::string(line) + "\n"));
+  }
+}
+
+TEST_CASE("ATOM prints the acceptance of intervals, and since the start") {
+  const std::string interval =
+      "100:[atom 10:00:00] [MTP Stats Interval] Average toks/fwd: 2.70, Accepted/Total Draft tokens: 1700/3000, "
+      "Acceptance rate: 56.67%, Accepted tokens distribution: {0: '10.00%', 1: '30.00%', 2: '40.00%', 3: '20.00%'}\n";
+  const std::string since =
+      "101:[atom 10:00:00] [MTP Stats         ] Average toks/fwd: 2.60, Accepted/Total Draft tokens: 16000/30000, "
+      "Acceptance rate: 53.33%, Accepted tokens distribution: {0: '10.00%', 1: '40.00%', 2: '30.00%', 3: '20.00%'}\n";
+  const auto intervals = posted_runs(interval + interval, "atom");
+  REQUIRE(intervals.size() == 2);
+  CHECK(intervals[0].span == logs::Span::window);
+  CHECK(intervals[0].gamma == 3);
+  CHECK(intervals[0].acceptance->steps == 1000);
+  CHECK(intervals[0].acceptance->accepted_at == std::vector<std::int64_t>{900, 600, 200});
+  const auto runs = posted_runs(since + interval + since, "atom");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].acceptance->steps == 10'000);
+  CHECK(runs[0].acceptance->accepted_tokens == 16'000);
 }
 
 }  // namespace foredraft::tests
