@@ -39,7 +39,7 @@ constexpr std::string_view console_anchor =
     R"(|Acceptance length|Drafts|Draft tokens|Accepted tokens|Position \d+):|= Serving Benchmark Result =)"
     R"(|-Speculative Decoding-)"
     R"(|^[ \t]*(?:(?:Average )?(?:Latency: [\d.]+ s|Output throughput: [\d.]+ token/s)|Average Accept length: )"
-    R"(|Num prompts: +\d|Output tokens: +\d|Spec verify ct: +\d|Throughput: +[\d.,]+ tok/s|#questions: )|--speculative|--max[-_]concurrency)"
+    R"(|Num prompts: +\d|Output tokens: +\d|Spec verify ct: +\d|Throughput: +[\d.,]+ tok/s|#questions: )|--speculative|--max[-_]concurrency|--parallel)"
     R"(|\bvllm serve |api_server |\bbench(?:mark)?_serving|\bvllm bench serve)";
 
 bool is_sglang_client(const KeyValueBlock& block) {
@@ -261,7 +261,11 @@ class ServingConsoleReader final : public BlockReader {
     const auto questions = numbers_in(text, "Throughput: # token/s, Acceptance length: #");
     if (!questions.empty()) {
       close(contents);
-      const Observation run{.line = number, .span = Span::run, .gamma = drafts_of_server(questions[1])};
+      const Observation run{.line = number,
+                            .span = Span::run,
+                            .gamma = drafts_of_server(questions[1]),
+                            .requests = parallel_,
+                            .concurrency = parallel_};
       add_questions(run, questions[0], std::nullopt, questions[1], contents);
       return true;
     }
@@ -290,6 +294,7 @@ class ServingConsoleReader final : public BlockReader {
 
   SglangOptions options_ = {};                      ///< of the server of the next results
   std::optional<double> concurrency_ = {};          ///< of the command line above the next results
+  std::optional<double> parallel_ = {};             ///< of the script that asks the next questions
   std::optional<bool> drafts_ = {};                 ///< whether the server of the next results drafts, by its command
   std::set<std::int64_t> undrafted_ = {};           ///< lines of runs whose server does not
   std::map<std::int64_t, std::int64_t> runs_ = {};  ///< first lines of runs by their last
@@ -313,7 +318,11 @@ bool ServingConsoleReader::note_command(std::string_view text, LogContents& cont
   if (command) close(contents);
   if (begins || limits) concurrency_ = requests > 0.0 ? std::optional(requests) : std::nullopt;
   if (serves || speculates) drafts_ = speculates;
-  return command;
+  static const RE2 questions(R"(--parallel[ =](\d{1,6})\b)");
+  const bool asks = RE2::PartialMatch(words, questions, &requests) && requests > 0.0;
+  if (asks) close(contents);
+  if (asks) parallel_ = requests;
+  return command || asks;
 }
 
 /// Counters of vLLM's old engine that were posted right above or below results, without a load of their own, are of
@@ -386,7 +395,11 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
     return read_prompts(block, contents);
   if (const auto tokens_per_s = block.real("Output throughput")) {
     const auto length = block.real("Accept length");
-    const Observation run{.line = block.line(), .span = Span::run, .gamma = drafts_of_server(length.value_or(1.0))};
+    const Observation run{.line = block.line(),
+                          .span = Span::run,
+                          .gamma = drafts_of_server(length.value_or(1.0)),
+                          .requests = parallel_,
+                          .concurrency = parallel_};
     return add_questions(run, tokens_per_s, block.real("Latency"), length, contents);
   }
   Observation run{.line = block.line(), .span = Span::run};

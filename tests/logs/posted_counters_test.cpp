@@ -224,4 +224,22 @@ TEST_CASE("ATOM prints the acceptance of intervals, and since the start") {
   CHECK(runs[0].acceptance->accepted_tokens == 16'000);
 }
 
+TEST_CASE("SGLang drafts as many tokens as steps where its drafts are one token wide, and a script states its load") {
+  const auto asked = [](const std::string& width) {
+    return read_log(
+        "python -m sglang.launch_server \\\n    --speculative-algorithm EAGLE3 \\\n    --speculative-num-steps 3 "
+        "\\\n    --speculative-eagle-topk " +
+        width +
+        " \\\n    --speculative-num-draft-tokens 16\n\npython ask.py --parallel 2 --num-questions 40\n\n"
+        "Average Latency: 80.000 s\nAverage Output throughput: 50.000 token/s\n"
+        "Average Accept length: 1.900\n");
+  };
+  const LogContents chain = asked("1");
+  REQUIRE(chain.observations.size() == 1);
+  CHECK(chain.observations[0].gamma == 3);
+  CHECK(chain.observations[0].concurrency == 2.0);
+  CHECK_FALSE(warns(chain, "W18"));  // options are no table
+  CHECK_FALSE(asked("4").observations.at(0).gamma);
+}
+
 }  // namespace foredraft::tests
