@@ -108,9 +108,13 @@ void complete_arms(std::vector<std::optional<ArmHeading>>& split) {
   }
 }
 
-/// The metric of a row: its name, with the unit of its first number if it has one and the name is not enough.
+/// The metric of a row: its name, with the unit of its first number if it has one and the name is not enough; without
+/// the drafter whose acceptance it is: "MTP draft acceptance rate".
 std::string with_unit_of_cells(const TableRow& row) {
   const std::string& name = row.cells.front();
+  static const RE2 of_drafter(R"((?i)(?:mtp|eagle-?[23]?|dflash2?|medusa|n-?gram|nextn)[ -](.*))");
+  std::string of;
+  if (RE2::FullMatch(name, of_drafter, &of) && is_acceptance(column_of(of).meaning)) return of;
   if (row.cells.size() < 2 || column_of(name).meaning != Meaning::ignored) return name;
   std::string_view cell = row.cells[1];
   while (!cell.empty() && (cell.front() == '*' || cell.front() == '~')) cell.remove_prefix(1);
@@ -278,6 +282,10 @@ void split_bare_arms(std::span<const std::string> headings, std::span<const Tabl
   const bool from_plain = arm_named(names[arms.front()]).plain;
   if (measure.empty() && from_plain) measure = measure_of_speedups(headings, arms, rows);
   if (measure.empty() && acceptance && !from_plain) return;
+  const auto is_number = [&](const TableRow& row) {
+    return std::ranges::any_of(arms, [&](std::size_t arm) { return measure_in(row.cells[arm]).value.has_value(); });
+  };
+  if (measure.empty() && std::ranges::none_of(rows, is_number)) return;  // words
   if (measure.empty()) {
     const auto is_word = [](const std::string& one) { return one.find(' ') == std::string::npos; };
     const std::string_view unit =

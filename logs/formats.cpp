@@ -69,6 +69,8 @@ std::span<const LogFormat> formats() {
        Gives{"(yes)", "yes", "no", "iteration, tokens", "yes"}, evalscope_console_format()},
       {"aisbench", "tables of AISBench on the console: load and times of a run, without acceptance", "",
        Gives{"no", "no", "no", "tokens", "yes"}, aisbench_format()},
+      {"atom", "log of ATOM: statistics of its multi-token prediction", "", Gives{"yes", "yes", "yes", "no", "no"},
+       atom_format()},
       {"key-line", "a line of a benchmark: rounds=34 generated=88 acceptance_rate=0.5", "",
        Gives{"(yes)", "yes", "no", "iteration, tokens", "no"}, key_line_format()},
       {"key-values", "lists such as num_drafts: 4816, as spec_decode.py of vLLM prints them", "",

@@ -23,6 +23,7 @@ namespace foredraft::logs {
 [[nodiscard]] LineFormat trtllm_iteration_log_format();
 [[nodiscard]] LineFormat mtp_bench_format();
 [[nodiscard]] LineFormat key_line_format();
+[[nodiscard]] LineFormat atom_format();
 [[nodiscard]] LineFormat llama_progress_format();
 [[nodiscard]] LineFormat lmstudio_chat_format();
 [[nodiscard]] LineFormat ollama_format();

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <re2/re2.h>
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
@@ -109,11 +113,38 @@ void read_benchmark_words(std::string_view text, StatedRun& run) {
   }
 }
 
+/// "68,159 accepted / 281,960 drafted / 40,280 steps": a number before or after each word, not both; else nothing.
+StatedRun counts_in_words(std::string_view text) {
+  constexpr std::array<std::optional<double> StatedRun::*, 3> fields{&StatedRun::accepted, &StatedRun::drafted,
+                                                                     &StatedRun::steps};
+  constexpr std::string_view words[]{"accepted", "(?:drafted|proposed)",
+                                     "(?:verification |verify |decode )?(?:steps|rounds|iterations|cycles)"};
+  const auto number_before = [](std::string_view word) {
+    return RE2(fmt::format(R"((?i)(?:^|[^\d.,])(\d(?:[\d,]*\d)?)(?: draft)?(?: tokens?)? {}\b)", word));
+  };
+  const auto number_after = [](std::string_view word) {
+    return RE2(fmt::format(R"((?i)\b{}(?: tokens?)?[:= ]+(\d(?:[\d,]*\d)?)(?:[^\d.,%]|[.,] |[.,]?$))", word));
+  };
+  static const RE2 before[]{number_before(words[0]), number_before(words[1]), number_before(words[2])};
+  static const RE2 after[]{number_after(words[0]), number_after(words[1]), number_after(words[2])};
+  const re2::StringPiece piece(text.data(), text.size());
+  StatedRun run;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    std::string number, other;
+    const bool precedes = RE2::PartialMatch(piece, before[i], &number);
+    if (RE2::PartialMatch(piece, after[i], precedes ? &other : &number) == precedes) return {};
+    std::string_view rest = number;
+    run.*fields[i] = take_number(rest);
+  }
+  return *run.accepted <= *run.drafted && *run.steps <= *run.drafted ? run : StatedRun{};
+}
+
 class KeyLineReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
-    StatedRun run{.line = number};
-    read_benchmark_words(text, run);
+    StatedRun run = counts_in_words(text);
+    run.line = number;
+    if (!run.steps) read_benchmark_words(text, run);
     const bool counted = run.drafted && run.accepted;
     if (!run.steps || !(*run.steps > 0.0) || !(run.output_tokens || counted) || (!run.rate && !run.accepted))
       return false;
@@ -135,6 +166,46 @@ class KeyLineReader final : public LineReader {
     contents.observations.push_back(std::move(request));
     return true;
   }
+};
+
+// ---- ATOM's statistics of MTP: those since the start, else those of intervals.
+
+class AtomReader final : public LineReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    const auto counts = numbers_in(text, "Accepted/Total Draft tokens: #/#");
+    if (counts.size() != 2) return false;
+    StatedRun run{.line = number, .drafted = counts[1], .accepted = counts[0]};
+    // Shares of steps by accepted drafts: {0: '27.30%', 1: '72.70%'}
+    std::string_view rest = text_after(text, "distribution: {", "}").value_or("");
+    for (std::size_t at = rest.find('\''); at != rest.npos; at = rest.find('\'')) {
+      rest.remove_prefix(at + 1);
+      const double share = take_number(rest).value_or(0.0) / 100.0;
+      for (double& position : run.positions) position += share;
+      run.positions.push_back(share);
+      rest.remove_prefix(std::min(rest.find('\'') + 1, rest.size()));
+    }
+    if (run.positions.size() < 2) return false;
+    run.positions.erase(run.positions.begin());  // any number, none too
+    run.gamma = static_cast<double>(run.positions.size());
+    if (run.positions.size() == 1) run.positions.clear();  // the counts have it without rounding
+    Observation observation = observation_of(run, Decoding::speculative, contents);
+    if (text.find("Stats Interval]") != std::string_view::npos) {
+      observation.span = Span::window;
+      intervals_.push_back(std::move(observation));
+    } else {
+      since_start_ = std::move(observation);
+    }
+    return true;
+  }
+  void finish(LogContents& contents) override {
+    if (since_start_) intervals_ = {*std::move(since_start_)};
+    std::ranges::move(intervals_, std::back_inserter(contents.observations));
+  }
+
+ private:
+  std::vector<Observation> intervals_ = {};
+  std::optional<Observation> since_start_ = {};
 };
 
 // ---- Tables (CSV) of ds4-bench, by context, and of scripts that collect sweeps of EvalScope, by concurrency.
@@ -176,8 +247,12 @@ LineFormat llama_progress_format() {
 
 LineFormat key_line_format() {
   return lines_of<KeyLineReader>(
-      R"(\b(?:rounds|iterations|(?:verify_)?steps)=\d.*\baccept|\baccepted=\d.*\b(?:rounds|steps)=\d)");
+      R"(\b(?:rounds|iterations|(?:verify_)?steps)=\d.*\baccept|\baccepted=\d.*\b(?:rounds|steps)=\d)"
+      R"(|\b(?:[Dd]rafted|[Pp]roposed)\b.*\b(?:[Ss]teps|[Rr]ounds|[Ii]terations|[Cc]ycles)\b)"
+      R"(|\b(?:steps|rounds|iterations|cycles)\b.*\b(?:drafted|proposed)\b)");
 }
+
+LineFormat atom_format() { return lines_of<AtomReader>(R"(\[MTP Stats)"); }
 
 CsvFormat bench_table_format() { return {R"(gen_tps|Latency \(tps/user\))", claims_bench_table, read_bench_table}; }
 

@@ -35,6 +35,7 @@ class HeadedTable {
     tell_apart();
     tell_sums();
     tell_setups();
+    tell_unknown();
     tell_namesakes();
     tell_same();
     tell_rising_rates();
@@ -65,6 +66,7 @@ class HeadedTable {
   void tell_trees();
   void keep_first_of_each();
   void tell_apart();
+  void tell_streams();
   void tell_gamma();
   [[nodiscard]] bool counts_steps(std::size_t column) const;
   void tell_request_rate();
@@ -78,6 +80,7 @@ class HeadedTable {
   void tell_counts();
   void tell_sums();
   void tell_setups();
+  void tell_unknown();
   void tell_namesakes();
   void tell_same();
   void tell_rising_rates();
@@ -95,6 +98,7 @@ class HeadedTable {
   [[nodiscard]] bool set_benchy_test(const TableRow& row, StatedRun& run) const;
   [[nodiscard]] std::optional<Observation> run_of(const TableRow& row, bool has_plain, LogContents& contents) const;
   [[nodiscard]] std::optional<double> temperature_of(const TableRow& row) const;
+  [[nodiscard]] std::string conditions_of(const TableRow& row) const;
   [[nodiscard]] std::string kind_of(const TableRow& row) const;
   [[nodiscard]] std::string read_as() const;
   void tell_unread(const TableRow& row, LogContents& contents) const;
@@ -107,6 +111,7 @@ class HeadedTable {
   std::set<std::size_t> same_ = {};                    ///< columns whose cells are all equal
   std::string rising_ = {};                            ///< heading of rates that are none of drafted tokens
   bool chunks_ = false;                                ///< the inter-token latency is that of an iteration
+  bool several_ = false;                               ///< speeds are of several requests, as times between tokens tell
   std::map<std::string, std::string> additions_ = {};  ///< by name: what its rows have besides their arm
   bool names_subjects_ = false;                        ///< a column of models or devices names the rows
   std::map<std::string, std::string> setups_ = {};     ///< by name: the engine, model or device in it

@@ -46,7 +46,7 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
      "task,category,benchmark,dataset,data set,prompt,workload,prompts,subset,domain,test prompt"},
     {Meaning::subject, "model, device or engine",
      "model,target,target model,device,gpu,hardware,machine,rig,system,engine,backend,quant,quantization,slot,build,"
-     "checkpoint,version"},
+     "checkpoint,version,tp,tp size,tensor parallel,num gpus"},
     {Meaning::prompt_tokens, "prompt tokens",
      "isl,input len,input tok,prompt tok,prompt len,prompt size,num prompt tok,n prompt,in tok,input seq len"},
     {Meaning::output_tokens, "output tokens",
@@ -77,7 +77,7 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
     {Meaning::duration, "duration", "duration,wall,wall time,elapsed,time,total time,benchmark duration"},
     {Meaning::length, "tokens per iteration, with the bonus token",
      "al,tau,acc len,a len,accepted len,mean len,draft mean len,tok/step,emitted/step,block efficiency,"
-     "decoded tok/step,tok/step pass,emitted tok/step,mal"},
+     "decoded tok/step,tok/step pass,emitted tok/step,mal,tok/step/request,tok/step/stream,tok/step/user"},
     {Meaning::accepted_per_step, "accepted drafts per iteration",
      "accepted/step,accepted drafts/step,acc/step,accepted tok/step"},
     {Meaning::mean_accepted, "accepted tokens per iteration",
@@ -305,8 +305,8 @@ Meaning qualified_meaning(std::string& words) {
     } else {
       break;
     }
-    const bool with_prompts = all && rest == "tok throughput";
-    meaning = with_prompts ? Meaning::ignored : meaning_of(rest);
+    const bool other = all && (rest == "tok throughput" || rest == "tok/step");  // with prompts; of a batch
+    meaning = other ? Meaning::ignored : meaning_of(rest);
   }
   if (one || (all && meaning < Meaning::length)) {
     const bool of_requests = one && rest.find("tok") == std::string::npos;  // "request throughput"
@@ -390,11 +390,16 @@ Meaning speed_of(Meaning meaning, std::string_view unit) {
 }
 
 /// Whether the unit in a heading is one of what its words mean: a draft length has none, "draft (ms)" is a time. A
-/// largest concurrency for a context is the room of the KV cache.
+/// largest concurrency for a context is the room of the KV cache. Tokens of an iteration of a whole batch are none of a
+/// request.
 bool fits_unit(const Column& column, std::string_view unit) {
   static const RE2 room(R"(.*(?:\bctx|context|\bkv\b|tokens|\d ?k\b).*)");
   if (column.meaning == Meaning::concurrency && RE2::FullMatch(re2::StringPiece(unit.data(), unit.size()), room))
     return false;
+  static const RE2 all(
+      R"((?:whole |per )?batch|(?:all|sum of) (?:streams|requests|users|slots|sequences)|agg(?:regate\w*)?)");
+  const bool length = column.meaning >= Meaning::length && column.meaning <= Meaning::mean_accepted;
+  if (length && RE2::FullMatch(re2::StringPiece(unit.data(), unit.size()), all)) return false;
   if (column.percent)
     return column.meaning == Meaning::rate || column.meaning >= Meaning::accepted ||
            column.meaning == Meaning::mean_accepted;

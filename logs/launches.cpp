@@ -93,6 +93,8 @@ void Launches::name_runs(LogContents& contents) const {
     const Launch& launch = *std::prev(later);
     const bool loaded = run.requests || run.offered_requests || run.times.request_rate_per_s;
     if (run.span == Span::run && !loaded) note(run.concurrency, launch.concurrency);
+    const bool fits = run.acceptance_length.value_or(1.0) <= static_cast<double>(launch.gamma.value_or(0)) + 1.0;
+    if (run.span == Span::run && run.decoding == Decoding::speculative && fits) note(run.gamma, launch.gamma);
     if (run.decoding != Decoding::unknown) continue;
     if (!launch.drafts && !drafts(launch.program)) continue;
     run.decoding = launch.drafts ? Decoding::speculative : Decoding::plain;

@@ -398,6 +398,23 @@ void LlamaServerReader::close(LogContents& contents) {
   request_ = {};
 }
 
+/// A request whose statistics are cut off has the draft length of the others, if it drafted about as much a step.
+void complete_draft_lengths(std::vector<Observation>& observations) {
+  std::optional<std::int64_t> common;
+  for (const Observation& one : observations) {
+    if (!one.gamma) continue;
+    if (common && common != one.gamma) return;
+    common = one.gamma;
+  }
+  for (Observation& one : observations) {
+    if (!common || one.gamma || one.span != Span::request || !one.acceptance) continue;
+    constexpr double steady = 0.95;
+    const double whole = static_cast<double>(*common) * static_cast<double>(one.acceptance->steps);
+    const auto drafted = static_cast<double>(one.acceptance->drafted_tokens.value_or(0));
+    if (drafted >= steady * whole && drafted <= whole) one.gamma = common;
+  }
+}
+
 /// Marks the requests of a drafter as adaptive if together they drafted clearly fewer tokens than its positions: it
 /// stops at a threshold (--spec-draft-p-min).
 void mark_varying(LogContents& contents) {
@@ -429,6 +446,7 @@ void LlamaServerReader::finish(LogContents& contents) {
                                      .acceptance = rounds.counts,
                                      .stratum = {.request = task}});
   }
+  complete_draft_lengths(contents.observations);
   mark_varying(contents);
   for (Observation& request : contents.observations) {
     if (request.span != Span::request) continue;

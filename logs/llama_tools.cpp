@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <re2/re2.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -198,8 +199,8 @@ class LlamaTablesReader final : public LineReader {
 // ---- The output of llama-speculative and llama-speculative-simple at the end of a run.
 
 constexpr std::string_view speculative_anchor =
-    R"(^(?:n_draft|n_predict|n_drafted|n_accept)[ \t]+=|(?:encoded|decoded|generated) +\d+ tokens in)"
-    R"(|^(?:draft|target):[ \t]*\r?$|_(?:print|print_timings):[ \t]+eval time =)";
+    R"(^(?:[\d.]+ [A-Z] )?(?:n_draft|n_predict|n_drafted|n_accept)[ \t]+=|(?:encoded|decoded|generated) +\d+ tokens in)"
+    R"(|^(?:[\d.]+ [A-Z] )?(?:draft|target):[ \t]*\r?$|_(?:print|print_timings):[ \t]+eval time =)";
 
 class LlamaSpeculativeReader final : public BlockReader {
  public:
@@ -213,6 +214,9 @@ class LlamaSpeculativeReader final : public BlockReader {
 };
 
 bool LlamaSpeculativeReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
+  static const RE2 logged(R"([\d.]+\.\d+ [A-Z] )");  // "20.06.639.660 I n_draft = 3", since 2026
+  re2::StringPiece rest(text.data(), text.size());
+  if (RE2::Consume(&rest, logged)) text = {rest.data(), rest.size()};
   if (text.find("eval time =") != std::string_view::npos) {
     const auto draft_ms = number_after(text, "eval time =");
     const bool taken = of_draft_ && draft_ms && block().has("n_drafted");

@@ -350,7 +350,11 @@ void Recognizer::header(std::string_view line, std::int64_t number, std::string_
   line_ = number;
   const TableLayout layout = layout_of(line);
   std::vector<std::string> columns = table_cells(line, layout);
-  if (!ruled && trimmed(line).ends_with(':') && title(line)) return;
+  const std::string_view text = trimmed(line);
+  const bool item =
+      layout == TableLayout::blanks && (text.starts_with("- ") || text.ends_with('\\'));  // of a list, a command
+  if (item) columns.clear();
+  if (!ruled && text.ends_with(':') && title(line)) return;
   if (columns.size() < 2) {
     if (!ruled) title(line);
     return;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <re2/re2.h>
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -37,7 +39,8 @@ constexpr std::string_view console_anchor =
     R"(|Acceptance length|Drafts|Draft tokens|Accepted tokens|Position \d+):|= Serving Benchmark Result =)"
     R"(|-Speculative Decoding-)"
     R"(|^[ \t]*(?:(?:Average )?(?:Latency: [\d.]+ s|Output throughput: [\d.]+ token/s)|Average Accept length: )"
-    R"(|Num prompts: +\d|Output tokens: +\d|Spec verify ct: +\d|Throughput: +[\d.,]+ tok/s|#questions: )|--speculative-(?:num-|eagle-topk|adaptive))";
+    R"(|Num prompts: +\d|Output tokens: +\d|Spec verify ct: +\d|Throughput: +[\d.,]+ tok/s|#questions: )|--speculative|--max[-_]concurrency|--parallel)"
+    R"(|\bvllm serve |api_server |\bbench(?:mark)?_serving|\bvllm bench serve)";
 
 bool is_sglang_client(const KeyValueBlock& block) {
   return block.has("Backend") || block.has("Total generated tokens (retokenized)") || block.has("Accept length");
@@ -239,12 +242,14 @@ class ServingConsoleReader final : public BlockReader {
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
     if (text.find("= Serving Benchmark Result =") != std::string_view::npos) {
       close(contents);
+      title_ = number;
       return true;
     }
     if (text.find("-Speculative Decoding-") != std::string_view::npos) {
       add(drafts_heading, "", number, contents);
       return true;
     }
+    const bool command = note_command(text, contents);
     SglangOptions options = options_;
     if (options.read(text)) {
       close(contents);
@@ -252,10 +257,15 @@ class ServingConsoleReader final : public BlockReader {
       return false;
     }
     options_ = options;
+    if (command) return false;
     const auto questions = numbers_in(text, "Throughput: # token/s, Acceptance length: #");
     if (!questions.empty()) {
       close(contents);
-      const Observation run{.line = number, .span = Span::run, .gamma = drafts_of_server(questions[1])};
+      const Observation run{.line = number,
+                            .span = Span::run,
+                            .gamma = drafts_of_server(questions[1]),
+                            .requests = parallel_,
+                            .concurrency = parallel_};
       add_questions(run, questions[0], std::nullopt, questions[1], contents);
       return true;
     }
@@ -279,19 +289,98 @@ class ServingConsoleReader final : public BlockReader {
     return gamma && length < static_cast<double>(*gamma) + 1.0 + two_digits ? gamma : std::nullopt;
   }
 
-  SglangOptions options_ = {};                  ///< of the server of the next results
-  std::map<std::int64_t, double> chunks_ = {};  ///< tokens of a chunk, by line, of runs that may speculate
+  bool note_command(std::string_view text, LogContents& contents);
+  [[nodiscard]] bool join_counters(LogContents& contents) const;
+
+  SglangOptions options_ = {};                      ///< of the server of the next results
+  std::optional<double> concurrency_ = {};          ///< of the command line above the next results
+  std::optional<double> parallel_ = {};             ///< of the script that asks the next questions
+  std::optional<bool> drafts_ = {};                 ///< whether the server of the next results drafts, by its command
+  std::set<std::int64_t> undrafted_ = {};           ///< lines of runs whose server does not
+  std::map<std::int64_t, std::int64_t> runs_ = {};  ///< first lines of runs by their last
+  std::int64_t title_ = 0;                          ///< line of the last title of results
+  std::map<std::int64_t, double> chunks_ = {};      ///< tokens of a chunk, by line, of runs that may speculate
 };
 
-/// Beside a plain run, those with several tokens a chunk speculate: the client did not print acceptance before 2026.
+/// Command lines state what old clients do not print: the load, and whether the server drafts. Returns whether it is
+/// one.
+bool ServingConsoleReader::note_command(std::string_view text, LogContents& contents) {
+  static const RE2 client(R"(bench(?:mark)?_serving|vllm bench serve)");
+  static const RE2 server(R"(\bvllm serve |api_server )");
+  static const RE2 drafts(R"(--spec(?:ulative)?[-_](?:model|config|algo|draft|method))");
+  static const RE2 load(R"(--max[-_]concurrency[ =](\d{1,6})\b)");
+  const re2::StringPiece words(text.data(), text.size());
+  double requests = 0.0;
+  const bool begins = RE2::PartialMatch(words, client), serves = RE2::PartialMatch(words, server);
+  const bool limits = RE2::PartialMatch(words, load, &requests);
+  const bool speculates = RE2::PartialMatch(words, drafts);
+  const bool command = begins || serves || limits || speculates;
+  if (command) close(contents);
+  if (begins || limits) concurrency_ = requests > 0.0 ? std::optional(requests) : std::nullopt;
+  if (serves || speculates) drafts_ = speculates;
+  static const RE2 questions(R"(--parallel[ =](\d{1,6})\b)");
+  const bool asks = RE2::PartialMatch(words, questions, &requests) && requests > 0.0;
+  if (asks) close(contents);
+  if (asks) parallel_ = requests;
+  return command || asks;
+}
+
+/// Counters of vLLM's old engine that were posted right above or below results, without a load of their own, are of
+/// these. Returns whether there are any.
+bool ServingConsoleReader::join_counters(LogContents& contents) const {
+  constexpr std::int64_t near = 12;                            // lines
+  std::map<std::int64_t, std::vector<std::int64_t>> counters;  // lines, by the last line of the run
+  for (const Observation& one : contents.observations) {
+    if (one.span != Span::window || !one.gamma || !one.acceptance || one.requests ||
+        !one.acceptance->accepted_at.empty())
+      continue;
+    std::int64_t closest = near + 1, of = 0;
+    for (const auto& [last, first] : runs_) {
+      const std::int64_t away = one.line < first ? first - one.line : one.line - last;
+      if (away > 0 && away < closest) closest = away, of = last;
+    }
+    if (of > 0) counters[of].push_back(one.line);
+  }
+  for (const auto& [last, lines] : counters) {
+    const auto at = [&](std::int64_t line) {
+      return std::ranges::find(contents.observations, line, &Observation::line);
+    };
+    for (const std::int64_t line : lines) {
+      const Observation window = *at(line);
+      Observation& run = *at(last);
+      if (run.gamma.value_or(*window.gamma) != *window.gamma) continue;
+      run.decoding = Decoding::speculative;
+      run.acceptance_length = std::nullopt;
+      AcceptanceCounts sum = *window.acceptance;  // since the line before
+      if (run.gamma) {
+        sum.steps += run.acceptance->steps;
+        *sum.drafted_tokens += *run.acceptance->drafted_tokens;
+        *sum.accepted_tokens += *run.acceptance->accepted_tokens;
+      }
+      run.gamma = window.gamma;
+      run.acceptance = sum;
+      run.times.draft_ms = window.times.draft_ms;
+      run.times.verification_ms = window.times.verification_ms;
+      run.times.iteration_ms = product(run.times.tpot_ms, tokens_per_step(sum));
+      contents.observations.erase(at(line));
+    }
+  }
+  return !counters.empty();
+}
+
+/// Beside a plain run, those with several tokens a chunk speculate, unless counters or a command line say which do: the
+/// client did not print acceptance before 2026.
 void ServingConsoleReader::finish(LogContents& contents) {
   close(contents);
+  if (join_counters(contents)) return;
   const bool has_plain = std::ranges::any_of(contents.observations, [](const Observation& one) {
     return one.span == Span::run && one.decoding == Decoding::plain;
   });
   for (Observation& run : contents.observations) {
     const auto tokens = chunks_.find(run.line);
-    if (!has_plain || tokens == chunks_.end() || run.decoding != Decoding::unknown || !run.times.tpot_ms) continue;
+    if (!has_plain || tokens == chunks_.end() || undrafted_.contains(run.line) || run.decoding != Decoding::unknown ||
+        !run.times.tpot_ms)
+      continue;
     run.decoding = Decoding::speculative;
     run.acceptance_length = tokens->second;
     run.times.iteration_ms = *run.times.tpot_ms * tokens->second;
@@ -306,7 +395,11 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
     return read_prompts(block, contents);
   if (const auto tokens_per_s = block.real("Output throughput")) {
     const auto length = block.real("Accept length");
-    const Observation run{.line = block.line(), .span = Span::run, .gamma = drafts_of_server(length.value_or(1.0))};
+    const Observation run{.line = block.line(),
+                          .span = Span::run,
+                          .gamma = drafts_of_server(length.value_or(1.0)),
+                          .requests = parallel_,
+                          .concurrency = parallel_};
     return add_questions(run, tokens_per_s, block.real("Latency"), length, contents);
   }
   Observation run{.line = block.line(), .span = Span::run};
@@ -325,6 +418,7 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
                .served_requests_per_s = block.real("Request throughput (req/s)")};
   run.concurrency = block.real("Maximum request concurrency");
   if (!run.concurrency) run.concurrency = block.real("Max request concurrency");
+  if (!run.concurrency && block.has("Benchmark duration (s)")) run.concurrency = concurrency_;
   run.completed_requests = block.count("Successful requests");
   run.failed_requests = block.count("Failed requests");
   // A limit would be printed before the duration: without one, all requests were sent at once.
@@ -349,6 +443,9 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
   } else if (block.has("Request rate configured (RPS)") || block.has("Drafts")) {
     contents.engine = "vllm";
   }
+  runs_[run.line] = title_ > 0 ? title_ : run.line;
+  title_ = 0;
+  if (drafts_ == false) undrafted_.insert(run.line);
   contents.observations.push_back(std::move(run));
 }
 

@@ -29,7 +29,7 @@ bool SglangOptions::read(std::string_view text) {
 
 std::optional<std::int64_t> SglangOptions::gamma() const {
   if (adaptive_ || !depth_ || *depth_ == 0 || width_.value_or(1) > 1) return std::nullopt;
-  const bool chain = tokens_ ? *tokens_ == *depth_ + 1 : width_.has_value();
+  const bool chain = width_ == 1 || tokens_ == *depth_ + 1;  // one token wide, SGLang itself drafts the depth
   return chain ? depth_ : std::nullopt;
 }
 

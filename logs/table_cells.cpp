@@ -29,7 +29,10 @@ std::string with_decimal_point(std::string text) {
 
 std::string bare_cell(std::string_view cell) {
   std::string text;
-  for (const char c : cell) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (std::size_t i = 0; i < cell.size(); ++i) {
+    const char c = cell[i];
+    if (c == '~' && i > 0 && i + 1 < cell.size() && is_digit(cell[i - 1]) && is_digit(cell[i + 1])) text += '-';
     if (c != '*' && c != '`' && c != '~') text += c;
   }
   constexpr std::string_view about = "\xE2\x89\x88";  // almost equal
@@ -45,6 +48,9 @@ std::optional<double> take_measure(std::string_view& text) {
 CellNumber number_of_cell(std::string_view cell) {
   const std::string text = with_decimal_point(bare_cell(cell));
   if (text.find("->") != std::string::npos || text.find("\xE2\x86\x92") != std::string::npos) return {};
+  static const RE2 formula(R"([\d.]+ ?(?:\+|\.\.| to ) ?(?:[A-Za-z_(]|\xCE|\xE2\x88).*)",
+                           RE2::Latin1);  // "1 + rate * K", "1..K+1"
+  if (RE2::FullMatch(text, formula)) return {};
   std::string_view rest = text;
   for (const std::string_view before : {times_sign, std::string_view("c")}) {  // "x8", "c8" requests
     if (rest.starts_with(before)) rest.remove_prefix(before.size());

@@ -16,14 +16,14 @@ struct CellNumber {
   bool gain = false;  ///< "+8 %", "75 %", "1.27x": no speed, time or length, but a ratio
 };
 
-/// The text of a cell without its marks: "**0.7**" and "~0.7" are "0.7".
+/// The text of a cell without its marks: "**0.7**" and "~0.7" are "0.7"; "1.1~1.3" is "1.1-1.3".
 [[nodiscard]] std::string bare_cell(std::string_view cell);
 
 /// Takes a number from the front of `text`; nullopt if there is none, or a negative one.
 [[nodiscard]] std::optional<double> take_measure(std::string_view& text);
 
-/// A cell as a number: "90.7 +- 2.1" is 90.7, "75 %" 75 with its percent sign, "16K" 16000; nullopt for "n/a" and
-/// "-".
+/// A cell as a number: "90.7 +- 2.1" is 90.7, "75 %" 75 with its percent sign, "16K" 16000; nullopt for "n/a", "-" and
+/// a formula: "1 + rate * K".
 [[nodiscard]] CellNumber number_of_cell(std::string_view cell);
 
 /// Something measured, in a cell: as number_of_cell, but the mean of several runs ("58 / 60 / 62", "58.1, 60.4") and

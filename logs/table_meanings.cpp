@@ -177,6 +177,7 @@ void HeadedTable::keep_first_of_each() {
 }
 
 void HeadedTable::tell_apart() {
+  tell_streams();
   tell_gamma();
   tell_request_rate();
   names_plain_ = std::ranges::any_of(rows_, [&](const TableRow& row) {
@@ -228,6 +229,29 @@ bool HeadedTable::counts_steps(std::size_t column) const {
   }
   return all.size() > 1 && by_kind.size() > 1 &&
          std::ranges::all_of(by_kind, [](const auto& kind) { return kind.second.size() == 1; });
+}
+
+/// An "n" of streams is no draft length: together they are n times as fast as each, or an iteration gives each more
+/// than n + 1 tokens.
+void HeadedTable::tell_streams() {
+  const auto column = at(Meaning::gamma);
+  if (!column || in_lower_case(columns_[*column].heading) != "n" || has(Meaning::concurrency)) return;
+  constexpr double rounded = 0.05;
+  std::size_t fit = 0;
+  bool streams = true, more = false;
+  for (const TableRow& row : rows_) {
+    const double n = number_of_cell(row.cells[*column]).value.value_or(0.0);
+    const double each = value(row, Meaning::request_speed).value_or(0.0);
+    const double all = value(row, Meaning::total_speed).value_or(0.0);
+    if (std::abs(all - n * each) > rounded * all || !(each > 0.0)) streams = false;
+    if (n > 1.0) ++fit;
+    more = more || value(row, Meaning::length).value_or(0.0) > n + 1.0 + rounded;
+  }
+  if (streams && fit > 0) {
+    columns_[*column].meaning = Meaning::concurrency;
+  } else if (more) {
+    columns_[*column].meaning = Meaning::subject;
+  }
 }
 
 /// Draft lengths are small whole numbers: other columns count steps or drafts, or are ignored.
@@ -386,7 +410,8 @@ void HeadedTable::tell_mean_accepted() {
 }
 
 /// An inter-token latency is that of an iteration, and tells the acceptance length, if it equals TPOT in plain runs and
-/// exceeds it in runs that draft, and the table has no acceptance. Else it is ignored beside a TPOT or a speed.
+/// exceeds it in runs that draft, and the table has no acceptance. It is that of a token if the speed of one request
+/// that drafts says so. Else it is ignored beside a TPOT or a speed.
 void HeadedTable::tell_inter_token() {
   const auto column = at(Meaning::inter_token);
   if (!column) return;
@@ -407,6 +432,21 @@ void HeadedTable::tell_inter_token() {
     chunks_ = true;
     columns_[*column].unit = columns_[*at(Meaning::tpot)].unit;
     return;
+  }
+  bool of_token = false;
+  for (const TableRow& row : rows_) {
+    constexpr double rounded = 0.02, several = 1.5;
+    const double ms = number_of_cell(row.cells[*column]).value.value_or(0.0) *
+                      (columns_[*column].unit > 0.0 ? columns_[*column].unit : 1.0);
+    const auto speed = value(row, has(Meaning::speed) ? Meaning::speed : Meaning::total_speed);
+    const double tokens = std::max(1.0, value(row, Meaning::length).value_or(1.0));
+    const double requests = ms * speed.value_or(0.0) / 1000.0;  // if it is the time of a token
+    of_token = of_token || (tokens > same && std::abs(requests - 1.0) <= rounded);
+    several_ = several_ || requests > several * tokens;
+  }
+  if (of_token && !has(Meaning::tpot)) {
+    columns_[*column].meaning = Meaning::tpot;
+    return tell_time(Meaning::tpot, "tpot_ms");
   }
   if (!has(Meaning::tpot) && !has(Meaning::speed) && !has(Meaning::request_speed) && !has(Meaning::total_speed)) {
     refuse(Meaning::inter_token, "of a token or of an iteration?", "call it tpot_ms (token) or iteration_ms");

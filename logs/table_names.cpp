@@ -111,12 +111,48 @@ void HeadedTable::tell_setups() {
   if (several.size() < 2) setups_.clear();
 }
 
-/// Rows of one arm that only their names tell apart are of several kinds of prompts or settings, if the names of plain
-/// and of drafting rows have the same words besides those of their arms; else each is an arm of its own.
-void HeadedTable::tell_namesakes() {
+/// What a row is of, besides its name.
+std::string HeadedTable::conditions_of(const TableRow& row) const {
   constexpr std::array<Meaning, 8> others{Meaning::category,      Meaning::concurrency,   Meaning::request_rate,
                                           Meaning::prompt_tokens, Meaning::output_tokens, Meaning::context_tokens,
                                           Meaning::temperature,   Meaning::gamma};
+  const Arm arm = arm_of(row);
+  std::string key = fmt::format("{} {} {} {}", arm.plain, arm.gamma.value_or(-1.0), arm.drafter.value_or(""),
+                                temperature_of(row).value_or(-1.0));
+  for (const Meaning other : others) key += "|" + std::string(text(row, other));
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].meaning == Meaning::subject) key += "|" + row.cells[i];
+  }
+  return key;
+}
+
+/// A column of unknown words is that of what is measured, if only it tells rows apart; not if plain and drafting rows
+/// have other words there.
+void HeadedTable::tell_unknown() {
+  static const RE2 remark(
+      R"((?i).*(?:name of the row|note|comment|remark|verdict|result|status|date|commit|sample|text|why|link|log|source|change|bottleneck|effect).*)");
+  static const RE2 words("(?i)[^\\d]*[a-z]{2}.*", RE2::Latin1);
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].meaning != Meaning::ignored || columns_[i].heading.empty() ||
+        RE2::FullMatch(columns_[i].heading, remark))
+      continue;
+    std::map<std::string, std::string> known;  // the words of the first row, by everything else that is known
+    std::set<std::string> plain, drafts;
+    bool apart = false, all = true;
+    for (const TableRow& row : rows_) {
+      const std::string cell = bare_cell(row.cells[i]);
+      all = all && RE2::FullMatch(cell, words);
+      (arm_of(row).plain ? plain : drafts).insert(cell);
+      const auto first = known.emplace(conditions_of(row) + "|" + std::string(text(row, Meaning::name)), cell).first;
+      apart = apart || first->second != cell;
+    }
+    if (all && apart && (plain.empty() || plain == drafts)) columns_[i].meaning = Meaning::subject;
+  }
+}
+
+/// Rows of one arm that only their names tell apart are of several kinds of prompts or settings, if the names of plain
+/// and of drafting rows have the same words besides those of their arms; else each is an arm of its own.
+void HeadedTable::tell_namesakes() {
   if (!has(Meaning::name)) return;
   std::map<std::string, std::set<std::string>> names, whole_names;  // by everything else that is known of a row
   std::set<std::string> plain, drafts;
@@ -127,13 +163,8 @@ void HeadedTable::tell_namesakes() {
     if (RE2::FullMatch(name, repetition) || additions_.contains(name)) continue;
     names_drafters_ = names_drafters_ || (!arm.plain && arm.drafter);
     (arm.plain ? plain : drafts).insert(kind_in(name));
-    std::string key = fmt::format("{} {} {} {}", arm.plain, arm.gamma.value_or(-1.0), arm.drafter.value_or(""),
-                                  temperature_of(row).value_or(-1.0));
-    for (const Meaning other : others) key += "|" + std::string(text(row, other));
+    std::string key = conditions_of(row);
     if (const auto setup = setups_.find(name); setup != setups_.end()) key += "|" + setup->second;
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (columns_[i].meaning == Meaning::subject) key += "|" + row.cells[i];
-    }
     names[key].insert(without_repetition(name));
     whole_names[key].insert(name);
   }

@@ -105,13 +105,17 @@ std::optional<double> HeadedTable::time_ms(const TableRow& row, Meaning meaning)
   return *time.value * (time.unit > 0.0 ? time.unit : columns_[*column].unit);
 }
 
-/// Whether the length and the rate of each row give a whole draft length: else the rate is another one, and fits some
-/// rows by chance.
+/// Whether the length and the rate of each row, no ranges, give a whole draft length: else the rate is another one, and
+/// fits some rows by chance.
 bool HeadedTable::rates_tell_gamma() const {
   const double unit = columns_[*at(Meaning::rate)].percent ? 100.0 : 1.0;
   return std::ranges::all_of(rows_, [&](const TableRow& row) {
     const auto length = value(row, Meaning::length);
     const auto rate = value(row, Meaning::rate);
+    const auto is_range = [&](Meaning one) {
+      return number_of_cell(text(row, one)).value != measure_in(text(row, one)).value;
+    };
+    if (is_range(Meaning::length) || is_range(Meaning::rate)) return false;
     return !length || !rate || *length <= 1.0 || gamma_of_rate(*length, *rate / unit).has_value();
   });
 }
@@ -237,7 +241,7 @@ void HeadedTable::set_speed_of(const TableRow& row, StatedRun& run) const {
   run.ttft_ms = time_ms(row, Meaning::ttft);
   if (const auto ms = time_ms(row, Meaning::duration)) run.duration_s = *ms / 1000.0;
   // The load is unknown, but the same for all runs: their times have the ratios of their speeds.
-  const bool timed = run.tpot_ms || run.request_tokens_per_s || run.concurrency;
+  const bool timed = run.tpot_ms || run.request_tokens_per_s || run.concurrency || several_;
   if (!timed && run.output_tokens_per_s.value_or(0.0) > 0.0) run.tpot_ms = 1000.0 / *run.output_tokens_per_s;
 }
 
