@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "logs/arms.hpp"
+#include "logs/cell_lists.hpp"
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/table_cells.hpp"
@@ -110,7 +111,8 @@ void complete_arms(std::vector<std::optional<ArmHeading>>& split) {
 /// The metric of a row: its name, with the unit of its first number if it has one and the name is not enough.
 std::string with_unit_of_cells(const TableRow& row) {
   const std::string& name = row.cells.front();
-  if (row.cells.size() < 2 || column_of(name).meaning != Meaning::ignored) return name;
+  if (row.cells.size() < 2 || column_of(headings_of_lists(std::span(&name, 1)).front()).meaning != Meaning::ignored)
+    return name;
   std::string_view cell = row.cells[1];
   while (!cell.empty() && (cell.front() == '*' || cell.front() == '~')) cell.remove_prefix(1);
   return take_number(cell) && trimmed(cell).find('/') != std::string_view::npos
@@ -124,8 +126,10 @@ bool names_measures(std::span<const std::string> headings, std::span<const Table
       "(?i)(?:metrics?|measure\\w*|quantity|statistic|parameter|what|result|\xE6\x8C\x87\xE6\xA0\x87)?");
   return headings.size() >= 3 && RE2::FullMatch(headings.front(), measure) &&
          std::ranges::count_if(headings.subspan(1), [](const std::string& one) { return is_arm(one); }) >= 2 &&
-         (rows.empty() ||
-          std::ranges::any_of(rows, [](const auto& row) { return is_measure(with_unit_of_cells(row)); }));
+         (rows.empty() || std::ranges::any_of(rows, [](const auto& row) {
+            const std::string name = with_unit_of_cells(row);
+            return is_measure(headings_of_lists(std::span(&name, 1)).front());
+          }));
 }
 
 /// The metric of the cells of arms, by their unit ("130.9 t/s @ 73 %") or by a gain: "96.1 (+52 %)" or "96.1 (1.52x)"
@@ -318,7 +322,13 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
     if (split[i] || is_speed_or_time(meaning)) continue;
     shared.push_back(i);
     of_drafts.push_back(is_acceptance(meaning) || meaning == Meaning::gamma);
-    const bool names_rows = meaning == Meaning::name || (i == 0 && headings[i].empty());
+    const auto is_word = [&](const TableRow& row) {
+      return !row.cells[i].empty() && !number_of_cell(row.cells[i]).value;
+    };
+    const auto is_other = [&](const TableRow& row) { return row.cells[i] != rows.front().cells[i]; };
+    const bool tells_rows =
+        meaning == Meaning::ignored && std::ranges::all_of(rows, is_word) && std::ranges::any_of(rows, is_other);
+    const bool names_rows = meaning == Meaning::name || (i == 0 && (headings[i].empty() || tells_rows));
     table.headings.push_back(names_rows && one_setup       ? "name of the row"
                              : names_rows && !has_category ? "category"
                                                            : headings[i]);
