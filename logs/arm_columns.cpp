@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "logs/arms.hpp"
+#include "logs/cell_lists.hpp"
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/table_cells.hpp"
@@ -115,7 +116,8 @@ std::string with_unit_of_cells(const TableRow& row) {
   static const RE2 of_drafter(R"((?i)(?:mtp|eagle-?[23]?|dflash2?|medusa|n-?gram|nextn)[ -](.*))");
   std::string of;
   if (RE2::FullMatch(name, of_drafter, &of) && is_acceptance(column_of(of).meaning)) return of;
-  if (row.cells.size() < 2 || column_of(name).meaning != Meaning::ignored) return name;
+  if (row.cells.size() < 2 || column_of(headings_of_lists(std::span(&name, 1)).front()).meaning != Meaning::ignored)
+    return name;
   std::string_view cell = row.cells[1];
   while (!cell.empty() && (cell.front() == '*' || cell.front() == '~')) cell.remove_prefix(1);
   return take_number(cell) && trimmed(cell).find('/') != std::string_view::npos
@@ -145,8 +147,10 @@ bool heads_measures(const std::string& heading, std::span<const TableRow> rows) 
 bool names_measures(std::span<const std::string> headings, std::span<const TableRow> rows) {
   return headings.size() >= 3 && heads_measures(headings.front(), rows) &&
          std::ranges::count_if(headings.subspan(1), [](const std::string& one) { return is_arm(one); }) >= 2 &&
-         (rows.empty() ||
-          std::ranges::any_of(rows, [](const auto& row) { return is_measure(with_unit_of_cells(row)); }));
+         (rows.empty() || std::ranges::any_of(rows, [](const auto& row) {
+            const std::string name = with_unit_of_cells(row);
+            return is_measure(headings_of_lists(std::span(&name, 1)).front());
+          }));
 }
 
 /// The metric of the cells of arms, by their unit ("130.9 t/s @ 73 %") or by a gain: "96.1 (+52 %)" or "96.1 (1.52x)"

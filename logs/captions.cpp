@@ -195,6 +195,15 @@ std::string name_in(std::string_view caption) {
   return std::string(caption.substr(0, caption.find_last_not_of(marks) + 1));
 }
 
+/// "Chat" of "3. Results ### 3.2 Chat": the last heading of a caption, without its number.
+std::string words_of_last_heading(const std::string& name) {
+  static const RE2 number(R"(^(?:(?:\d+\.)+\d*|\d+\)) +)");
+  const std::size_t at = name.rfind("# ");
+  std::string last = at == std::string::npos ? name : name.substr(at + 2);
+  RE2::Replace(&last, number, "");
+  return last;
+}
+
 /// `sections`: the parts are those below headings or commands, not tables.
 void keep_apart(std::span<const ReadTable> tables, bool sections, LogContents& contents) {
   constexpr std::size_t told = 24;  // characters of a name that answers show
@@ -220,9 +229,12 @@ void keep_apart(std::span<const ReadTable> tables, bool sections, LogContents& c
         same->name = here.words;  // they name arms, too
       continue;
     }
-    const bool taken = std::ranges::any_of(
-        setups, [&](const Setup& one) { return one.name.substr(0, told) == here.name.substr(0, told); });
-    if (here.name.empty() || taken)
+    const auto taken = [&](const std::string& name) {
+      return std::ranges::any_of(setups,
+                                 [&](const Setup& one) { return one.name.substr(0, told) == name.substr(0, told); });
+    };
+    if (const std::string last = words_of_last_heading(here.name); !last.empty() && !taken(last)) here.name = last;
+    if (here.name.empty() || taken(here.name))
       here.name = fmt::format("{} {}{}{}", sections ? "part" : "table", of_table.size(), here.name.empty() ? "" : ": ",
                               here.name);
     setups.push_back(std::move(here));

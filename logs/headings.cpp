@@ -30,12 +30,12 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
      "spec draft max,num spec tok,spec tok,spec n,n spec,spec k,draft k,spec len,tok drafted/step,drafted/step,"
      "draft depth,spec depth,spec num steps,mtp tok,mtp n,mtp k,mtp depth,nextn,lookahead,"
      "nspec,nst,num steps,spec steps,draft steps,window,draft window,spec window,proposal len,max draft,draft budget,"
-     "drafts/step,num spec,spec num tok,k draft,max draft tok,eagle steps"},
+     "drafts/step,num spec,spec num tok,best k,optimal k,k draft,max draft tok,eagle steps"},
     {Meaning::name, "name of the run",
      "config,configuration,mode,method,run,setup,drafter,name,variant,spec,spec decode,spec decoding,strategy,"
      "decoding,arm,setting,"
      "settings,stage,algorithm,algo,draft model,drafting,test case,case,spec type,draft parameter,condition,scenario,"
-     "approach,technique,experiment,option,label,flags,args,profile,speculator,rep,trial"},
+     "approach,technique,experiment,option,label,flags,args,profile,speculator,rep,trial,best config,best setting"},
     {Meaning::concurrency, "concurrent requests",
      "c,bs,b,conc,concurrency,max concurrency,users,batch,batch size,batchsize,clients,streams,parallel,np,"
      "concurrent requests,requests,running,running requests,batch sz,concur,concurr,max concur,max conc,gbs,"

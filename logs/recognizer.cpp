@@ -445,7 +445,11 @@ bool Recognizer::row_of_whole(std::string_view line, std::int64_t number) {
     table_ = std::move(rest);
   }
   if (this->line(line, number, {}) || cells == table_->columns) return true;
-  const auto has_number = [](const std::string& cell) { return number_of_cell(cell).value.has_value(); };
+  const auto has_number = [](const std::string& cell) {
+    const std::string text = bare_cell(cell);
+    std::string_view rest = text;
+    return take_measure(rest).has_value();
+  };
   if (table_->unclaimed && std::ranges::none_of(cells, has_number)) {  // may be a second head
     Table above = *std::exchange(table_, std::nullopt);
     header(line, number, above.caption, {});
@@ -464,7 +468,7 @@ void Recognizer::end_table() {
   unused.claimed = !table.unclaimed;
   try {
     const std::size_t before = contents_.observations.size();
-    if (!table.unclaimed) table.whole->read(written, contents_);
+    table.whole->read(written, contents_);
     if (contents_.observations.size() == before) {
       if (unused.has_speeds && unused_.size() < max_problems) unused_.push_back(std::move(unused));
       return;

@@ -121,8 +121,10 @@ std::optional<double> gain_in(std::string_view cell) {
 
 std::optional<double> rate_beside(std::string_view cell) {
   static const RE2 rate(R"((?i).*[,;(@] ?~?([\d.]+) ?% ?(?:draft )?accept.*)");
+  static const RE2 rate_after(R"((?i).*[,;(@] ?(?:draft )?accept\w*(?: rate)?[ :=~]*([\d.]+) ?%.*)");
   double percent = 0.0;
-  const bool found = RE2::FullMatch(re2::StringPiece(cell.data(), cell.size()), rate, &percent);
+  const re2::StringPiece text(cell.data(), cell.size());
+  const bool found = RE2::FullMatch(text, rate, &percent) || RE2::FullMatch(text, rate_after, &percent);
   return found && percent <= 100.0 ? std::optional(percent / 100.0) : std::nullopt;
 }
 

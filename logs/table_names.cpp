@@ -140,7 +140,7 @@ void HeadedTable::tell_unknown() {
     std::set<std::string> plain, drafts;
     bool apart = false, all = true;
     for (const TableRow& row : rows_) {
-      const std::string cell = bare_cell(row.cells[i]);
+      const std::string cell = without_repetition(bare_cell(row.cells[i]));
       all = all && RE2::FullMatch(cell, words);
       (arm_of(row).plain ? plain : drafts).insert(cell);
       const auto first = known.emplace(conditions_of(row) + "|" + std::string(text(row, Meaning::name)), cell).first;

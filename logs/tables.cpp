@@ -14,6 +14,7 @@
 #include "logs/arm_columns.hpp"
 #include "logs/arms.hpp"
 #include "logs/captions.hpp"
+#include "logs/cell_lists.hpp"
 #include "logs/formats.hpp"
 #include "logs/headed_table.hpp"
 #include "logs/headings.hpp"
@@ -42,7 +43,8 @@ constexpr std::string_view headings_anchor =
 
 /// Whether headings, at most 60 % of them unknown, name something measured and something that tells rows apart; or are
 /// those of another shape.
-bool claims_headings(std::span<const std::string> headings) {
+bool claims_headings(std::span<const std::string> written) {
+  const std::vector<std::string> headings = headings_of_lists(written);
   if (is_head_of_loads(headings)) return true;
   constexpr std::size_t max_heading = 60;  // most other lines with commas have longer parts
   const bool other = std::ranges::any_of(headings, [](const std::string& one) {
@@ -127,7 +129,10 @@ std::optional<Arm> arm_above(const ShapedTable& table, std::string_view caption)
 void read_headed_table(const WrittenTable& written, LogContents& contents) {
   ShapedTable table;
   for (const std::string& heading : written.headings) table.headings.push_back(bare_cell(heading));
-  table.rows = meant_rows(table.headings, written.rows);
+  table = with_told_values(table.headings, written.rows);
+  if (!claims_headings(written.headings) && !claims_headings(table.headings)) return;
+  table = by_listed_load(std::move(table));
+  table.rows = meant_rows(table.headings, table.rows);
   tell_loads(table);
   if (is_head_of_loads(table.headings)) table = table_below_loads(table.headings, table.rows);
   std::string measure = measure_in_caption(written.caption);
@@ -148,6 +153,7 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
     }
     table = *std::move(with_plain);
   }
+  table = by_listed_load(std::move(table));  // of metrics that were rows
   const auto arm = arm_above(table, written.caption);
   table = with_caption(std::move(table), written.caption, arm);
   const std::size_t before = contents.observations.size();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -150,6 +151,61 @@ TEST_CASE("records with the same labels that differ far are no repetitions") {
   CHECK(apart[1].stratum.category == "line 2 / t");
   for (const Observation& run : posted_runs(record("700.0") + record("690.0"), "table"))
     CHECK(run.stratum.category == "t");
+}
+
+TEST_CASE("a cell with several values is read by what its words say of them") {
+  const auto speeds = [](const std::string& table) {
+    std::vector<double> all;
+    for (const auto& run : posted_runs(table, "table"))
+      all.push_back(run.times.output_tokens_per_s.value_or(1000.0 / run.times.tpot_ms.value_or(1e9)));
+    return all;
+  };
+  using Speeds = std::vector<double>;
+  const auto are = [](const Speeds& read, const Speeds& expected) {
+    return std::ranges::equal(read, expected, [](double one, double other) { return one == near(other); });
+  };
+  const std::string ruling = "|---|---|---|\n";
+  CHECK(are(speeds("| Way | best config | gain vs AR |\n" + ruling + "| MTP | K=2 | **1.5x** (40 -> 60 tok/s) |\n"),
+            {40, 60}));
+  CHECK(are(speeds("| model | best K | speedup |\n" + ruling + "| Foo | K=2 | 1.5x (40 -> 60 tok/s) |\n"), {40, 60}));
+  CHECK(are(speeds("| method | result |\n|---|---|\n| MTP, K=3 | 45 -> 90 tok/s (2.0x) |\n"), {45, 90}));
+  CHECK(are(speeds("| config | total/output tok/s |\n|---|---|\n| off | 240 / 90 |\n| EAGLE3 | 330 / 120 |\n"),
+            {90, 120}));
+  CHECK(are(speeds("| load | off | MTP |\n" + ruling + "| one | 25.5 / 57.8 out/total | 33.5 / 75.8 out/total |\n"),
+            {25.5, 33.5}));
+  const auto loads = posted_runs(
+      "| config | aggregate tok/s (c=1, 8, 32) |\n|---|---|\n| off | 40 / 230 / 600 |\n| MTP K=7 | 90 / 330 / 610 |\n",
+      "table");
+  REQUIRE(loads.size() == 6);
+  CHECK(loads[1].concurrency == 8.0);
+  CHECK(loads[1].times.output_tokens_per_s == 230.0);
+  CHECK(loads[5].concurrency == 32.0);
+  CHECK(loads[5].times.output_tokens_per_s == 610.0);
+  const auto metrics = posted_runs("| | no draft | MTP k=3 |\n" + ruling +
+                                       "| accepted tokens per step | - | 3.3 |\n"
+                                       "| per-request tok/s at C1 / C4 | 14 / 12 | 33 / 20 |\n",
+                                   "table");
+  REQUIRE(metrics.size() == 5);
+  CHECK(metrics[1].concurrency == 4.0);
+  CHECK(metrics[1].times.tpot_ms == near(1000.0 / 12));
+  const auto rates = posted_runs(
+      "| config | tok/s |\n|---|---|\n| MTP K=2 | 30 tok/s, acceptance 70 % |\n| MTP K=3 | 31 t/s (accept rate: 50%) "
+      "|\n",
+      "table");
+  REQUIRE(rates.size() == 2);
+  CHECK(rates[0].acceptance_length == near(2.4));
+  CHECK(rates[1].acceptance_length == near(2.5));
+  const auto rows = posted_runs("| load | off | MTP |\n" + ruling +
+                                    "| C=1 | 57 / 25 total/out | 75 / 33 total/out |\n| C=4 | 180 / 80 | 157 / 70 |\n",
+                                "table");
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[2].times.tpot_ms == near(1000.0 / 80));
+  CHECK(rows[0].stratum.category != rows[2].stratum.category);
+  // Repetitions, and numbers that are no loads.
+  CHECK(posted_runs("| config | tok/s | acceptance @1/2/3 |\n" + ruling + "| MTP K=3 | 60 | 0.8/0.6/0.4 |\n", "table")
+            .size() == 1);
+  CHECK(are(speeds("| config | tok/s |\n|---|---|\n| off | 58 / 60 / 62 |\n"), {60}));
+  CHECK(are(speeds("| config | tok/s (run 1/2) |\n|---|---|\n| off | 58.0, 60.0 |\n"), {59}));
 }
 
 }  // namespace foredraft::tests

@@ -357,4 +357,11 @@ TEST_CASE("temperatures of a column of sampling are apart") {
   CHECK(runs[2].stratum.temperature == 1.0);
 }
 
+TEST_CASE("a table below several headings is called by the last one") {
+  const std::string table = "| Metric | Baseline | EAGLE3 |\n|---|---|---|\n| TPOT (ms) | 22 | 11 |\n\n";
+  const auto runs = posted_runs(
+      "## 3. Results\n\n### 3.1 Coding\n\n" + table + "### 3.2 Talk\n\n" + replaced(table, "22", "18"), "table");
+  CHECK(kinds_of(runs) == Kinds{"Coding", "Talk"});
+}
+
 }  // namespace foredraft::tests

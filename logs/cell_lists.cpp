@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/cell_lists.hpp"
+
+#include <re2/re2.h>
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "logs/arms.hpp"
+#include "logs/headings.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/table_cells.hpp"
+
+namespace foredraft::logs {
+namespace {
+
+/// Values between slashes or commas.
+std::vector<std::string> values_of(std::string_view list) {
+  std::vector<std::string> values;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find_first_of("/,"), list.size());
+    values.emplace_back(trimmed(list.substr(0, end)));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return values;
+}
+
+/// Takes the loads that the heading of a speed or time lists, in ascending order: 1, 4, 16 of "tok/s at 1/4/16", "tok/s
+/// (C1 / C4 / C16)".
+std::vector<std::string> take_loads(std::string& heading) {
+  constexpr const char* word = "c|conc(?:urrency)?|bs|batch(?: size)?|users?|clients?|streams?|np";
+  static const RE2 list(
+      std::string(R"((?i)[ (,]*(?:(?:\bat |@ ?)(?:(?:)") + word + R"()[ =:]*)?|\b(?:)" + word +
+      R"()[ =:]*)(\d{1,5}(?: ?[/,] ?(?:c|bs|np)?[ =]?\d{1,5})+)(?: (?:users|clients|streams|concurrent(?: requests)?|requests)\b)?\)?)");
+  static const RE2 letters("(?i)[a-z= ]+");
+  std::string found;
+  if (!RE2::PartialMatch(heading, list, &found)) return {};
+  RE2::GlobalReplace(&found, letters, "");
+  std::vector<std::string> loads = values_of(found);
+  double before = 0.0;
+  for (const std::string& load : loads) {
+    const double requests = number_of_cell(load).value.value_or(0.0);
+    if (requests <= before) return {};
+    before = requests;
+  }
+  std::string rest = heading;
+  RE2::Replace(&rest, list, " ");
+  const Meaning meaning = column_of(trimmed(rest)).meaning;
+  if (meaning < Meaning::speed || meaning > Meaning::duration) return {};  // "accept @1/2/3": positions
+  heading = std::string(trimmed(rest));
+  return loads;
+}
+
+constexpr const char* of_output = "out(?:put)?|gen\\w*|decode";
+constexpr const char* of_all = "total|all|in\\+out";
+
+/// Which of two values is that of the output: 1, 2; 0 if the words do not say. `words` is then "output".
+int take_order(std::string& words) {
+  static const RE2 first(std::string("(?i)\\b(?:") + of_output + ") ?/ ?(?:" + of_all + ")\\b");
+  static const RE2 second(std::string("(?i)\\b(?:") + of_all + ") ?/ ?(?:" + of_output + ")\\b");
+  return RE2::Replace(&words, first, "output") ? 1 : RE2::Replace(&words, second, "output") ? 2 : 0;
+}
+
+/// "25.9" of "25.9 / 57.8 out/total", with its unit if the cell says so.
+void take_output(std::string& cell, int order) {
+  static const RE2 both(R"(\W*([\d.,]+) ?/ ?([\d.,]+)(.*))");
+  std::string values[2], words;
+  const std::string text = bare_cell(cell);
+  if (order > 0 && RE2::FullMatch(text, both, &values[0], &values[1], &words)) cell = values[order - 1] + " tok/s";
+}
+
+/// "63 tok/s -> 80 tok/s" of "1.27x (63 -> 80 tok/s)" and "63 -> 80 tok/s (1.27x)"; false for others.
+bool take_sides(std::string& cell) {
+  static const RE2 sides(
+      R"((?i)(?:\W*[\d.]+ ?(?:x|\x{D7})[^\w(]*\()?\W*([\d.,]+) ?(?:t\w*/s|tps)? ?(?:->|\x{2192}|to) ?~?([\d.,]+) ?(?:t(?:o?ks?|okens?)?/s(?:ec)?|tps)(?:[ ,;()].*)?)");
+  std::string plain, drafts;
+  const std::string text = bare_cell(cell);
+  if (!RE2::FullMatch(text, sides, &plain, &drafts)) return false;
+  cell = plain + " tok/s -> " + drafts + " tok/s";
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::string> headings_of_lists(std::span<const std::string> headings) {
+  std::vector<std::string> plain(headings.begin(), headings.end());
+  for (std::string& heading : plain) {
+    take_loads(heading);
+    take_order(heading);
+  }
+  return plain;
+}
+
+ShapedTable with_told_values(std::span<const std::string> headings, std::span<const TableRow> rows) {
+  ShapedTable table{.headings = {headings.begin(), headings.end()}, .rows = {rows.begin(), rows.end()}};
+  std::vector<int> orders;
+  for (std::string& heading : table.headings) orders.push_back(take_order(heading));
+  std::vector<bool> sides(headings.size());
+  int order = 0;  // of a cell that says it: of all that do not
+  for (const TableRow& row : rows) {
+    for (std::string cell : row.cells) order = std::max(order, take_order(cell));
+  }
+  for (TableRow& row : table.rows) {
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      take_output(row.cells[i], orders[i] > 0 ? orders[i] : order);
+      sides[i] = take_sides(row.cells[i]) || sides[i];
+    }
+  }
+  const auto is_speed = [](const std::string& heading) {
+    const Meaning meaning = column_of(heading).meaning;
+    return meaning >= Meaning::speed && meaning <= Meaning::tpot;
+  };
+  const auto pairs = std::ranges::find(sides, true);
+  if (pairs == sides.end() || std::ranges::any_of(table.headings, is_speed)) return table;
+  std::string& heading = table.headings[static_cast<std::size_t>(pairs - sides.begin())];
+  if (!names_other_speed(heading)) heading = "tok/s";
+  return table;
+}
+
+ShapedTable by_listed_load(ShapedTable table) {
+  std::vector<std::vector<std::string>> lists;
+  std::vector<std::string> loads;
+  bool others = false;
+  std::vector<std::string> headings = table.headings;
+  for (std::string& heading : headings) {
+    lists.push_back(take_loads(heading));
+    others = others || (lists.back().empty() && column_of(heading).meaning >= Meaning::speed);
+    for (const std::string& load : lists.back()) {
+      if (std::ranges::find(loads, load) == loads.end()) loads.push_back(load);
+    }
+  }
+  const auto is_load = [](const std::string& one) { return column_of(one).meaning == Meaning::concurrency; };
+  if (loads.empty() || std::ranges::any_of(headings, is_load)) return table;
+  ShapedTable by_load{.headings = std::move(headings)};
+  if (others) loads.emplace_back();  // the row without a load
+  for (const TableRow& row : table.rows) {
+    for (const std::string& load : loads) {
+      TableRow one = row;
+      for (std::size_t i = 0; i < row.cells.size(); ++i) {
+        if (column_of(by_load.headings[i]).meaning < Meaning::speed || (lists[i].empty() && load.empty())) continue;
+        const std::vector<std::string> values = values_of(bare_cell(row.cells[i]));
+        const auto at = static_cast<std::size_t>(std::ranges::find(lists[i], load) - lists[i].begin());
+        one.cells[i] = at < lists[i].size() && values.size() == lists[i].size() ? values[at] : "";
+      }
+      one.cells.push_back(load);
+      by_load.rows.push_back(std::move(one));
+    }
+  }
+  by_load.headings.emplace_back("concurrency");
+  return by_load;
+}
+
+}  // namespace foredraft::logs
