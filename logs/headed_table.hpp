@@ -32,6 +32,7 @@ class HeadedTable {
     tell_trees();
     tell_names();
     keep_first_of_each();
+    tell_answers();
     tell_apart();
     tell_sums();
     tell_setups();
@@ -66,6 +67,7 @@ class HeadedTable {
   void tell_trees();
   void keep_first_of_each();
   void tell_apart();
+  void tell_answers();
   void tell_streams();
   void tell_gamma();
   [[nodiscard]] bool counts_steps(std::size_t column) const;
@@ -111,6 +113,7 @@ class HeadedTable {
   std::set<std::size_t> same_ = {};                    ///< columns whose cells are all equal
   std::string rising_ = {};                            ///< heading of rates that are none of drafted tokens
   bool chunks_ = false;                                ///< the inter-token latency is that of an iteration
+  bool answers_ = false;                               ///< the times are of whole answers
   bool several_ = false;                               ///< speeds are of several requests, as times between tokens tell
   std::map<std::string, std::string> additions_ = {};  ///< by name: what its rows have besides their arm
   bool names_subjects_ = false;                        ///< a column of models or devices names the rows

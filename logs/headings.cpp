@@ -390,8 +390,7 @@ Meaning speed_of(Meaning meaning, std::string_view unit) {
 }
 
 /// Whether the unit in a heading is one of what its words mean: a draft length has none, "draft (ms)" is a time. A
-/// largest concurrency for a context is the room of the KV cache. Tokens of an iteration of a whole batch are none of a
-/// request.
+/// largest concurrency for a context is the room of the KV cache; tokens of a batch are none of a request.
 bool fits_unit(const Column& column, std::string_view unit) {
   static const RE2 room(R"(.*(?:\bctx|context|\bkv\b|tokens|\d ?k\b).*)");
   if (column.meaning == Meaning::concurrency && RE2::FullMatch(re2::StringPiece(unit.data(), unit.size()), room))

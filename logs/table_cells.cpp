@@ -35,6 +35,8 @@ std::string bare_cell(std::string_view cell) {
     if (c == '~' && i > 0 && i + 1 < cell.size() && is_digit(cell[i - 1]) && is_digit(cell[i + 1])) text += '-';
     if (c != '*' && c != '`' && c != '~') text += c;
   }
+  const bool numbered = text.size() > 3 && is_digit(text[0]) && text[1] == '.' && text[2] == ' ' && !is_digit(text[3]);
+  if (numbered) text.erase(0, 3);                     // "1. no drafts"
   constexpr std::string_view about = "\xE2\x89\x88";  // almost equal
   if (text.starts_with(about)) text.erase(0, about.size());
   return std::string(trimmed(text));

@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/table_cells.hpp"
+#include "logs/table_shapes.hpp"
 
 /// What the names of rows say besides their arm: rows of one arm that only their names tell apart are not pooled.
 namespace foredraft::logs {
@@ -109,6 +111,50 @@ void HeadedTable::tell_setups() {
     several.insert(shortest->second);
   }
   if (several.size() < 2) setups_.clear();
+}
+
+/// Times of whole answers by arm, if nothing else was measured: their ratios are speedups, with which a column of these
+/// agrees. Then a row that gains is not plain, whatever its name says: "Spec + baseline kernel".
+void HeadedTable::tell_answers() {
+  static const RE2 speedup("(?i)speed-?up(?: \\(x\\))?");
+  static const RE2 drafter("(?i).*(?:spec|draft|mtp|nextn|eagle|dflash|medusa|n-?gram|lookahead).*");
+  constexpr double rounded = 0.02;
+  const auto is_other = [](const Column& one) {
+    return one.meaning >= Meaning::speed && one.meaning < Meaning::length && one.meaning != Meaning::duration;
+  };
+  const auto is_time = [](const Column& one) { return names_answer_time(one.heading); };
+  const auto is_gain = [](const Column& one) { return RE2::FullMatch(one.heading, speedup); };
+  const auto time = std::ranges::find_if(columns_, is_time), gains = std::ranges::find_if(columns_, is_gain);
+  if (time == columns_.end() || std::ranges::any_of(columns_, is_other)) return;
+  const auto number = [&](const TableRow& row, const auto& column) {
+    return number_of_cell(row.cells[static_cast<std::size_t>(column - columns_.begin())]).value.value_or(0.0);
+  };
+  const auto gain_of = [&](const TableRow& row) { return gains == columns_.end() ? 1.0 : number(row, gains); };
+  const auto is_plain = [&](const TableRow& row) {
+    return arm_of(row).plain && std::abs(gain_of(row) - 1.0) <= rounded;
+  };
+  const auto names = at(Meaning::name), lengths = at(Meaning::gamma);
+  const auto drafts = [&](std::optional<std::size_t> column) {
+    return column &&
+           (RE2::FullMatch(columns_[*column].heading, drafter) || std::ranges::any_of(rows_, [&](const TableRow& row) {
+              return !is_plain(row) && RE2::FullMatch(row.cells[*column], drafter);
+            }));
+  };
+  if (!drafts(names) && !drafts(lengths)) return;
+  const auto plain = std::ranges::find_if(rows_, is_plain);
+  const auto agrees = [&](const TableRow& row) {
+    const double ms = number(row, time), gain = gain_of(row);
+    return ms > 0.0 && (gains == columns_.end() || std::abs(number(*plain, time) / ms - gain) <= rounded * gain);
+  };
+  if (plain == rows_.end() || std::ranges::all_of(rows_, is_plain) || !std::ranges::all_of(rows_, agrees)) return;
+  for (const TableRow& row : rows_) {
+    if (arm_of(row).plain && !is_plain(row))
+      arms_.insert_or_assign({std::string(text(row, Meaning::gamma)), std::string(text(row, Meaning::name))},
+                             Arm{.speculative = true});
+  }
+  answers_ = true;
+  time->meaning = Meaning::tpot;
+  if (!(time->unit > 0.0)) time->unit = time->heading.find("(ms)") == std::string::npos ? 1000.0 : 1.0;
 }
 
 /// What a row is of, besides its name.

@@ -248,6 +248,7 @@ void HeadedTable::set_speed_of(const TableRow& row, StatedRun& run) const {
 /// Whether the times of arms in columns, which only speedups tell from speeds, are those of whole answers: seconds in
 /// the cells, which no token takes.
 bool HeadedTable::times_answers() const {
+  if (answers_) return true;
   constexpr double longest_ms = 500.0;
   const auto column = at(Meaning::tpot);
   if (!column || columns_[*column].heading != measure_of_times || values_in(*column).empty()) return false;

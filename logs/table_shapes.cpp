@@ -238,6 +238,12 @@ ShapedTable table_below_loads(std::span<const std::string> headings, std::span<c
   return table;
 }
 
+bool names_answer_time(std::string_view heading) {
+  static const RE2 time(
+      R"((?i)(?:(?:avg|average|mean|total|e2e|end[- ]to[- ]end|wall|generation)\.?[ -])*(?:latency|time)(?: ?\((?:s|secs?|seconds|ms)\))?)");
+  return RE2::FullMatch(re2::StringPiece(heading.data(), heading.size()), time);
+}
+
 bool names_loads(std::span<const std::string> headings) {
   const auto is_load = [](const std::string& heading) { return load_of_heading(heading).has_value(); };
   const std::vector<Meaning> meanings = meanings_of(headings);

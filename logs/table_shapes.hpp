@@ -67,6 +67,9 @@ void tell_loads(ShapedTable& table);
 /// Whether headings are those of table_by_load.
 [[nodiscard]] bool names_loads(std::span<const std::string> headings);
 
+/// Whether a heading is that of the time of a whole answer: "Avg Time (s)", "latency".
+[[nodiscard]] bool names_answer_time(std::string_view heading);
+
 /// Whether headings may be those of table_by_kind.
 [[nodiscard]] bool may_name_kinds(std::span<const std::string> headings);
 

@@ -39,7 +39,8 @@ constexpr std::string_view headings_anchor =
     R"(|^[ \t>]*\|[ \t*]*(?:max[ _-])?(?:concurrenc(?:y|ies)|batch(?:[ _-]sizes?)?|bs|users|clients|streams)[ \t*]*(?:\|[ \t*]*\d{1,5}[ \t*]*){2})"
     R"(|^[ \t>]*\|[ \t]*\|[ \t*]*[a-z][^|\n]*\|[ \t*]*[a-z][^|\n]*\|)"
     R"(|[|,;\t][ \t*]*\+ ?(?:mtp|eagle|dflash|spec|draft|n-?gram))"
-    R"(|^[ \t]*\|[ \t]*:?-{2,}[-:| \t]*$)";  // the ruling below a head
+    R"(|^[ \t]*\|[ \t]*:?-{2,}[-:| \t]*$)"  // the ruling below a head
+    R"(|\b(?:method|mode|config\w*|draft|drafter|setting|variant|approach)\b.*[|\t;].*\b(?:time|latency)\b)";
 
 /// Whether headings, at most 60 % of them unknown, name something measured and something that tells rows apart; or are
 /// those of another shape.
@@ -82,7 +83,9 @@ bool claims_headings(std::span<const std::string> written) {
       headings.front().empty() ||
       (any({Meaning::benchy_test}) && any({Meaning::ttft, Meaning::total_speed, Meaning::request_speed})) ||
       (any({Meaning::length}) && any({Meaning::speed, Meaning::total_speed, Meaning::request_speed}));
-  return (measured && told) || names_arms(headings) || names_loads(headings) || may_name_kinds(headings);
+  const bool answers = any({Meaning::name, Meaning::gamma}) &&
+                       std::ranges::any_of(headings, [](const auto& one) { return names_answer_time(bare_cell(one)); });
+  return (measured && told) || answers || names_arms(headings) || names_loads(headings) || may_name_kinds(headings);
 }
 
 /// "1" of the heading "tg128 (c1)"; empty if there is none, or several.

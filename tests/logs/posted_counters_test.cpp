@@ -129,9 +129,10 @@ TEST_CASE("an item of a list that looks like a head of arms is none") {
   CHECK(contents.observations[0].times.tpot_ms == near(1000.0 / 41.5));
   CHECK(warns(contents, "W23"));  // the rate was read
   CHECK_FALSE(warns(contents, "W18"));
-  // Nor are words below words arms.
-  CHECK_FALSE(
-      warns(read_log(table + "| acceptance rate | 80 % |\n\nwith   draft-MTP   n-max=2\nand   a   lamp\n"), "W18"));
+  // Nor are words below arms a question.
+  CHECK_FALSE(warns(read_log(table + "| acceptance rate | 80 % |\n\n| Part | baseline | MTP K=2 |\n|---|---|---|\n"
+                                     "| kernel | old | new |\n"),
+                    "W18"));
 }
 
 TEST_CASE("a request of llama-server whose statistics are cut off has the draft length of the others") {
@@ -202,6 +203,7 @@ TEST_CASE("counts in the words of a line, before or after them") {
                            "6000 accepted / 2100 drafted / 300 steps", "85 % accepted, 2.5 drafted in 300 steps"}) {
     CAPTURE(line);
     CHECK_THROWS(read_log(std::string(line) + "\n"));
+    CHECK_NOTHROW(read_log(std::string(line) + "\n\n| mode | tok/s |\n|---|---|\n| plain | 40 |\n"));
   }
 }
 
@@ -240,6 +242,29 @@ TEST_CASE("SGLang drafts as many tokens as steps where its drafts are one token 
   CHECK(chain.observations[0].concurrency == 2.0);
   CHECK_FALSE(warns(chain, "W18"));  // options are no table
   CHECK_FALSE(asked("4").observations.at(0).gamma);
+}
+
+TEST_CASE("times of whole answers by arm have the ratios of their speedups") {
+  const auto runs = posted_runs(
+      "Method                     | Avg Time (s) | Speedup\n----------------------------------------\n"
+      "1. No Spec Decode          |        2.400 |   1.00x\n2. Spec Decode + Baseline   |        1.500 |   1.60x\n",
+      "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(*runs[0].times.tpot_ms / *runs[1].times.tpot_ms == near(1.6));
+  const auto parallel = posted_runs(
+      "target | draft | tp | latency\n-- | -- | -- | --\nbig | small | 1 | 4.0s\nbig | small | 2 | 6.0s\n"
+      "big | None | 1 | 5.0s\nbig | None | 2 | 3.0s\n",
+      "table");
+  REQUIRE(parallel.size() == 4);
+  CHECK(parallel[2].decoding == Decoding::plain);
+  CHECK(parallel[2].stratum.category == parallel[0].stratum.category);
+  CHECK(parallel[2].stratum.category != parallel[3].stratum.category);
+  // Another ratio than that of the times; nothing that drafts.
+  for (const char* rows : {"| baseline | 9.0 | 1.00x |\n| EAGLE | 3.0 | 2.00x |\n",
+                           "| baseline | 9.0 | 1.00x |\n| ninja | 3.0 | 3.00x |\n"})
+    CHECK_THROWS(read_log("| Method | Time (s) | Speedup |\n|---|---|---|\n" + std::string(rows)));
 }
 
 }  // namespace foredraft::tests
