@@ -197,8 +197,7 @@ TEST_CASE("rates that rise with K are no share of the drafted tokens") {
   CHECK_FALSE(warns(falls, "W17"));
   CHECK(falls.observations.at(1).acceptance_length == near(1.8));
   const LogContents models = read_log(
-      "| model | K | acceptance | tok/s |\n|---|---|---|---|\n| foo | 1 | 0.5 | 31 |\n| foo | 3 | 0.4 | 33 |\n"
-      "| bar | 2 | 0.7 | 35 |\n| bar | 4 | 0.6 | 36 |\n");
+      "| model | K | acceptance | tok/s |\n|---|---|---|---|\n| foo | 1 | 0.5 | 31 |\n| bar | 3 | 0.7 | 36 |\n");
   CHECK_FALSE(warns(models, "W17"));
 }
 

@@ -44,6 +44,13 @@ TEST_CASE("pooled observations lack values that one of them lacks") {
   CHECK_FALSE(both.acceptance->drafted_tokens);
 }
 
+TEST_CASE("pooled windows of one load have that load, to the last digit") {
+  logs::Observation first = window(100, 20.0, 1.0), second = first;
+  first.times.duration_s = 0.1;
+  second.times.duration_s = 0.3;
+  CHECK(logs::may_be_pooled(logs::pooled(first, second), first));  // not of less than one request
+}
+
 TEST_CASE("windows of another draft length, decoding, load or setting are not pooled") {
   const logs::Observation first = window(100, 20.0, 2.0);
   CHECK(logs::may_be_pooled(first, window(5, 90.0, 3.0)));

@@ -211,13 +211,17 @@ TEST_CASE("windows of few steps and partly idle ones do not tell pieces of a log
   CHECK(named(foo + window(1, 60, 400, 200)));
   CHECK(named(foo + window(1, 60, 400, 400)));
   CHECK_FALSE(named(foo + window(1, 81, 400, 410)));
+  const std::string without_speeds = window(1, 60, 400, 200).substr(window(1, 60, 400, 200).find('\n') + 1);
+  CHECK(named("## Foo\n" + window(1, 80, 400, 400).substr(window(1, 80, 400, 400).find('\n') + 1) + "## Bar\n" +
+              without_speeds));
   CHECK_FALSE(named("## Foo\n" + window(0, 80, 400, 400) + "## Bar\n" + window(0, 8, 40, 40)));
   CHECK_FALSE(named(foo + window(1, 0.4, 4, 0)));
 }
 
 TEST_CASE("requests with and without drafts under several headings are compared within each") {
-  const auto request = [](double ms, const std::string& drafts) {
-    return "slot print_timing: id  0 | task 7 | \n       eval time = " + std::to_string(100 * ms) +
+  const auto request = [](double ms, const std::string& drafts, int prompt = 50) {
+    return "slot print_timing: id  0 | task 7 | \nprompt eval time = 50.00 ms / " + std::to_string(prompt) +
+           " tokens ( 1.00 ms per token, 1000.00 tokens per second)\n       eval time = " + std::to_string(100 * ms) +
            " ms /   100 tokens ( " + std::to_string(ms) + " ms per token, " + std::to_string(1000 / ms) +
            " tokens per second)\n      total time = " + std::to_string(100 * ms + 50) + " ms /  150 tokens\n" +
            (drafts.empty() ? "" : "draft acceptance rate = 0.75000 ( " + drafts + " generated)\n") + "\n";
@@ -232,6 +236,10 @@ TEST_CASE("requests with and without drafts under several headings are compared 
     CHECK(runs[2 + i].stratum.category == "Bar");
     CHECK(runs[i].span == logs::Span::run);
   }
+  // Prompts of other lengths are of the same setup.
+  const auto of_prompts = posted_runs(
+      "# Foo\n" + request(12, "60 accepted / 80") + "# Bar\n" + request(36, "60 accepted / 80", 5000), "llama-server");
+  CHECK(of_prompts.at(1).drafter == "Bar");
 }
 
 TEST_CASE("lines of a console do not name the one below them") {
