@@ -187,7 +187,7 @@ void HeadedTable::tell_unknown() {
     bool apart = false, all = true;
     for (const TableRow& row : rows_) {
       const std::string cell = without_repetition(bare_cell(row.cells[i]));
-      all = all && RE2::FullMatch(cell, words);
+      all = all && RE2::FullMatch(cell, words) && column_of(cell).meaning < Meaning::speed;  // nor names of metrics
       (arm_of(row).plain ? plain : drafts).insert(cell);
       const auto first = known.emplace(conditions_of(row) + "|" + std::string(text(row, Meaning::name)), cell).first;
       apart = apart || first->second != cell;

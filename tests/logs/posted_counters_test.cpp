@@ -166,6 +166,11 @@ TEST_CASE("rows that only an unknown column of words tells apart are apart") {
   REQUIRE(arms.size() == 4);
   CHECK(arms[0].stratum.category == "paged");
   CHECK(arms[3].stratum.category == "dense");
+  const auto metrics = posted_runs(
+      "| mode | Of what | tok/s |\n|---|---|---|\n| plain | output throughput | 40 |\n| plain | TPOT | 25 |\n"
+      "| MTP K=2 | output throughput | 60 |\n| MTP K=2 | TPOT | 17 |\n",
+      "table");
+  CHECK_FALSE(metrics.at(0).stratum.category);
   const auto remarks = posted_runs(
       "| mode | Seen | tok/s |\n|---|---|---|\n| plain | yesterday | 40 |\n| MTP K=2 | twice | 60 |\n"
       "| MTP K=2 | today | 62 |\n",
