@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <set>
 #include <string_view>
 
 #include "logs/arms.hpp"
@@ -120,16 +121,21 @@ std::string with_unit_of_cells(const TableRow& row) {
              : name;
 }
 
-/// True if the first column names metrics, and at least two others are arms.
+/// True if the first column names metrics, by its heading or, if that is unknown, by several of its cells; and at least
+/// two others are arms.
 bool names_measures(std::span<const std::string> headings, std::span<const TableRow> rows) {
   static const RE2 measure(
       "(?i)(?:metrics?|measure\\w*|quantity|statistic|parameter|what|result|\xE6\x8C\x87\xE6\xA0\x87)?");
-  return headings.size() >= 3 && RE2::FullMatch(headings.front(), measure) &&
-         std::ranges::count_if(headings.subspan(1), [](const std::string& one) { return is_arm(one); }) >= 2 &&
-         (rows.empty() || std::ranges::any_of(rows, [](const auto& row) {
-            const std::string name = with_unit_of_cells(row);
-            return is_measure(headings_of_lists(std::span(&name, 1)).front());
-          }));
+  std::set<Meaning> measures;
+  for (const TableRow& row : rows) {
+    const std::string name = with_unit_of_cells(row);
+    const Meaning meaning = column_of(headings_of_lists(std::span(&name, 1)).front()).meaning;
+    if (is_speed_or_time(meaning) || is_acceptance(meaning)) measures.insert(meaning);
+  }
+  const bool named = RE2::FullMatch(headings.front(), measure) && (rows.empty() || !measures.empty());
+  const bool unknown = column_of(headings.front()).meaning == Meaning::ignored && measures.size() > 1;
+  return headings.size() >= 3 && (named || unknown) &&
+         std::ranges::count_if(headings.subspan(1), [](const std::string& one) { return is_arm(one); }) >= 2;
 }
 
 /// The metric of the cells of arms, by their unit ("130.9 t/s @ 73 %") or by a gain: "96.1 (+52 %)" or "96.1 (1.52x)"
