@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <set>
 #include <string_view>
 
 #include "logs/arms.hpp"
@@ -135,12 +136,17 @@ void share_measure(std::span<const std::string> headings, std::vector<std::optio
     split[at] = ArmHeading{.arm = headings[at], .measure = split[at - 1]->measure};
 }
 
-/// Whether the first column names metrics: its heading says so, or nothing, and at least two of its cells are metrics.
+/// Whether the first column names metrics: its heading says so, or is unknown, and its cells are several metrics.
 bool heads_measures(const std::string& heading, std::span<const TableRow> rows) {
   static const RE2 measure(R"((?i)(?:(?:metrics?|measure\w*|quantity|statistic|parameter|what|result)(?: *\(.*\))?)?)");
-  return RE2::FullMatch(heading, measure) ||
-         (column_of(heading).meaning == Meaning::ignored &&
-          std::ranges::count_if(rows, [](const auto& row) { return is_measure(with_unit_of_cells(row)); }) >= 2);
+  if (RE2::FullMatch(heading, measure)) return true;
+  std::set<Meaning> measures;
+  for (const TableRow& row : rows) {
+    const std::string name = with_unit_of_cells(row);
+    const Meaning meaning = column_of(headings_of_lists(std::span(&name, 1)).front()).meaning;
+    if (is_speed_or_time(meaning) || is_acceptance(meaning)) measures.insert(meaning);
+  }
+  return column_of(heading).meaning == Meaning::ignored && measures.size() > 1;
 }
 
 /// True if the first column names metrics, and at least two others are arms.

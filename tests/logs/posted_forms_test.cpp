@@ -208,4 +208,16 @@ TEST_CASE("a cell with several values is read by what its words say of them") {
   CHECK(are(speeds("| config | tok/s (run 1/2) |\n|---|---|\n| off | 58.0, 60.0 |\n"), {59}));
 }
 
+TEST_CASE("a column of metrics is known by its cells, whatever its heading") {
+  const std::string arms = "| off | MTP K=2 |\n|---|---|---|\n";
+  const auto runs = posted_runs(
+      "| Kenngr. " + arms + "| output throughput (tok/s) | 80 | 60 |\n| TTFT (ms) | 200 | 250 |\n", "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].times.ttft_ms == 200.0);
+  CHECK(runs[1].gamma == 2);
+  CHECK(
+      posted_runs("| Kenngr. " + arms + "| tg128 | 80 t/s | 60 t/s |\n| tg512 | 70 t/s | 50 t/s |\n", "table").size() ==
+      4);
+}
+
 }  // namespace foredraft::tests
