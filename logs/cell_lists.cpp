@@ -52,12 +52,12 @@ std::vector<std::string> take_loads(std::string& heading) {
 }
 
 constexpr const char* of_output = "out(?:put)?|gen\\w*|decode";
-constexpr const char* of_all = "total|all|in\\+out";
+constexpr const char* of_everything = "total|all|in\\+out";
 
 /// Which of two values is that of the output: 1, 2; 0 if the words do not say. `words` is then "output".
 int take_order(std::string& words) {
-  static const RE2 first(std::string("(?i)\\b(?:") + of_output + ") ?/ ?(?:" + of_all + ")\\b");
-  static const RE2 second(std::string("(?i)\\b(?:") + of_all + ") ?/ ?(?:" + of_output + ")\\b");
+  static const RE2 first(std::string("(?i)\\b(?:") + of_output + ") ?/ ?(?:" + of_everything + ")\\b");
+  static const RE2 second(std::string("(?i)\\b(?:") + of_everything + ") ?/ ?(?:" + of_output + ")\\b");
   return RE2::Replace(&words, first, "output") ? 1 : RE2::Replace(&words, second, "output") ? 2 : 0;
 }
 

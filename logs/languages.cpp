@@ -18,7 +18,7 @@ struct Translation {
 };
 
 constexpr const char* drafters = R"((?:mtp|nextn|eagle-?\d?|dflash\d?|dspark|medusa|n-?gram|spec\w*|sd|drafts?))";
-constexpr const char* speculation =
+constexpr const char* words_of_speculation =
     R"((?:投机(?:解码|采样|推理|推测)?|投機(?:的)?(?:解碼|デコード|デコーディング|推論)?|推[测測](?:解[码碼]|采样|デコード))"
     R"(|推測的?デコード|草稿(?:模型)?|ドラフト(?:モデル)?|(?:추측(?:적)?|투기적?) ?(?:디코딩|실행)|드래프트(?: ?모델)?)"
     R"(|spekulation|entwurfsmodell|(?:décodage )?spéculati(?:on|f)|brouillon|(?:decodificación )?especulativa)"
@@ -158,7 +158,7 @@ std::string with_each(std::string text, std::string_view name, std::string_view 
 }
 
 std::string pattern_of(const Translation& one) {
-  return "(?i)" + with_each(with_each(one.words, "@d", drafters), "@s", speculation);
+  return "(?i)" + with_each(with_each(one.words, "@d", drafters), "@s", words_of_speculation);
 }
 
 /// A part of the translations, and a cheap test that rules out most texts.
@@ -169,7 +169,7 @@ struct Part {
   static std::string pattern_of_any(std::span<const Translation> of) {
     std::string all;
     for (const Translation& one : of) {
-      const std::string words = one.words == std::string_view("@s") ? speculation : one.words;
+      const std::string words = one.words == std::string_view("@s") ? words_of_speculation : one.words;
       all += (all.empty() ? "(?i)" : "|") +
              with_each(with_each(with_each(words, "@d", "[a-z]+"), "@s", "."), R"(\pL)", ".");
     }

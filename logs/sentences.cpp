@@ -15,16 +15,13 @@
 namespace foredraft::logs {
 namespace {
 
-re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
-
 /// The rate of "85.2 % acceptance", "accept 0.71" or "accept 72-85 %" (its lower end) as a fraction.
 std::optional<double> spoken_rate(std::string_view text) {
   static const RE2 after(R"((?i)accept\w*(?: rate)?[^\d\n]{0,16}(\d+(?:\.\d+)?)(?:-\d+)? ?(%?))");
   static const RE2 before(R"((?i)(\d+(?:\.\d+)?) ?(%) (?:draft )?accept)");
   double rate = 0.0;
   std::string percent;
-  if (!RE2::PartialMatch(piece(text), before, &rate, &percent) &&
-      !RE2::PartialMatch(piece(text), after, &rate, &percent))
+  if (!RE2::PartialMatch(text, before, &rate, &percent) && !RE2::PartialMatch(text, after, &rate, &percent))
     return std::nullopt;
   if (!percent.empty()) rate /= 100.0;
   return rate > 0.0 && rate <= 1.0 ? std::optional(rate) : std::nullopt;
@@ -34,7 +31,7 @@ std::optional<double> spoken_rate(std::string_view text) {
 std::vector<double> loads_in(std::string_view text) {
   static const RE2 load(
       R"((?i)(?:\b(?:(?:c|bs|np) ?= ?|(?:concurrency|batch[-_ ]?size)(?: of)?[ =:]{1,3})(\d{1,4})\b|\b(\d{1,4}) (?:concurrent|parallel|simultaneous) ))");
-  re2::StringPiece rest = piece(text);
+  re2::StringPiece rest = text;
   std::vector<double> loads;
   std::string named, counted;
   while (RE2::FindAndConsume(&rest, load, &named, &counted)) {
@@ -47,8 +44,8 @@ std::vector<double> loads_in(std::string_view text) {
 
 /// Whether a speed at a load is that of all requests together.
 bool is_of_all(std::string_view text) {
-  static const RE2 of_all(R"((?i)\b(?:aggregate\w*|total|combined|overall) )");
-  return RE2::PartialMatch(piece(text), of_all);
+  static const RE2 together(R"((?i)\b(?:aggregate\w*|total|combined|overall) )");
+  return RE2::PartialMatch(text, together);
 }
 
 /// "BaseRT 0.2.0", "vLLM", "27B", "Q4_K_M" of `text`.
@@ -66,11 +63,10 @@ Subject subject_in(std::string_view text) {
   std::string target(text);
   RE2::GlobalReplace(&target, drafter, "");
   Subject subject;
-  if (!RE2::PartialMatch(piece(text), with_version, &subject.engine))
-    RE2::PartialMatch(piece(text), engine, &subject.engine);
-  RE2::PartialMatch(piece(text), family, &subject.family);
+  if (!RE2::PartialMatch(text, with_version, &subject.engine)) RE2::PartialMatch(text, engine, &subject.engine);
+  RE2::PartialMatch(text, family, &subject.family);
   RE2::PartialMatch(target, size, &subject.size);
-  RE2::PartialMatch(piece(text), quantization, &subject.quantization);
+  RE2::PartialMatch(text, quantization, &subject.quantization);
   for (std::string* name : {&subject.engine, &subject.family, &subject.size, &subject.quantization})
     *name = in_lower_case(*name);
   return subject;
@@ -87,7 +83,7 @@ std::string_view brackets_at(std::string_view behind) {
 std::optional<Arm> arm_in_brackets(std::string_view behind) {
   static const RE2 count(R"((?i).*\bn ?= ?\d+)");  // of drafts or of runs?
   const std::string_view words = brackets_at(behind);
-  const bool counts = RE2::FullMatch(piece(words), count) && arm_phrases(words).size() == 1;
+  const bool counts = RE2::FullMatch(words, count) && arm_phrases(words).size() == 1;
   return words.empty() || counts ? std::nullopt : arm_in_text(words);
 }
 
@@ -97,7 +93,7 @@ std::optional<double> gain_behind(std::string_view behind) {
   std::string_view words = brackets_at(behind);
   if (words.empty()) return std::nullopt;
   words.remove_prefix(1);
-  return RE2::FullMatch(piece(words), share) ? std::nullopt : gain_in(words);
+  return RE2::FullMatch(words, share) ? std::nullopt : gain_in(words);
 }
 
 /// Whether a gain is `after` / `before`, as rounded.
@@ -110,14 +106,14 @@ bool agrees(std::optional<double> gain, double before, double after) {
 std::size_t end_of_clause(std::string_view text) {
   static const RE2 end("(?i)([,;]| (?:and|but|while|whereas|vs\\.?|versus|/) )");
   re2::StringPiece found;
-  const bool ends = RE2::PartialMatch(piece(text), end, &found);
+  const bool ends = RE2::PartialMatch(text, end, &found);
   return ends ? static_cast<std::size_t>(found.data() - text.data()) : text.size();
 }
 
 /// Where the sentence ends that `text` begins in: behind its mark, or at the end of the text.
 std::size_t end_of_sentence(std::string_view text) {
   static const RE2 end(R"((?i)(?:^|[^.])\b(?:vs|approx|ca|avg|e\.g|i\.e|resp|no)\.|([.;!?] ))");
-  re2::StringPiece rest = piece(text), found;
+  re2::StringPiece rest = text, found;
   while (RE2::FindAndConsume(&rest, end, &found))
     if (found.data() != nullptr) return static_cast<std::size_t>(found.data() - text.data()) + found.size();
   return text.size();
@@ -136,7 +132,7 @@ std::optional<Arm> drafting_arm_in(std::string_view text) {
 /// The texts left and right of the group of the first match of `pattern`; nullopt if there is none.
 std::optional<std::pair<std::string_view, std::string_view>> sides_of(std::string_view text, const RE2& pattern) {
   re2::StringPiece found;
-  if (!RE2::PartialMatch(piece(text), pattern, &found)) return std::nullopt;
+  if (!RE2::PartialMatch(text, pattern, &found)) return std::nullopt;
   const auto at = static_cast<std::size_t>(found.data() - text.data());
   return std::pair{text.substr(0, at), text.substr(at + found.size())};
 }
@@ -152,7 +148,7 @@ bool names_other_change(std::string_view text, std::string_view front) {
   }
   static const RE2 other(
       R"((?i)\b(?:fix\w*|after (?:the|this)|patch\w*|updat\w*|commit|merge\w*|optimi\w*|upgrad\w*)\b)");
-  return RE2::PartialMatch(piece(text), other);
+  return RE2::PartialMatch(text, other);
 }
 
 /// The arm of the first of two speeds, "350 vs 180 tok/s": the one that the words before them name ("disabling MTP ("),
@@ -165,7 +161,7 @@ std::optional<Arm> arm_of_first(std::string_view front) {
     return first && second && first->plain != second->plain ? first : std::nullopt;
   }
   const auto list = sides_of(front, also);
-  const bool several = (list && arm_in_text(list->second)) || RE2::PartialMatch(piece(front), both);
+  const bool several = (list && arm_in_text(list->second)) || RE2::PartialMatch(front, both);
   return several ? std::nullopt : arm_in_text(front);
 }
 
@@ -176,10 +172,10 @@ class Sentence {
  public:
   struct Words {
     std::string_view line;
-    std::string_view before;        ///< the sentences before it
-    std::string_view text;          ///< it
-    std::optional<Arm> drafts;      ///< what the line names as its drafting arm
-    std::span<const Place> places;  ///< its speeds
+    std::string_view before;              ///< the sentences before it
+    std::string_view text;                ///< it
+    std::optional<Arm> drafts;            ///< what the line names as its drafting arm
+    std::span<const SpokenPlace> places;  ///< its speeds
     std::string_view compares;
   };
   explicit Sentence(const Words& words);
@@ -214,7 +210,7 @@ Sentence::Sentence(const Words& words) : words_(words), said_(words.places.size(
 
 /// The text between speeds `i` - 1 and `i`, without brackets behind the first.
 std::string_view Sentence::gap(std::size_t i) const {
-  const std::span<const Place> places = words_.places;
+  const std::span<const SpokenPlace> places = words_.places;
   const std::size_t from = i == 0 ? words_.before.size() : places[i - 1].end;
   const std::size_t to = i < places.size() ? places[i].begin : words_.before.size() + words_.text.size();
   std::string_view words = words_.line.substr(from, to - from);
@@ -226,7 +222,7 @@ std::string_view Sentence::gap(std::size_t i) const {
 
 /// What follows speed `i`, up to the next one.
 std::string_view Sentence::behind(std::size_t i) const {
-  const std::span<const Place> places = words_.places;
+  const std::span<const SpokenPlace> places = words_.places;
   const std::size_t to = i + 1 < places.size() ? places[i + 1].begin : words_.before.size() + words_.text.size();
   return words_.line.substr(places[i].end, to - places[i].end);
 }
@@ -246,7 +242,7 @@ std::optional<Sentence::Said> Sentence::said_in(std::string_view words, bool ahe
     const auto other = std::ranges::find_if(phrases, differs);
     if (other != phrases.end()) same = words.substr(0, other->begin);
   }
-  if (same.size() < words.size() && RE2::PartialMatch(piece(words), both)) return std::nullopt;
+  if (same.size() < words.size() && RE2::PartialMatch(words, both)) return std::nullopt;
   auto arm = arm_in_text(same);
   if (!arm) return std::nullopt;
   return Said{.arm = *std::move(arm), .kind = near.kind};
@@ -268,7 +264,7 @@ void Sentence::read_words() {
     const std::string_view ahead = gap(i).substr(std::min(used, gap(i).size()));
     used = 0;
     const bool changes = i + 1 < count && words_.places[i + 1].changes;
-    if (std::string from_where; !changes && RE2::PartialMatch(piece(ahead), from, &from_where)) {
+    if (std::string from_where; !changes && RE2::PartialMatch(ahead, from, &from_where)) {
       if (i > 0 && said_[i - 1] && !from_where.empty()) said_[i] = other_than(*said_[i - 1]);
       continue;
     }
@@ -305,7 +301,7 @@ Sentence::Said Sentence::other_than(const Said& said) const {
 void Sentence::complete_pair(std::size_t i) {
   auto& first = said_[i];
   auto& second = said_[i + 1];
-  const Place& place = words_.places[i + 1];
+  const SpokenPlace& place = words_.places[i + 1];
   if (place.compared && !(first && first->in_brackets) && !second) {
     const auto arm = arm_of_first(gap(i));
     first = arm ? std::optional(Said{.arm = *arm}) : std::nullopt;
@@ -333,7 +329,7 @@ void Sentence::complete_pair(std::size_t i) {
     std::optional<Arm> arm;
     const std::vector<ArmPhrase> earlier = arm_phrases(words_.before);
     if (!earlier.empty() && std::ranges::none_of(earlier, &ArmPhrase::is_plain)) arm = words_.drafts;
-    const Place& from = words_.places[i];
+    const SpokenPlace& from = words_.places[i];
     if (!arm && !words_.compares.empty() && agrees(gain_behind(behind(i + 1)), from.value, place.value) &&
         !names_other_speed(gap(i)))
       arm = arm_in_text(words_.compares.substr(0, words_.compares.find(" vs")));
@@ -351,9 +347,9 @@ void Sentence::read_relative() {
       R"((?i)\W*(?:and |but )?(?:with|now|on|after|enabled)\W*|.*\b(?:with|enabl(?:e|ed|ing)) it(?: on| enabled)?\W*)");
   const auto says = [&](std::size_t i, const RE2& pattern) {
     const std::string_view ahead = gap(i), next = gap(i + 1);
-    return RE2::FullMatch(piece(ahead.substr(ahead.find_last_of(",;") + 1)), pattern) ||
-           RE2::FullMatch(piece(next.substr(0, end_of_clause(next))), pattern) ||
-           RE2::FullMatch(piece(brackets_at(behind(i))), pattern);
+    return RE2::FullMatch(ahead.substr(ahead.find_last_of(",;") + 1), pattern) ||
+           RE2::FullMatch(next.substr(0, end_of_clause(next)), pattern) ||
+           RE2::FullMatch(brackets_at(behind(i)), pattern);
   };
   const bool precedes =
       std::ranges::any_of(said_, [](const auto& one) { return one && one->kind == ArmPhrase::Kind::precedes; });
@@ -369,7 +365,7 @@ void Sentence::add_to(SpokenLine& spoken, std::int64_t number) const {
   const auto drafting = std::ranges::count_if(said_, [](const auto& one) { return one && !one->arm.plain; });
   const std::vector<double> loads = loads_in(words_.text);
   for (std::size_t i = 0; i < said_.size(); ++i) {
-    const Place& place = words_.places[i];
+    const SpokenPlace& place = words_.places[i];
     const bool other = names_other_speed(gap(i)) || (place.changes && names_other_speed(gap(i - 1)));
     const auto gain = gain_behind(behind(i));
     if (!said_[i]) {
@@ -390,7 +386,7 @@ void Sentence::add_to(SpokenLine& spoken, std::int64_t number) const {
     if (loads.size() == 1 && (loads.front() == 1.0 || is_of_all(words_.text))) speed.load = loads.front();
     if (loads.size() == 1) speed.setup = fmt::format("{} requests", loads.front());
     static const RE2 most("(?i)\\bup to[ ~`*]*$");
-    speed.is_most = RE2::PartialMatch(piece(gap(i)), most);
+    speed.is_most = RE2::PartialMatch(gap(i), most);
     speed.is_time = place.is_time;
     speed.changes = place.changes || (i + 1 < said_.size() && words_.places[i + 1].changes);
     if (speed.arm && !speed.arm->plain) {
@@ -411,10 +407,10 @@ bool may_be_compared(const Subject& one, const Subject& other) {
 
 SpokenLine spoken_line(std::string_view text, std::int64_t number, std::string_view compares) {
   SpokenLine spoken;
-  std::vector<Place> places = places_in(text);
+  std::vector<SpokenPlace> places = spoken_places(text);
   if (places.empty()) return spoken;
-  if (!std::ranges::all_of(places, &Place::is_time))
-    std::erase_if(places, [](const Place& one) { return one.is_time; });
+  if (!std::ranges::all_of(places, &SpokenPlace::is_time))
+    std::erase_if(places, [](const SpokenPlace& one) { return one.is_time; });
   const std::optional<Arm> drafts = drafting_arm_in(text);
   std::size_t next = 0;
   for (std::size_t begin = 0; begin < text.size() && next < places.size();) {

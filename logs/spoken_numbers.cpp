@@ -12,11 +12,9 @@
 namespace foredraft::logs {
 namespace {
 
-re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
-
 /// A number in a line, with or without a unit.
 struct Figure {
-  Place place;
+  SpokenPlace place;
   bool is_speed;
 };
 
@@ -32,14 +30,14 @@ std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool o
   if (!number || !(*number > 0.0)) return std::nullopt;
   double value = *number;
   static const RE2 range("(?i) ?(?:-|\xE2\x80\x93) ?(\\d[\\d.,]*)");
-  re2::StringPiece behind = piece(rest), high;
+  re2::StringPiece behind = rest, high;
   if (RE2::Consume(&behind, range, &high)) {
     std::string_view digits(high.data(), high.size());
     const auto last = take_number(digits);
     if (!last || *last < value) return std::nullopt;
     value = 0.5 * (value + *last);
   }
-  const auto place = [&](bool is_time) -> Place {
+  const auto place = [&](bool is_time) -> SpokenPlace {
     const auto end = static_cast<std::size_t>(behind.data() - text.data());
     return {.begin = begin, .end = end, .value = is_time ? 1e3 / value : value, .is_time = is_time};
   };
@@ -52,7 +50,7 @@ std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool o
   }
   const std::string_view words(bare.data(), bare.size() - behind.size());
   const bool is_time = in_lower_case(words).find("ms") != std::string::npos;
-  const Place found = place(is_time);
+  const SpokenPlace found = place(is_time);
   if (RE2::Consume(&behind, differs)) return std::nullopt;
   return Figure{found, true};
 }
@@ -61,12 +59,11 @@ std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool o
 std::vector<Figure> figures_in(std::string_view text) {
   static const RE2 number("(?:^|[^\\w.,+\\x{b1}-])(\\d)");
   static const RE2 times("(?i)\\b(?:tpot|itl|time per output token|inter-token latency)\\b"), others("(?i)\\bttft\\b");
-  const bool of_times = RE2::PartialMatch(piece(text), times) && !RE2::PartialMatch(piece(text), others);
+  const bool of_times = RE2::PartialMatch(text, times) && !RE2::PartialMatch(text, others);
   std::vector<Figure> figures;
   std::array<re2::StringPiece, 2> groups;
   std::size_t at = 0;
-  while (at < text.size() &&
-         number.Match(piece(text), at, text.size(), RE2::UNANCHORED, groups.data(), groups.size())) {
+  while (at < text.size() && number.Match(text, at, text.size(), RE2::UNANCHORED, groups.data(), groups.size())) {
     const auto begin = static_cast<std::size_t>(groups[1].data() - text.data());
     const auto figure = figure_at(text, begin, of_times);
     if (figure) figures.push_back(*figure);
@@ -77,7 +74,7 @@ std::vector<Figure> figures_in(std::string_view text) {
 
 }  // namespace
 
-std::vector<Place> places_in(std::string_view text) {
+std::vector<SpokenPlace> spoken_places(std::string_view text) {
   constexpr std::size_t longest = 60;  // bytes between two numbers of a change
   static const RE2 change(R"((?i)[ `*]*(?:\([^()]*\))?[ `*]*(?:[-=]>|\x{2192}|(?:(?:down|up|back) )?to)[ ~`*]*)");
   static const RE2 versus(R"((?i)[ `*]*(?:\([^()]*\))?[ `*,]*(?:vs\.?|versus|against|compared (?:to|with))[ ~`*]*)");
@@ -85,16 +82,15 @@ std::vector<Place> places_in(std::string_view text) {
   static const RE2 only_to("(?i)[ `*]*to[ ~`*]*"), from(R"((?is).*\bfrom[ ~`*]*)");
   std::vector<Figure> figures = figures_in(text);
   for (std::size_t i = 1; i < figures.size(); ++i) {
-    Place& before = figures[i - 1].place;
-    Place& one = figures[i].place;
+    SpokenPlace& before = figures[i - 1].place;
+    SpokenPlace& one = figures[i].place;
     const std::string_view between = text.substr(before.end, one.begin - before.end);
     if (between.size() > longest) continue;
-    one.changes = RE2::FullMatch(piece(between), change);
-    one.compared = RE2::FullMatch(piece(between), versus);
+    one.changes = RE2::FullMatch(between, change);
+    one.compared = RE2::FullMatch(between, versus);
     const std::string_view front = text.substr(0, before.begin);
     const std::string_view words = front.substr(front.size() - std::min(front.size(), longest));
-    const bool is_range =
-        !figures[i - 1].is_speed && RE2::FullMatch(piece(between), only_to) && !RE2::FullMatch(piece(words), from);
+    const bool is_range = !figures[i - 1].is_speed && RE2::FullMatch(between, only_to) && !RE2::FullMatch(words, from);
     if (!is_range) continue;
     one = {.begin = before.begin, .end = one.end, .value = 0.5 * (before.value + one.value)};
     figures[i - 1].is_speed = false;
@@ -104,12 +100,12 @@ std::vector<Place> places_in(std::string_view text) {
   for (std::size_t i = 1; i < figures.size(); ++i)
     figures[i].is_speed = figures[i].is_speed || (figures[i - 1].is_speed && joins(i));
   for (std::size_t i = figures.size(); i-- > 1;) {
-    const Place& before = figures[i - 1].place;
+    const SpokenPlace& before = figures[i - 1].place;
     const std::string_view between = text.substr(before.end, std::max(figures[i].place.begin, before.end) - before.end);
-    const bool in_list = before.changes && between.size() <= longest && RE2::FullMatch(piece(between), list);
+    const bool in_list = before.changes && between.size() <= longest && RE2::FullMatch(between, list);
     if (figures[i].is_speed && (joins(i) || in_list) && before.value > 0.0) figures[i - 1].is_speed = true;
   }
-  std::vector<Place> places;
+  std::vector<SpokenPlace> places;
   for (std::size_t i = 0; i < figures.size(); ++i) {
     if (!figures[i].is_speed) continue;
     places.push_back(figures[i].place);

@@ -13,7 +13,7 @@ inline constexpr std::string_view spoken_unit =
     R"((?:t(?:o?ks?|oken|okens)?(?:/|[- ]per[- ])s(?:ec|econd)?|tps|ms(?:/| per )tok(?:en)?)\b)";
 
 /// A speed in a line (of a range its middle), and how it continues the one before it.
-struct Place {
+struct SpokenPlace {
   std::size_t begin, end;
   double value;           ///< tokens/s
   bool changes = false;   ///< "from 38 to 61 tok/s"
@@ -23,6 +23,6 @@ struct Place {
 
 /// The speeds of a line in their order: numbers with a unit, and those that stand beside them in a change or a
 /// comparison.
-[[nodiscard]] std::vector<Place> places_in(std::string_view text);
+[[nodiscard]] std::vector<SpokenPlace> spoken_places(std::string_view text);
 
 }  // namespace foredraft::logs
