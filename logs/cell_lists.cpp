@@ -37,6 +37,8 @@ std::vector<std::string> take_loads(std::string& heading) {
   if (!RE2::PartialMatch(heading, list, &found)) return {};
   RE2::GlobalReplace(&found, letters, "");
   std::vector<std::string> loads = values_of(found);
+  constexpr std::size_t most = 16;  // people list fewer
+  if (loads.size() > most) return {};
   double before = 0.0;
   for (const std::string& load : loads) {
     const double requests = number_of_cell(load).value.value_or(0.0);
@@ -120,24 +122,28 @@ ShapedTable with_told_values(std::span<const std::string> headings, std::span<co
 ShapedTable by_listed_load(ShapedTable table) {
   std::vector<std::vector<std::string>> lists;
   std::vector<std::string> loads;
+  std::vector<bool> measured;
   bool others = false;
   std::vector<std::string> headings = table.headings;
   for (std::string& heading : headings) {
     lists.push_back(take_loads(heading));
-    others = others || (lists.back().empty() && column_of(heading).meaning >= Meaning::speed);
+    measured.push_back(column_of(heading).meaning >= Meaning::speed);
+    others = others || (lists.back().empty() && measured.back());
     for (const std::string& load : lists.back()) {
       if (std::ranges::find(loads, load) == loads.end()) loads.push_back(load);
     }
   }
   const auto is_load = [](const std::string& one) { return column_of(one).meaning == Meaning::concurrency; };
-  if (loads.empty() || std::ranges::any_of(headings, is_load)) return table;
+  constexpr std::size_t most_rows = 65'536;
+  const bool too_many = table.rows.size() * loads.size() > most_rows;
+  if (loads.empty() || too_many || std::ranges::any_of(headings, is_load)) return table;
   ShapedTable by_load{.headings = std::move(headings)};
   if (others) loads.emplace_back();  // the row without a load
   for (const TableRow& row : table.rows) {
     for (const std::string& load : loads) {
       TableRow one = row;
       for (std::size_t i = 0; i < row.cells.size(); ++i) {
-        if (column_of(by_load.headings[i]).meaning < Meaning::speed || (lists[i].empty() && load.empty())) continue;
+        if (!measured[i] || (lists[i].empty() && load.empty())) continue;
         const std::vector<std::string> values = values_of(bare_cell(row.cells[i]));
         const auto at = static_cast<std::size_t>(std::ranges::find(lists[i], load) - lists[i].begin());
         one.cells[i] = at < lists[i].size() && values.size() == lists[i].size() ? values[at] : "";
