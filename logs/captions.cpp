@@ -82,7 +82,7 @@ void StatedLength::note(std::string_view text) {
 
 void StatedLength::name_runs(LogContents& contents) const {
   if (lengths_.empty() || (contents.format != "table" && contents.format != "prose")) return;
-  const auto& [length, words] = lengths_.front();
+  const auto length = lengths_.front().first;
   const auto is_other = [&](const auto& one) { return one.first != length; };
   const bool asked = std::ranges::any_of(contents.warnings, [](const LogWarning& one) { return one.code == "W23"; });
   if (length == 0 || asked || std::ranges::any_of(lengths_, is_other)) return;
@@ -98,7 +98,7 @@ void StatedLength::name_runs(LogContents& contents) const {
   for (Observation* run : drafting) run->gamma = length;
   contents.warnings.push_back({.code = "W22",
                                .line = drafting.front()->line,
-                               .message = fmt::format("K = {} is that of \"{}\"", length, words)});
+                               .message = fmt::format("K = {} is that of \"{}\"", length, lengths_.front().second)});
 }
 
 namespace {

@@ -331,7 +331,7 @@ std::optional<ShapedTable> table_by_kind(std::span<const std::string> headings, 
   }
   if (columns.size() < 2) return std::nullopt;
   const auto is_arm = [](const std::string& kind) { return arm_in_text(kind).has_value(); };
-  const auto other = std::ranges::find_if_not(kinds, is_arm);
+  const auto other = std::find_if_not(kinds.begin(), kinds.end(), is_arm);
   if (other != kinds.end() && std::ranges::any_of(kinds, is_arm)) {
     reject({.line = rows.front().line,
             .key = *other,
