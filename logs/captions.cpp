@@ -77,7 +77,7 @@ void StatedLength::note(std::string_view text) {
   re2::StringPiece rest(text.data(), text.size());
   std::string words, option, key, count;
   while (RE2::FindAndConsume(&rest, stated, &words, &option, &key, &count))
-    lengths_.emplace_back(std::stoi(option + key + count), words);
+    lengths_.emplace_back(std::stoi(!option.empty() ? option : !key.empty() ? key : count), words);
 }
 
 void StatedLength::name_runs(LogContents& contents) const {

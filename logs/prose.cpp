@@ -99,7 +99,7 @@ std::optional<SpokenSpeed> tell_setups(std::vector<SpokenSpeed>& speeds, bool ch
   const bool one_line = std::ranges::all_of(speeds, [&](const SpokenSpeed& one) { return one.line == line; });
   if (of_one_setup(speeds) && (one_line || !changes)) return std::nullopt;
   if (!changes && are_paired(speeds)) return std::nullopt;
-  const auto dropped = keep_complete_lines(speeds);
+  auto dropped = keep_complete_lines(speeds);
   if (!speeds.empty()) return dropped;
   reject({.line = line,
           .text = "speeds of one arm that differ",
