@@ -123,8 +123,9 @@ struct Recommendation {
   std::vector<GammaRange> schedule = {};  ///< empty unless it beats one gamma by more than its cost at some load
   double value, low, high;                ///< speedup over all loads; NaN: unknown
   double p_best, expected_loss;
-  std::vector<std::int64_t> ties;  ///< draft lengths whose expected loss is within equal_loss of the least; gamma is one
-  bool over_plain = true;          ///< false: the best logged setting; no run without speculation is comparable
+  std::vector<std::int64_t>
+      ties;                ///< draft lengths whose expected loss is within equal_loss of the least; gamma is one
+  bool over_plain = true;  ///< false: the best logged setting; no run without speculation is comparable
 };
 
 /// No acceptance was logged, or that of no block size could be fitted.

@@ -369,7 +369,8 @@ void Sentence::add_to(SpokenLine& spoken, std::int64_t number) const {
     const bool other = names_other_speed(gap(i)) || (place.changes && names_other_speed(gap(i - 1)));
     const auto gain = gain_behind(behind(i));
     if (!said_[i]) {
-      const bool begins = i + 1 < said_.size() && (words_.places[i + 1].changes || words_.places[i + 1].compared);
+      const bool begins =
+          i + 1 < said_.size() && !said_[i + 1] && (words_.places[i + 1].changes || words_.places[i + 1].compared);
       if (other || begins) continue;
       if (place.changes || place.compared)
         spoken.unnamed.push_back({.line = number, .before = words_.places[i - 1].value, .after = place.value});

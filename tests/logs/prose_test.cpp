@@ -153,8 +153,8 @@ TEST_CASE("several setups of one text are not pooled") {
   const auto repeated = posted_runs(
       "20.0 tok/s without draft, 30 tok/s with draft\n20.5 tok/s without draft, 31 tok/s with draft\n", "prose");
   CHECK_FALSE(repeated.at(0).stratum.category);
-  CHECK(problem("20 tok/s without draft\n10 tok/s without draft\n30 tok/s with draft\n")
-            .find("speeds of one arm") != std::string::npos);
+  CHECK(problem("20 tok/s without draft\n10 tok/s without draft\n30 tok/s with draft\n").find("speeds of one arm") !=
+        std::string::npos);
 }
 
 TEST_CASE("words in brackets behind a speed name its arm") {

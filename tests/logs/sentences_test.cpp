@@ -125,6 +125,7 @@ TEST_CASE("drafters of several sizes are several arms") {
 TEST_CASE("of a chain of comparisons only what brackets name is read") {
   const LogContents read = read_log("Decoding took 150 tok/s vs 110 (MTP) vs 40 (AR) here.\n");
   REQUIRE(read.observations.size() == 2);
+  CHECK(warns(read, "W18"));  // of 150
   CHECK(read.observations[0].drafter == "mtp");
   CHECK(read.observations[1].decoding == Decoding::plain);
   CHECK(read.observations[1].times.tpot_ms == near(25.0));
