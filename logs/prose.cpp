@@ -268,7 +268,7 @@ LineFormat prose_format() {
       "(?i)\\d[\\d.,]*[`* ]*" + std::string(spoken_unit) +
       R"(|accept(?:ance|ed)?[ -]len(?:gth)?\b[^\n\d|]{0,16}\d)"
       R"(|(?:mtp|eagle|dflash|medusa|draft|spec)[^\n|]{0,40}\bvs\.? [^\n|]{0,20}\b(?:base|plain|no|without))"
-      R"(|\b(?:tpot|itl)\b[^\n|]{0,60}\d ?ms (?:to|->|vs)[ .])";
+      R"(|\b(?:tpot|itl)\b[^\n|]{0,60}\d(?: ?ms (?:to|->|vs)[ .]| (?:to|->|vs\.?) ~?[\d.]+ ?ms\b))";
   return lines_of<ProseReader>(anchor);
 }
 

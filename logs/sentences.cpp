@@ -419,6 +419,7 @@ SpokenLine spoken_line(std::string_view text, std::int64_t number, std::string_v
     const std::size_t from = next;
     while (next < places.size() && places[next].begin < end) ++next;
     if (next > from) {
+      places[from].changes = places[from].compared = false;  // continues none of this sentence
       Sentence({.line = text,
                 .before = text.substr(0, begin),
                 .text = text.substr(begin, end - begin),

@@ -97,13 +97,20 @@ std::vector<SpokenPlace> spoken_places(std::string_view text) {
     before.value = 0.0;
   }
   const auto joins = [&](std::size_t i) { return figures[i].place.changes || figures[i].place.compared; };
-  for (std::size_t i = 1; i < figures.size(); ++i)
-    figures[i].is_speed = figures[i].is_speed || (figures[i - 1].is_speed && joins(i));
+  const auto join = [](Figure& one, const Figure& other) {  // has the unit of the other
+    if (one.is_speed || !other.is_speed || !(one.place.value > 0.0)) return;
+    one.is_speed = true;
+    one.place.is_time = other.place.is_time;
+    if (one.place.is_time) one.place.value = 1e3 / one.place.value;
+  };
+  for (std::size_t i = 1; i < figures.size(); ++i) {
+    if (joins(i)) join(figures[i], figures[i - 1]);
+  }
   for (std::size_t i = figures.size(); i-- > 1;) {
     const SpokenPlace& before = figures[i - 1].place;
     const std::string_view between = text.substr(before.end, std::max(figures[i].place.begin, before.end) - before.end);
     const bool in_list = before.changes && between.size() <= longest && RE2::FullMatch(between, list);
-    if (figures[i].is_speed && (joins(i) || in_list) && before.value > 0.0) figures[i - 1].is_speed = true;
+    if (joins(i) || in_list) join(figures[i - 1], figures[i]);
   }
   std::vector<SpokenPlace> places;
   for (std::size_t i = 0; i < figures.size(); ++i) {

@@ -70,6 +70,8 @@ TEST_CASE("a change to speculation or away from it has both arms") {
            "We went from 20 tok/s to 40 tok/s by enabling EAGLE-3.",
            "Throughput went from 20 tok/s to 40 tok/s when EAGLE-3 was enabled.",
            "TPOT drops from 50 ms to 25 ms with EAGLE3 (3 draft tokens).",
+           "TPOT drops from 50 to 25 ms with EAGLE3.",
+           "ITL is 50 ms vs 25 with MTP",
            "Turning speculative decoding off costs: from 40 tok/s to 20 tok/s.",
            "After disabling MTP throughput fell from 40 to 20 tok/s.",
            "One prompt with --mtp. It has two turns: 20 -> 40 tok/s",
@@ -95,6 +97,8 @@ TEST_CASE("differences, maxima and numbers of other units are no speeds of an ar
   CHECK(plain.size() == 1);
   REQUIRE(drafting.size() == 1);
   CHECK(drafting[0].times.tpot_ms == near(1000.0 / 27.0));
+  // The time is no speed, so that nothing is before the change.
+  CHECK(problem("ITL went from 25 ms to 40 tok/s\n").find("and 40 tok/s") == std::string::npos);
   // A time beside speeds is of something else.
   const auto [fast, slow] = read_pair("Disabling MTP restores 50 ms/token and twice the throughput (40 vs 20 tok/s).");
   REQUIRE(fast.size() == 1);
