@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <type_traits>
 
 #include "gpu_bench/cuda/device_memory.hpp"
 #include "gpu_bench/kernels/storage.hpp"
@@ -42,6 +43,38 @@ class DeviceBlock {
   }
   __device__ void end_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
   __device__ void wait_for_copies() { asm volatile("cp.async.wait_group 1;" ::: "memory"); }
+  template <class Storage>
+  __device__ void load_matrices(const Storage* row, std::uint32_t (&to)[4]) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+                 : "memory");
+  }
+  template <class Storage>
+  __device__ void load_transposed(const Storage* row, std::uint32_t (&to)[4]) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+                 : "memory");
+  }
+  template <class Storage>
+  __device__ void multiply_add(const std::uint32_t (&a)[4], std::uint32_t b_low, std::uint32_t b_high,
+                               float (&sum)[4]) {
+    if constexpr (std::is_same_v<Storage, Half>) {
+      asm volatile(
+          "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+          "{%0, %1, %2, %3};"
+          : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b_low), "r"(b_high));
+    } else {
+      static_assert(std::is_same_v<Storage, Bfloat16>);
+      asm volatile(
+          "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+          "{%0, %1, %2, %3};"
+          : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b_low), "r"(b_high));
+    }
+  }
   __device__ void wait_until(const std::uint32_t* address, std::uint32_t value) {
     std::uint32_t seen;
     do {

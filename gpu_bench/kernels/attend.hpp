@@ -8,6 +8,91 @@
 
 namespace foredraft::gpu_bench {
 
+/// The work of operation Attend, and how it is divided: the rows of a key-value head are its queries (token, head of
+/// the group); a block takes a tile of them and one split of the keys, and the last block of a tile to finish merges
+/// the splits in a fixed order (flash decoding).
+template <class Storage>
+struct AttendCall {
+  const Storage* queries;
+  const Storage* keys;
+  const Storage* values;
+  Storage* out;
+  float* partials;          ///< of the blocks; splits = 1: not used
+  std::uint32_t* counters;  ///< blocks / splits, zero; splits = 1: not used
+  unsigned batch;
+  unsigned tokens;
+  unsigned length;
+  std::int64_t capacity;
+  Divisor kv_heads;
+  Divisor group_heads;  ///< query heads of a key-value head
+  Divisor tiles;        ///< of the tokens * group_heads rows of a key-value head
+  unsigned head_dim;    ///< at most 256
+  std::int64_t query_stride;
+  bool causal;
+  Divisor splits;
+  unsigned keys_a_split;
+  float log2_scale;  ///< log2(e) / sqrt(head_dim): the softmax is taken to base 2
+
+  /// What a block does.
+  struct Share {
+    unsigned tile;         ///< of all; the blocks of its splits follow one another
+    unsigned first_token;  ///< of the sequence
+    unsigned first_head;   ///< of the key-value head
+    unsigned first_row;
+    unsigned last_row;
+    std::int64_t first_key;  ///< place of the first element of the head's keys, and of its values
+    unsigned begin;          ///< of its keys
+    unsigned end;
+  };
+
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned rows() const { return tokens * group_heads; }
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned blocks() const { return batch * kv_heads * tiles * splits; }
+
+  /// The number of keys that a row sees.
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned visible(unsigned row) const {
+    return causal ? length - tokens + row / group_heads + 1 : length;
+  }
+
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE Share share_of(unsigned block, unsigned tile_rows) const {
+    const unsigned tile = block / splits;
+    const unsigned split = block - tile * splits;
+    const unsigned head = tile / tiles;  // of all sequences
+    const unsigned sequence = head / kv_heads;
+    const unsigned kv_head = head - sequence * kv_heads;
+    const unsigned first_row = (tile - head * tiles) * tile_rows;
+    const unsigned last_row = first_row + tile_rows < rows() ? first_row + tile_rows - 1 : rows() - 1;
+    const unsigned begin = split * keys_a_split;
+    unsigned end = begin + keys_a_split < length ? begin + keys_a_split : length;
+    if (visible(last_row) < end) end = visible(last_row);
+    return {.tile = tile,
+            .first_token = sequence * tokens,
+            .first_head = kv_head * group_heads,
+            .first_row = first_row,
+            .last_row = last_row,
+            .first_key = (sequence * capacity * kv_heads + kv_head) * head_dim,
+            .begin = begin,
+            .end = end};
+  }
+
+  /// Writes `count` elements of the result of a row, from `element` on, times `factor`; nothing for a row beyond the
+  /// last. `count` is 1, or 4 where heads are whole packs.
+  template <unsigned count>
+  FOREDRAFT_HOST_DEVICE void write(const Share& share, unsigned row, unsigned element, const float (&sums)[count],
+                                   float factor) const {
+    struct alignas(count * sizeof(Storage)) Written {
+      Storage of[count];
+    };
+    if (row >= rows() || element >= head_dim) return;
+    const unsigned token = row / group_heads;
+    const unsigned head = share.first_head + row - token * group_heads;
+    const std::int64_t out_head = static_cast<std::int64_t>(share.first_token + token) * kv_heads * group_heads + head;
+    Written written;
+    FOREDRAFT_UNROLL
+    for (unsigned j = 0; j < count; ++j) written.of[j] = from_float<Storage>(sums[j] * factor);
+    *reinterpret_cast<Written*>(out + out_head * head_dim + element) = written;
+  }
+};
+
 /// Blocks of attention that a multiprocessor runs at once; limited by registers.
 [[nodiscard]] constexpr unsigned attend_blocks_at_once(unsigned tile_rows) { return tile_rows == 8 ? 2 : 3; }
 
@@ -23,15 +108,12 @@ namespace foredraft::gpu_bench {
   return tile_rows * ((pack_elements << lanes_log2) + 4);  // sums, tops, totals; a multiple of 16 bytes
 }
 
-/// Operation Attend, with the keys split over blocks and their partial results merged in a fixed order (flash
-/// decoding).
-///
-/// The rows of a key-value head are its queries: (token, head of the group). A block takes `tile_rows` of them and one
-/// split of the keys, so that grouped heads and neighboring tokens share loads. Neighbors of a warp hold a key
-/// together, eight elements each. The block goes through its keys in chunks: products of queries and keys into shared
-/// memory, there the online softmax of each row, then the weighted sum of the values. The next chunk's keys and values
-/// are copied to shared memory meanwhile; a thread reads only what it copied itself. Loops stay loops where they can:
-/// between two layers of a model the weights evict the code from the caches, and loading it again takes time.
+/// Operation Attend on the CUDA cores, `tile_rows` rows to a block, so that grouped heads and neighboring
+/// tokens share loads. Neighbors of a warp hold a key together, eight elements each. The block goes through its keys in
+/// chunks: products of queries and keys into shared memory, there the online softmax of each row, then the weighted sum
+/// of the values. The next chunk's keys and values are copied to shared memory meanwhile; a thread reads only what it
+/// copied itself. Loops stay loops where they can: between two layers of a model the weights evict the code from the
+/// caches, and loading it again takes time.
 template <class Storage, unsigned width_of_access, unsigned tile_rows>
 struct AttendKernel {
   static constexpr unsigned max_threads = 128;
@@ -41,32 +123,15 @@ struct AttendKernel {
   static constexpr unsigned keys_at_once = scores_at_once / tile_rows;
   static_assert(keys_at_once * tile_rows == scores_at_once && keys_in_flight % keys_at_once == 0);
 
-  const Storage* queries;
-  const Storage* keys;
-  const Storage* values;
-  Storage* out;
-  float* partials;          ///< blocks * attend_partial_floats(); splits = 1: not used
-  std::uint32_t* counters;  ///< blocks / splits, zero; splits = 1: not used
-  unsigned batch;
-  unsigned tokens;
-  unsigned length;
-  std::int64_t capacity;
-  Divisor kv_heads;
-  Divisor group_heads;  ///< query heads of a key-value head
-  Divisor tiles;        ///< of the tokens * group_heads rows of a key-value head
-  unsigned head_dim;    ///< at most 256
+  using Share = typename AttendCall<Storage>::Share;
+
+  AttendCall<Storage> call;
   unsigned lanes_log2;  ///< attend_lanes_log2(head_dim)
-  std::int64_t query_stride;
-  bool causal;
-  Divisor splits;
-  unsigned keys_a_split;
-  float log2_scale;  ///< log2(e) / sqrt(head_dim): the softmax is taken to base 2
   unsigned threads = max_threads;
 
-  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned rows() const { return tokens * group_heads; }
   [[nodiscard]] LaunchShape shape() const {
     const unsigned chunk = (threads >> lanes_log2) * keys_in_flight;
-    return {.blocks = batch * kv_heads * tiles * splits,
+    return {.blocks = call.blocks(),
             .threads = threads,
             .shared_bytes = static_cast<unsigned>(shared_bytes_reused() + (2 * chunk + 3) * sizeof(OfRows) +
                                                   sizeof(std::uint32_t))};
@@ -81,17 +146,9 @@ struct AttendKernel {
     const unsigned groups = block.threads() >> lanes_log2;
     const unsigned chunk_keys = groups * keys_in_flight;
 
-    const unsigned part = block.block() / splits;
-    const unsigned split = block.block() - part * splits;
-    const unsigned head = part / tiles;  // of all sequences
-    const unsigned first_row = (part - head * tiles) * tile_rows;
-    const unsigned sequence = head / kv_heads;
-    const unsigned kv_head = head - sequence * kv_heads;
-    const Place place{.first_token = sequence * tokens, .first_head = kv_head * group_heads, .first_row = first_row};
-    const unsigned begin = split * keys_a_split;
-    unsigned end = begin + keys_a_split < length ? begin + keys_a_split : length;
-    const unsigned last_row = first_row + tile_rows < rows() ? first_row + tile_rows - 1 : rows() - 1;
-    if (visible(last_row) < end) end = visible(last_row);
+    const auto share = call.share_of(block.block(), tile_rows);
+    const unsigned begin = share.begin;
+    const unsigned end = share.end;
 
     auto* key = reinterpret_cast<Pack<Storage>*>(block.shared()) + block.thread();
     auto* value = key + keys_in_flight * block.threads();
@@ -101,32 +158,32 @@ struct AttendKernel {
     OfRows* shrinks = tops + 2;
     auto* flag = reinterpret_cast<std::uint32_t*>(tops + 3);
 
-    const std::int64_t first = (sequence * capacity * kv_heads + kv_head) * head_dim;
-    fetch(block, keys + first, begin, end, key);
-    fetch(block, values + first, begin, end, value);
+    fetch(block, call.keys + share.first_key, begin, end, key);
+    fetch(block, call.values + share.first_key, begin, end, value);
     if (block.thread() < tile_rows) {
       tops->of[block.thread()] = -std::numeric_limits<float>::infinity();
       totals->of[block.thread()] = 0.0F;
     }
-    const bool pads = lane * n >= head_dim;
+    const bool pads = lane * n >= call.head_dim;
     const unsigned element = pads ? 0 : lane * n;
     float query[tile_rows][n];
     float sum[tile_rows][n];
-    unsigned query_head = first_row - first_row / group_heads * group_heads;
-    const Storage* from = queries + (place.first_token + first_row / group_heads) * query_stride +
-                          static_cast<std::int64_t>(place.first_head + query_head) * head_dim;
+    unsigned query_head = share.first_row - share.first_row / call.group_heads * call.group_heads;
+    const Storage* from = call.queries + (share.first_token + share.first_row / call.group_heads) * call.query_stride +
+                          static_cast<std::int64_t>(share.first_head + query_head) * call.head_dim;
     Pack<Storage> packs[tile_rows];  // under way together
     FOREDRAFT_UNROLL
     for (unsigned r = 0; r < tile_rows; ++r) {
       if constexpr (width_of_access == n) {
         packs[r] = *reinterpret_cast<const Pack<Storage>*>(from + element);
       } else {
-        packs[r] = load_pack<1>(from, element, head_dim);
+        packs[r] = load_pack<1>(from, element, call.head_dim);
       }
       // A row that is missing repeats the last one, and is not written.
-      const bool last = first_row + r >= last_row;
-      const bool next_token = query_head + 1 == group_heads;
-      const std::int64_t step = next_token ? query_stride - static_cast<std::int64_t>(query_head) * head_dim : head_dim;
+      const bool last = share.first_row + r >= share.last_row;
+      const bool next_token = query_head + 1 == call.group_heads;
+      const std::int64_t step =
+          next_token ? call.query_stride - static_cast<std::int64_t>(query_head) * call.head_dim : call.head_dim;
       from += last ? 0 : step;
       query_head = next_token ? 0 : query_head + 1;
     }
@@ -140,7 +197,7 @@ struct AttendKernel {
     const unsigned lanes_a_score = lanes / scores_at_once;
     const unsigned score_of_lane = lane >> (lanes_log2 - 3);
     const unsigned row = score_of_lane % tile_rows;
-    const unsigned row_end = visible(first_row + row) < end ? visible(first_row + row) : end;
+    const unsigned row_end = call.visible(share.first_row + row) < end ? call.visible(share.first_row + row) : end;
     FOREDRAFT_UNROLL_BY(1)
     for (unsigned chunk = begin; chunk < end; chunk += chunk_keys) {
       block.wait_for_copies();
@@ -160,14 +217,14 @@ struct AttendKernel {
             products[k * tile_rows + r] = pads ? 0.0F : product;
           }
         }
-        const float score = scattered_lane_sum(block, products, lanes) * log2_scale;
+        const float score = scattered_lane_sum(block, products, lanes) * call.log2_scale;
         const unsigned slot = (u + score_of_lane / tile_rows) * groups + group;
         if (lane % lanes_a_score == 0) {
           scores[slot].of[row] = chunk + slot < row_end ? score : -std::numeric_limits<float>::infinity();
         }
       }
       block.sync();
-      fetch(block, keys + first, chunk + chunk_keys, end, key);
+      fetch(block, call.keys + share.first_key, chunk + chunk_keys, end, key);
       weigh(block, scores, u * groups, *tops, *totals, *shrinks);
       block.sync();
       const OfRows shrink = *shrinks;
@@ -188,7 +245,7 @@ struct AttendKernel {
           for (unsigned j = 0; j < n; ++j) sum[r][j] += weight.of[r] * elements[j];
         }
       }
-      fetch(block, values + first, chunk + chunk_keys, end, value);
+      fetch(block, call.values + share.first_key, chunk + chunk_keys, end, value);
       // Others may still read this chunk's weights when the next chunk's scores are written.
       const auto other = tops - chunk_keys;
       scores = scores == other ? other - chunk_keys : other;
@@ -205,7 +262,7 @@ struct AttendKernel {
     block.sync();
 
     const unsigned partial_floats = attend_partial_floats(tile_rows, lanes_log2);
-    float* mine = partials + static_cast<std::int64_t>(block.block()) * partial_floats;
+    float* mine = call.partials + static_cast<std::int64_t>(block.block()) * partial_floats;
     FOREDRAFT_UNROLL_BY(1)
     for (unsigned at = block.thread() * neighbors; at < tile_floats; at += block.threads() * neighbors) {
       Neighbors merged{};
@@ -213,20 +270,20 @@ struct AttendKernel {
       for (unsigned g = 0; g < groups; ++g) {
         merged.add(*reinterpret_cast<const Neighbors*>(sums + g * tile_floats + at), 1.0F);
       }
-      if (splits > 1) {
+      if (call.splits > 1) {
         *reinterpret_cast<Neighbors*>(mine + at) = merged;
       } else {
-        write(place, at, merged, reciprocal(totals->of[at / n >> lanes_log2]));
+        write(share, at, merged, reciprocal(totals->of[at / n >> lanes_log2]));
       }
     }
-    if (splits == 1) return;
+    if (call.splits == 1) return;
     if (block.thread() < tile_rows) {
       mine[tile_floats + block.thread()] = tops->of[block.thread()];
       mine[tile_floats + tile_rows + block.thread()] = totals->of[block.thread()];
     }
 
-    if (!comes_last(block, splits, counters + part, flag)) return;
-    const float* of_splits = partials + static_cast<std::int64_t>(part) * splits * partial_floats;
+    if (!comes_last(block, call.splits, call.counters + share.tile, flag)) return;
+    const float* of_splits = call.partials + static_cast<std::int64_t>(share.tile) * call.splits * partial_floats;
     auto* weights = reinterpret_cast<OfRows*>(sums);
     weigh_splits(block, of_splits + tile_floats, partial_floats, weights);
     block.sync();
@@ -235,17 +292,17 @@ struct AttendKernel {
       const unsigned r = at / n >> lanes_log2;
       Neighbors merged{};
       FOREDRAFT_UNROLL_BY(1)
-      for (unsigned s = 0; s < splits; s += splits_at_once) {
+      for (unsigned s = 0; s < call.splits; s += splits_at_once) {
         Neighbors sum_of[splits_at_once];
         FOREDRAFT_UNROLL
         for (unsigned i = 0; i < splits_at_once; ++i) {
-          const unsigned present = s + i < splits ? s + i : splits - 1;
+          const unsigned present = s + i < call.splits ? s + i : call.splits - 1;
           sum_of[i] = *reinterpret_cast<const Neighbors*>(of_splits + present * partial_floats + at);
         }
         FOREDRAFT_UNROLL
         for (unsigned i = 0; i < splits_at_once; ++i) merged.add(sum_of[i], weights[s + i].of[r]);
       }
-      write(place, at, merged, 1.0F);
+      write(share, at, merged, 1.0F);
     }
     // NOLINTEND(bugprone-implicit-widening-of-multiplication-result)
   }
@@ -269,16 +326,6 @@ struct AttendKernel {
     }
   };
 
-  struct alignas(neighbors * sizeof(Storage)) Written {
-    Storage of[neighbors];
-  };
-
-  struct Place {
-    unsigned first_token;  ///< of the sequence
-    unsigned first_head;   ///< of the key-value head
-    unsigned first_row;    ///< of the tile
-  };
-
   /// Shared memory for packs of keys and values, later for the sums of all groups, later for the weights of all
   /// splits; a multiple of 16.
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned shared_bytes_reused() const {
@@ -290,11 +337,7 @@ struct AttendKernel {
   }
 
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned splits_padded() const {
-    return divide_up(splits, splits_at_once) * splits_at_once;
-  }
-
-  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned visible(unsigned row) const {
-    return causal ? length - tokens + row / group_heads + 1 : length;
+    return divide_up(call.splits, splits_at_once) * splits_at_once;
   }
 
   /// Starts copying the packs of this thread: of every groups-th key (or value) of a chunk, up to `end`. `from`: of the
@@ -305,15 +348,15 @@ struct AttendKernel {
     const unsigned groups = block.threads() >> lanes_log2;
     const unsigned group = block.thread() >> lanes_log2;
     const unsigned element = block.thread() % (1U << lanes_log2) * pack_elements;
-    const std::int64_t stride = static_cast<std::int64_t>(kv_heads) * head_dim;
+    const std::int64_t stride = static_cast<std::int64_t>(call.kv_heads) * call.head_dim;
     FOREDRAFT_UNROLL_BY(1)
     for (unsigned u = 0; u < keys_in_flight && chunk + u * groups < end; ++u) {
       const unsigned wanted = chunk + u * groups + group;
       const Storage* head = from + (wanted < end ? wanted : end - 1) * stride;  // what is not wanted gets weight 0
       if constexpr (width_of_access == pack_elements) {
-        block.copy_to_shared(head + (element < head_dim ? element : 0), to + u * block.threads());
+        block.copy_to_shared(head + (element < call.head_dim ? element : 0), to + u * block.threads());
       } else {
-        to[u * block.threads()] = load_pack<1>(head, element, head_dim);
+        to[u * block.threads()] = load_pack<1>(head, element, call.head_dim);
       }
     }
     block.end_copies();
@@ -369,38 +412,29 @@ struct AttendKernel {
       const unsigned r = row % tile_rows;
       float top = -std::numeric_limits<float>::infinity();
       FOREDRAFT_UNROLL_BY(1)
-      for (unsigned s = lane; s < splits + lane; s += warp_lanes) {
-        const float other = s < splits ? tops[s * stride + r] : top;
+      for (unsigned s = lane; s < call.splits + lane; s += warp_lanes) {
+        const float other = s < call.splits ? tops[s * stride + r] : top;
         top = other > top ? other : top;
       }
       top = lane_top(block, top);
       float total = 0.0F;
       FOREDRAFT_UNROLL_BY(1)
-      for (unsigned s = lane; s < splits + lane; s += warp_lanes) {
-        if (s < splits) total += std::exp2(tops[s * stride + r] - top) * tops[s * stride + tile_rows + r];
+      for (unsigned s = lane; s < call.splits + lane; s += warp_lanes) {
+        if (s < call.splits) total += std::exp2(tops[s * stride + r] - top) * tops[s * stride + tile_rows + r];
       }
       const float factor = reciprocal(lane_sum(block, total));
       FOREDRAFT_UNROLL_BY(1)
       for (unsigned s = lane; s < splits_padded() + lane; s += warp_lanes) {
         if (row >= tile_rows || s >= splits_padded()) continue;
-        weights[s].of[r] = s < splits ? std::exp2(tops[s * stride + r] - top) * factor : 0.0F;
+        weights[s].of[r] = s < call.splits ? std::exp2(tops[s * stride + r] - top) * factor : 0.0F;
       }
     }
   }
 
   /// Neighbors from element `at` of the tile on, if they exist, times `factor`.
-  FOREDRAFT_HOST_DEVICE void write(const Place& place, unsigned at, const Neighbors& sums, float factor) const {
-    const unsigned tile_row = at / pack_elements >> lanes_log2;
-    const unsigned row = place.first_row + tile_row;
-    const unsigned element = at - (tile_row * pack_elements << lanes_log2);
-    if (row >= rows() || element >= head_dim) return;
-    const unsigned token = row / group_heads;
-    const unsigned head = place.first_head + row - token * group_heads;
-    const std::int64_t out_head = static_cast<std::int64_t>(place.first_token + token) * kv_heads * group_heads + head;
-    Written written;
-    FOREDRAFT_UNROLL
-    for (unsigned j = 0; j < neighbors; ++j) written.of[j] = from_float<Storage>(sums.of[j] * factor);
-    *reinterpret_cast<Written*>(out + out_head * head_dim + element) = written;
+  FOREDRAFT_HOST_DEVICE void write(const Share& share, unsigned at, const Neighbors& sums, float factor) const {
+    const unsigned row = at / pack_elements >> lanes_log2;
+    call.write(share, share.first_row + row, at - (row * pack_elements << lanes_log2), sums.of, factor);
   }
 };
 

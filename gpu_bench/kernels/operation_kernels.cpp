@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -13,22 +14,20 @@ constexpr std::int64_t min_keys_per_split = 32;
 constexpr std::int64_t min_logits_per_split = 2048;
 constexpr std::int64_t blocks_per_multiprocessor = 2;
 
+// Attention on the matrix units, as an H200 ran it with heads of 64 and 128, groups of 1, 2 and 4 heads, 1 to 16
+// tokens, batches 1 to 32 and contexts 512 to 8192.
+constexpr std::int64_t min_matrix_rows = 2;  ///< one is as fast on the CUDA cores
+/// Each tile of a key-value head reads its keys. Above so many for a block, that takes longer than larger tiles do.
+constexpr std::int64_t max_keys_per_small_tile = 1024;
+/// Merging a split takes as long as reading so many keys a split: length / s + 8 s is least at s = sqrt(length / 8).
+constexpr double keys_per_merged_split = 8.0;
+
 std::int64_t whole_parts(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
 
 /// Splits each of `units` into enough parts to keep the device busy, none smaller than `smallest`.
 unsigned splits_for(std::int64_t units, std::int64_t size, std::int64_t smallest, unsigned multiprocessors) {
   const std::int64_t wanted = whole_parts(blocks_per_multiprocessor * multiprocessors, units);
   return static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, size / smallest)));
-}
-
-std::int64_t rows_of(const latency::Attend& o) { return o.tokens * (o.heads / o.kv_heads); }
-
-std::int64_t tiles_of(const latency::Attend& o, std::int64_t tile_rows) {
-  return o.batch * o.kv_heads * whole_parts(rows_of(o), tile_rows);
-}
-
-std::int64_t max_splits_of(const latency::Attend& o) {
-  return std::max<std::int64_t>(1, o.length / min_keys_per_split);
 }
 
 bool all_packs(std::initializer_list<std::int64_t> sizes) {
@@ -59,34 +58,49 @@ void check_kernel_limits(const latency::Operation& operation) {
   }
 }
 
-unsigned tile_rows_of(const latency::Attend& operation, unsigned multiprocessors) {
-  for (const unsigned tile_rows : {8U, 4U}) {
-    const bool occupies = 2 * tiles_of(operation, tile_rows) * max_splits_of(operation) >= multiprocessors;
-    if (occupies && 2 * rows_of(operation) > tile_rows) return tile_rows;
-  }
-  return 1;
-}
-
-unsigned splits_of(const latency::Attend& operation, unsigned multiprocessors) {
+AttendPlan plan_of(const latency::Attend& o, latency::DataType type, unsigned multiprocessors) {
+  const std::int64_t rows = o.tokens * (o.heads / o.kv_heads);
+  const auto tiles_of = [&](std::int64_t tile_rows) { return o.batch * o.kv_heads * whole_parts(rows, tile_rows); };
+  const std::int64_t max_splits = std::max<std::int64_t>(1, o.length / min_keys_per_split);
   // As many blocks as run at once: those that have to wait would double the time.
-  const unsigned tile_rows = tile_rows_of(operation, multiprocessors);
-  const std::int64_t blocks = std::int64_t{attend_blocks_at_once(tile_rows)} * multiprocessors;
-  return static_cast<unsigned>(
-      std::clamp<std::int64_t>(blocks / tiles_of(operation, tile_rows), 1, max_splits_of(operation)));
+  const auto plan = [&](unsigned row_tiles, unsigned tile_rows, unsigned at_once, std::int64_t most) {
+    const std::int64_t tiles = tiles_of(tile_rows);
+    const std::int64_t splits = std::clamp<std::int64_t>(std::int64_t{at_once} * multiprocessors / tiles, 1, most);
+    return AttendPlan{row_tiles, tile_rows, static_cast<unsigned>(tiles), static_cast<unsigned>(splits)};
+  };
+  if (type != latency::DataType::fp32 && (o.head_dim == 64 || o.head_dim == 128) &&
+      o.query_stride % pack_elements == 0 && rows >= min_matrix_rows) {
+    const std::int64_t at_once = std::int64_t{attend_tiles_blocks_at_once} * multiprocessors;
+    const auto reads_too_often = [&](std::int64_t tiles) {
+      return tiles > at_once || tiles * o.length > at_once * max_keys_per_small_tile;
+    };
+    unsigned row_tiles = 1;
+    while (row_tiles < 4 && row_tiles * matrix_rows < rows && reads_too_often(tiles_of(row_tiles * matrix_rows))) {
+      row_tiles *= 2;
+    }
+    const auto even = std::llround(std::sqrt(static_cast<double>(o.length) / keys_per_merged_split));
+    return plan(row_tiles, row_tiles * matrix_rows, attend_tiles_blocks_at_once,
+                std::clamp<std::int64_t>(even, 1, std::min<std::int64_t>(max_splits, attend_tiles_max_splits)));
+  }
+  for (const unsigned tile_rows : {8U, 4U}) {
+    const bool occupies = 2 * tiles_of(tile_rows) * max_splits >= multiprocessors;
+    if (occupies && 2 * rows > tile_rows) return plan(0, tile_rows, attend_blocks_at_once(tile_rows), max_splits);
+  }
+  return plan(0, 1, attend_blocks_at_once(1), max_splits);
 }
 
 unsigned splits_of(const latency::PickToken& operation, unsigned multiprocessors) {
   return splits_for(operation.rows, operation.vocabulary, min_logits_per_split, multiprocessors);
 }
 
-WorkspaceSize workspace_of(const latency::Operation& operation, unsigned multiprocessors) {
+WorkspaceSize workspace_of(const latency::Operation& operation, latency::DataType type, unsigned multiprocessors) {
   if (const auto* o = std::get_if<latency::Attend>(&operation)) {
-    const std::int64_t splits = splits_of(*o, multiprocessors);
-    if (splits == 1) return {};
-    const unsigned tile_rows = tile_rows_of(*o, multiprocessors);
-    const std::int64_t tiles = tiles_of(*o, tile_rows);
-    const unsigned lanes_log2 = attend_lanes_log2(static_cast<unsigned>(o->head_dim));
-    return {.floats = tiles * splits * attend_partial_floats(tile_rows, lanes_log2), .counters = tiles};
+    const AttendPlan plan = plan_of(*o, type, multiprocessors);
+    if (plan.splits == 1) return {};
+    const auto head_dim = static_cast<unsigned>(o->head_dim);
+    const unsigned floats = plan.row_tiles > 0 ? attend_tiles_partial_floats(plan.row_tiles, head_dim)
+                                               : attend_partial_floats(plan.tile_rows, attend_lanes_log2(head_dim));
+    return {.floats = std::int64_t{plan.tiles} * plan.splits * floats, .counters = plan.tiles};
   }
   if (const auto* o = std::get_if<latency::PickToken>(&operation)) {
     const std::int64_t splits = splits_of(*o, multiprocessors);

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "gpu_bench/kernels/attend.hpp"
+#include "gpu_bench/kernels/attend_tiles.hpp"
 #include "gpu_bench/kernels/elementwise.hpp"
 #include "gpu_bench/kernels/fill.hpp"
 #include "gpu_bench/kernels/reduce.hpp"
@@ -30,6 +31,14 @@ auto with_storage(latency::DataType type, const Use& use) {
   return use.template operator()<float>();
 }
 
+/// The type of a storage.
+template <class Storage>
+inline constexpr latency::DataType type_of = latency::DataType::fp32;
+template <>
+inline constexpr latency::DataType type_of<Half> = latency::DataType::fp16;
+template <>
+inline constexpr latency::DataType type_of<Bfloat16> = latency::DataType::bf16;
+
 /// Memory and launch configuration of kernels.
 struct KernelContext {
   std::span<void* const> buffers;  ///< by BufferId, each at a multiple of 16 bytes
@@ -40,15 +49,22 @@ struct KernelContext {
 /// Throws std::logic_error for head sizes above 256, the maximum of Attend, and for odd rotary ones.
 void check_kernel_limits(const latency::Operation& operation);
 
-/// Blocks that share one row of attention or of logits; enough to occupy every multiprocessor.
-[[nodiscard]] unsigned splits_of(const latency::Attend& operation, unsigned multiprocessors);
+/// How a device runs attention.
+struct AttendPlan {
+  unsigned row_tiles;  ///< of 16 rows that a block multiplies on the matrix units: 1, 2 or 4; 0: on the CUDA cores
+  unsigned tile_rows;  ///< rows for which a block shares its keys: 16 row_tiles, or 1, 4 or 8 on the CUDA cores
+  unsigned tiles;      ///< of all sequences and key-value heads
+  unsigned splits;     ///< blocks that share the keys of a tile; enough to occupy every multiprocessor
+};
+/// `type`: of the storage; fp32 runs on the CUDA cores.
+[[nodiscard]] AttendPlan plan_of(const latency::Attend& operation, latency::DataType type, unsigned multiprocessors);
+
+/// Blocks that share a row of logits.
 [[nodiscard]] unsigned splits_of(const latency::PickToken& operation, unsigned multiprocessors);
 
-/// Rows for which a block of attention shares its keys: 1, 4 or 8; fewer than there are if blocks would be too few.
-[[nodiscard]] unsigned tile_rows_of(const latency::Attend& operation, unsigned multiprocessors);
-
 /// Workspace of an operation; a program takes the maximum over its operations.
-[[nodiscard]] WorkspaceSize workspace_of(const latency::Operation& operation, unsigned multiprocessors);
+[[nodiscard]] WorkspaceSize workspace_of(const latency::Operation& operation, latency::DataType type,
+                                         unsigned multiprocessors);
 
 /// Whether all rows of an operation start at multiples of a pack, so that it can move packs.
 [[nodiscard]] bool moves_packs(const latency::Operation& operation);
@@ -101,11 +117,10 @@ void use_kernel(const latency::StoreKeysValues& o, const KernelContext& c, const
                                             .rotary_log2_base = static_cast<float>(std::log2(latency::rotary_base))});
 }
 
-template <class Storage, unsigned width, unsigned tile_rows, class Use>
-void use_attend(const latency::Attend& o, const KernelContext& c, const Use& use) {
-  const unsigned splits = splits_of(o, c.multiprocessors);
-  const auto group_heads = static_cast<unsigned>(o.heads / o.kv_heads);
-  use(AttendKernel<Storage, width, tile_rows>{
+template <class Storage>
+[[nodiscard]] AttendCall<Storage> attend_call(const latency::Attend& o, const AttendPlan& plan,
+                                              const KernelContext& c) {
+  return {
       .queries = at<Storage>(c, o.queries),
       .keys = at<Storage>(c, o.keys),
       .values = at<Storage>(c, o.values),
@@ -117,27 +132,37 @@ void use_attend(const latency::Attend& o, const KernelContext& c, const Use& use
       .length = static_cast<unsigned>(o.length),
       .capacity = o.capacity,
       .kv_heads = static_cast<unsigned>(o.kv_heads),
-      .group_heads = group_heads,
-      .tiles = divide_up(static_cast<unsigned>(o.tokens) * group_heads, tile_rows),
+      .group_heads = static_cast<unsigned>(o.heads / o.kv_heads),
+      .tiles = plan.tiles / static_cast<unsigned>(o.batch * o.kv_heads),
       .head_dim = static_cast<unsigned>(o.head_dim),
-      .lanes_log2 = attend_lanes_log2(static_cast<unsigned>(o.head_dim)),
       .query_stride = o.query_stride,
       .causal = o.causal,
-      .splits = splits,
-      .keys_a_split = divide_up(static_cast<unsigned>(o.length), splits),
-      .log2_scale = static_cast<float>(1.4426950408889634 / std::sqrt(static_cast<double>(o.head_dim)))});  // log2(e)
+      .splits = plan.splits,
+      .keys_a_split = divide_up(static_cast<unsigned>(o.length), plan.splits),
+      .log2_scale = static_cast<float>(1.4426950408889634 / std::sqrt(static_cast<double>(o.head_dim)))};  // log2(e)
+}
+
+/// Calls use(number), a compile-time number: `value`, which must be one of `numbers`.
+template <unsigned... numbers, class Use>
+void with_one_of(unsigned value, const Use& use) {
+  (..., (value == numbers ? use(std::integral_constant<unsigned, numbers>{}) : void()));
 }
 
 template <class Storage, unsigned width, class Use>
 void use_kernel(const latency::Attend& o, const KernelContext& c, const Use& use) {
-  switch (tile_rows_of(o, c.multiprocessors)) {
-    case 1:
-      return use_attend<Storage, width, 1>(o, c, use);
-    case 4:
-      return use_attend<Storage, width, 4>(o, c, use);
-    default:
-      return use_attend<Storage, width, 8>(o, c, use);
+  const AttendPlan plan = plan_of(o, type_of<Storage>, c.multiprocessors);
+  const AttendCall<Storage> call = attend_call<Storage>(o, plan, c);
+  if constexpr (sizeof(Storage) == 2 && width == pack_elements) {
+    if (plan.row_tiles > 0) {
+      return with_one_of<64, 128>(call.head_dim, [&](auto head_dim) {
+        with_one_of<1, 2, 4>(plan.row_tiles,
+                             [&](auto tiles) { use(AttendTilesKernel<Storage, head_dim(), tiles()>{.call = call}); });
+      });
+    }
   }
+  with_one_of<1, 4, 8>(plan.tile_rows, [&](auto rows) {
+    use(AttendKernel<Storage, width, rows()>{.call = call, .lanes_log2 = attend_lanes_log2(call.head_dim)});
+  });
 }
 
 template <class Storage, unsigned width, class Use>

@@ -154,6 +154,12 @@ FOREDRAFT_HOST_DEVICE inline void load(const Storage* from, float (&to)[width]) 
   }
 }
 
+/// Two neighbors of 16 bits in a word, the first in its lower half.
+template <class Storage>
+FOREDRAFT_HOST_DEVICE inline std::uint32_t pair_of(float low, float high) {
+  return from_float<Storage>(low).bits | static_cast<std::uint32_t>(from_float<Storage>(high).bits) << 16U;
+}
+
 /// Adds `width` neighboring elements to `to`.
 template <unsigned width, class Storage>
 FOREDRAFT_HOST_DEVICE inline void add_loaded(const Storage* from, float (&to)[width]) {

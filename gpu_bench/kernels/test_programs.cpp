@@ -23,6 +23,16 @@ latency::ModelShape small_decoder() {
   return shape;
 }
 
+/// As small_decoder(), with heads that the matrix units take.
+latency::ModelShape wide_heads(std::int64_t heads, std::int64_t kv_heads, std::int64_t head_dim) {
+  latency::ModelShape shape = small_decoder();
+  shape.name = "wide heads";
+  shape.heads = heads;
+  shape.kv_heads = kv_heads;
+  shape.head_dim = head_dim;
+  return shape;
+}
+
 latency::ModelShape small_encoder_decoder() {
   latency::ModelShape shape;
   shape.name = "small encoder-decoder";
@@ -55,6 +65,9 @@ std::vector<TestProgram> test_programs() {
   const latency::ModelShape decoder = small_decoder();
   const latency::ModelShape encoder_decoder = small_encoder_decoder();
   return {{"decoder, 5 tokens", latency::decoder_pass(decoder, verification), false},
+          {"decoder, 5 tokens, 10 rows of 64", latency::decoder_pass(wide_heads(4, 2, 64), verification), false},
+          {"decoder, 5 tokens, 20 rows of 128", latency::decoder_pass(wide_heads(4, 1, 128), verification), false},
+          {"decoder, 5 tokens, 40 rows of 64", latency::decoder_pass(wide_heads(8, 1, 64), verification), false},
           {"decoder, 1 token", latency::decoder_pass(decoder, one_token), false},
           {"encoder-decoder, 5 tokens", latency::decoder_pass(encoder_decoder, short_context), false},
           {"encoder", latency::encoder_pass(encoder_decoder, encoding), false},

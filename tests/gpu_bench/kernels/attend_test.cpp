@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu_bench/kernels/attend.hpp"
+#include "gpu_bench/kernels/attend_tiles.hpp"
 
 #include <algorithm>
 
@@ -32,12 +32,13 @@ struct AttendData {
   }
 };
 
-template <class Storage, unsigned width, unsigned tile_rows>
-std::vector<Storage> attended(const AttendData<Storage>& data, unsigned splits, unsigned threads,
-                              HostOrder order = HostOrder::forward) {
+/// What the kernel that make(call) returns writes. `partial_floats`: of each of its blocks.
+template <class Storage, class Make>
+std::vector<Storage> output_of(const AttendData<Storage>& data, unsigned tile_rows, unsigned splits,
+                               std::size_t partial_floats, HostOrder order, const Make& make) {
   const Case& c = data.shape;
   auto out = poisoned<Storage>(static_cast<std::size_t>(c.batch) * c.tokens * c.heads * c.head_dim);
-  AttendKernel<Storage, width, tile_rows> kernel{
+  AttendCall<Storage> call{
       .queries = data.queries.data(),
       .keys = data.keys.data(),
       .values = data.values.data(),
@@ -52,21 +53,37 @@ std::vector<Storage> attended(const AttendData<Storage>& data, unsigned splits, 
       .group_heads = c.heads / c.kv_heads,
       .tiles = divide_up(c.tokens * (c.heads / c.kv_heads), tile_rows),
       .head_dim = c.head_dim,
-      .lanes_log2 = attend_lanes_log2(c.head_dim),
       .query_stride = static_cast<std::int64_t>(data.stride()),
       .causal = c.causal,
       .splits = splits,
       .keys_a_split = divide_up(c.length, splits),
-      .log2_scale = static_cast<float>(std::log2(std::exp(1.0)) / std::sqrt(static_cast<double>(c.head_dim))),
-      .threads = threads};
-  const std::size_t partial_floats = attend_partial_floats(tile_rows, kernel.lanes_log2);
-  std::vector<float> partials(kernel.shape().blocks * partial_floats, std::nanf(""));
-  std::vector<std::uint32_t> counters(kernel.shape().blocks / splits, 0);
-  kernel.partials = partials.data();
-  kernel.counters = counters.data();
-  run_on_host(kernel, order);
+      .log2_scale = static_cast<float>(std::log2(std::exp(1.0)) / std::sqrt(static_cast<double>(c.head_dim)))};
+  std::vector<float> partials(call.blocks() * partial_floats, std::nanf(""));
+  std::vector<std::uint32_t> counters(call.blocks() / splits, 0);
+  call.partials = partials.data();
+  call.counters = counters.data();
+  run_on_host(make(call), order);
   CHECK(counters == std::vector<std::uint32_t>(counters.size(), 0));
   return out;
+}
+
+template <class Storage, unsigned width, unsigned tile_rows>
+std::vector<Storage> attended(const AttendData<Storage>& data, unsigned splits, unsigned threads,
+                              HostOrder order = HostOrder::forward) {
+  const unsigned lanes_log2 = attend_lanes_log2(data.shape.head_dim);
+  return output_of(data, tile_rows, splits, attend_partial_floats(tile_rows, lanes_log2), order,
+                   [&](const AttendCall<Storage>& call) {
+                     return AttendKernel<Storage, width, tile_rows>{
+                         .call = call, .lanes_log2 = lanes_log2, .threads = threads};
+                   });
+}
+
+template <class Storage, unsigned head_dim, unsigned row_tiles>
+std::vector<Storage> attended_in_tiles(const AttendData<Storage>& data, unsigned splits,
+                                       HostOrder order = HostOrder::forward) {
+  return output_of(
+      data, row_tiles * matrix_rows, splits, attend_tiles_partial_floats(row_tiles, head_dim), order,
+      [](const AttendCall<Storage>& call) { return AttendTilesKernel<Storage, head_dim, row_tiles>{.call = call}; });
 }
 
 /// softmax(q k / sqrt(d)) v, term by term.
@@ -160,6 +177,22 @@ TEST_CASE("attention has the same bits in every order of blocks and threads") {
   const auto of_longer = attended<Half, pack_elements, 8>(longer, 2, 128);
   CHECK(same_bits(of_longer, attended<Half, pack_elements, 8>(longer, 2, 128, HostOrder::reversed)));
   CHECK(same_bits(of_longer, attended<Half, pack_elements, 8>(longer, 2, 128, HostOrder::shuffled)));
+}
+
+TEMPLATE_TEST_CASE("attention on matrix units is the softmax of its definition, and the same in every order", "", Half,
+                   Bfloat16) {
+  const unsigned splits = GENERATE(1U, 3U, 14U);  // 14 splits of 10 keys: the last have none that is visible
+  INFO(splits << " splits");
+  const AttendData<TestType> few({2, 3, 133, 140, 4, 2, 64, true});     // 6 rows of 16
+  const AttendData<TestType> more({1, 9, 133, 133, 3, 1, 64, false});   // 27 rows of 32
+  const AttendData<TestType> many({1, 33, 133, 133, 2, 1, 128, true});  // 66 rows: the second tile holds 2
+  constexpr double of_weights = one_rounding<TestType>;                 // they sum to 1, and values are below 1
+  check_close(attended_in_tiles<TestType, 64, 1>(few, splits), by_definition(few), size_of_terms, of_weights);
+  check_close(attended_in_tiles<TestType, 64, 2>(more, splits), by_definition(more), size_of_terms, of_weights);
+  const auto of_many = attended_in_tiles<TestType, 128, 4>(many, splits);
+  check_close(of_many, by_definition(many), size_of_terms, of_weights);
+  CHECK(same_bits(of_many, attended_in_tiles<TestType, 128, 4>(many, splits, HostOrder::reversed)));
+  CHECK(same_bits(of_many, attended_in_tiles<TestType, 128, 4>(many, splits, HostOrder::shuffled)));
 }
 
 TEST_CASE("keys beyond the length, and under a causal mask later ones, do not change the answer") {

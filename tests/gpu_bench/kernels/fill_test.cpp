@@ -18,7 +18,7 @@ TEMPLATE_TEST_CASE("filled buffers equal the reference bit for bit, for any numb
       latency::Program program;
       program.buffers = {{"weights of a layer", latency::BufferKind::weight, elements, 0.02, 0},
                          {"ids", latency::BufferKind::tokens, elements, 0.0, 50257}};
-      const latency::BufferContents want = latency::initial_contents(program, stored_as<TestType>, content_seed);
+      const latency::BufferContents want = latency::initial_contents(program, type_of<TestType>, content_seed);
 
       std::vector<TestType> weights = poisoned<TestType>(static_cast<std::size_t>(elements));
       const auto fill = [&](std::size_t buffer, void* memory) {

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "gpu_bench/kernels/host_block.hpp"
-#include "gpu_bench/kernels/storage.hpp"
-#include "latency/operations/program.hpp"
+#include "gpu_bench/kernels/operation_kernels.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::gpu_bench::tests {
@@ -24,14 +23,6 @@ template <>
 inline constexpr double one_rounding<Half> = 0x1.0p-11;
 template <>
 inline constexpr double one_rounding<Bfloat16> = 0x1.0p-8;
-
-/// The name of a storage type.
-template <class Storage>
-inline constexpr latency::DataType stored_as = latency::DataType::fp32;
-template <>
-inline constexpr latency::DataType stored_as<Half> = latency::DataType::fp16;
-template <>
-inline constexpr latency::DataType stored_as<Bfloat16> = latency::DataType::bf16;
 
 inline constexpr std::uint32_t seed = 20240607;
 
@@ -64,14 +55,16 @@ bool same_bits(const std::vector<Storage>& a, const std::vector<Storage>& b) {
 }
 
 /// Fails on the first element that differs from its double-precision value by more than one rounding to its storage
-/// plus single-precision arithmetic on terms of this size.
+/// plus single-precision arithmetic on terms of this size, plus `rounded`: what earlier roundings may add.
 template <class Storage>
-void check_close(const std::vector<Storage>& got, const std::vector<double>& want, double size_of_terms) {
+void check_close(const std::vector<Storage>& got, const std::vector<double>& want, double size_of_terms,
+                 double rounded = 0.0) {
   REQUIRE(got.size() == want.size());
   for (std::size_t i = 0; i < want.size(); ++i) {
     const double value = static_cast<double>(to_float(got[i]));
     // Below its smallest normal number a half is known to 2^-25.
-    const double allowed = one_rounding<Storage> * std::abs(want[i]) + single_precision * size_of_terms + 0x1.0p-25;
+    const double allowed =
+        one_rounding<Storage> * std::abs(want[i]) + single_precision * size_of_terms + 0x1.0p-25 + rounded;
     INFO("element " << i << " is " << value << ", not " << want[i]);
     REQUIRE(std::abs(value - want[i]) <= allowed);
   }

@@ -20,8 +20,8 @@ class HostRunner {
       : program_(program), order_(order) {
     WorkspaceSize size;
     for (const latency::Operation& operation : program.operations) {
-      size.floats = std::max(size.floats, workspace_of(operation, multiprocessors).floats);
-      size.counters = std::max(size.counters, workspace_of(operation, multiprocessors).counters);
+      size.floats = std::max(size.floats, workspace_of(operation, type_of<Storage>, multiprocessors).floats);
+      size.counters = std::max(size.counters, workspace_of(operation, type_of<Storage>, multiprocessors).counters);
     }
     floats_.resize(static_cast<std::size_t>(size.floats));
     counters_.resize(static_cast<std::size_t>(size.counters), 0);
@@ -103,13 +103,13 @@ TEMPLATE_TEST_CASE("whole passes through the kernels agree with the reference", 
   for (const TestProgram& tested : test_programs()) {
     if (tested.picks_tokens) continue;
     INFO(tested.name);
-    latency::BufferContents contents = latency::initial_contents(tested.program, stored_as<TestType>, seed);
+    latency::BufferContents contents = latency::initial_contents(tested.program, type_of<TestType>, seed);
     HostRunner<TestType> runner(tested.program, contents, HostOrder::forward);
     runner.run();
     const std::vector<double> got = runner.read(tested.program.output);
     latency::run_reference(tested.program, contents);
     CHECK(relative_error(got, contents[static_cast<std::size_t>(tested.program.output)]) <=
-          allowed_error(stored_as<TestType>));
+          allowed_error(type_of<TestType>));
   }
 }
 
@@ -168,14 +168,56 @@ TEST_CASE("keys are split while there are too few blocks for the device, never b
                          .head_dim = 128,
                          .query_stride = 12288,
                          .causal = true};
-  CHECK(splits_of(attend, 132) == 12);  // 396 blocks run at once, 32 are there
+  const auto splits = [&](latency::DataType type) { return plan_of(attend, type, 132).splits; };
+  CHECK(splits(latency::DataType::fp32) == 12);  // 396 blocks run at once, 32 are there
   attend.tokens = 5;
-  CHECK(splits_of(attend, 132) == 8);  // of 264
+  CHECK(splits(latency::DataType::fp32) == 8);   // of 264
+  CHECK(splits(latency::DataType::fp16) == 12);  // of 396
   attend.length = 128;
-  CHECK(splits_of(attend, 132) == 4);
+  CHECK(splits(latency::DataType::fp32) == 4);
+  CHECK(splits(latency::DataType::bf16) == 4);
   attend.batch = 64;
-  CHECK(splits_of(attend, 132) == 1);
-  CHECK(workspace_of(attend, 132).floats == 0);
+  CHECK(splits(latency::DataType::fp16) == 1);
+  CHECK(workspace_of(attend, latency::DataType::fp16, 132).floats == 0);
+  attend.batch = 1;
+  attend.length = 8192;
+  attend.kv_heads = 8;
+  attend.tokens = 1;
+  CHECK(splits(latency::DataType::fp16) == 32);  // sqrt(8192 / 8), of 49 that could run at once
+}
+
+TEST_CASE("16-bit attention of several rows runs on the matrix units, in larger tiles where keys are many") {
+  latency::Attend attend{.queries = 0,
+                         .keys = 1,
+                         .values = 2,
+                         .out = 3,
+                         .batch = 8,
+                         .tokens = 16,
+                         .length = 512,
+                         .capacity = 512,
+                         .heads = 32,
+                         .kv_heads = 8,
+                         .head_dim = 128,
+                         .query_stride = 6144,
+                         .causal = true};
+  const auto row_tiles = [&] { return plan_of(attend, latency::DataType::fp16, 132).row_tiles; };
+  CHECK(row_tiles() == 1);  // 64 rows in 4 tiles of each of 64 heads, all at once, 331 keys a block
+  attend.length = 2048;
+  CHECK(row_tiles() == 2);
+  attend.length = 8192;
+  CHECK(row_tiles() == 4);
+  attend.length = 512;
+  attend.batch = 32;
+  CHECK(row_tiles() == 4);  // smaller ones would not run at once
+  attend.tokens = 4;
+  CHECK(row_tiles() == 1);  // 16 rows
+  CHECK(plan_of(attend, latency::DataType::fp32, 132).row_tiles == 0);
+  attend.head_dim = 96;
+  CHECK(row_tiles() == 0);
+  attend.head_dim = 128;
+  attend.tokens = 1;
+  attend.kv_heads = 32;
+  CHECK(row_tiles() == 0);  // one row
 }
 
 }  // namespace foredraft::gpu_bench::tests

@@ -26,7 +26,7 @@ std::vector<std::vector<std::int32_t>> tokens_by(Verifier verifier, const TestBa
   TestBatch word_batch = batch;
   const TreeShape tree = binary_tree(batch.shape.gamma);
   const auto requests = static_cast<unsigned>(batch.shape.batch);
-  const WorkspaceSize size = verification_cost(verifier, batch.shape, stored_as<Storage>).workspace;
+  const WorkspaceSize size = verification_cost(verifier, batch.shape, type_of<Storage>).workspace;
   std::vector<float> floats(static_cast<std::size_t>(size.floats), no_number);
   std::vector<std::uint32_t> counters(static_cast<std::size_t>(size.counters), 0);
   std::vector<std::int32_t> tokens(std::size_t{requests} * static_cast<std::size_t>(batch.shape.gamma + 1), -77);
@@ -58,19 +58,19 @@ std::vector<std::vector<std::int32_t>> tokens_by(Verifier verifier, const TestBa
 
 TEMPLATE_TEST_CASE("every verifier by name emits the tokens of its reference", "", Half, Bfloat16, float) {
   const VerificationShape shape{.batch = 6, .gamma = 2, .vocabulary = 100};
-  const TestBatch batch = test_batch(shape, stored_as<TestType>, seed);
+  const TestBatch batch = test_batch(shape, type_of<TestType>, seed);
   for (const VerifierEntry& entry : verifier_registry()) {
     INFO(entry.name);
     const auto tokens = tokens_by<TestType>(entry.verifier, batch);
     if (entry.verifier == Verifier::wagner_sigmoid) continue;  // its tests are published_sigmoid_test.cpp
     int may_differ = 0;
     for (std::int64_t b = 0; b < shape.batch; ++b) {
-      const ExpectedTokens want = expected_tokens(entry.verifier, batch, b, stored_as<TestType>);
+      const ExpectedTokens want = expected_tokens(entry.verifier, batch, b, type_of<TestType>);
       if (want.may_differ) ++may_differ;
       if (!want.may_differ) CHECK(tokens[static_cast<std::size_t>(b)] == want.tokens);
     }
     // Most decisions must be far from rounding for the test to be useful; for verifiers that round to 16 bits, few are.
-    if (!entry.waits_for_host || stored_as<TestType> == latency::DataType::fp32) CHECK(may_differ <= 1);
+    if (!entry.waits_for_host || type_of<TestType> == latency::DataType::fp32) CHECK(may_differ <= 1);
   }
 }
 
