@@ -23,6 +23,13 @@ latency::ModelShape small_decoder() {
   return shape;
 }
 
+latency::ModelShape small_normed_decoder() {
+  latency::ModelShape shape = small_decoder();
+  shape.name = "small decoder with norms of heads";
+  shape.query_key_norm = true;
+  return shape;
+}
+
 latency::ModelShape small_encoder_decoder() {
   latency::ModelShape shape;
   shape.name = "small encoder-decoder";
@@ -56,6 +63,7 @@ std::vector<TestProgram> test_programs() {
   const latency::ModelShape encoder_decoder = small_encoder_decoder();
   return {{"decoder, 5 tokens", latency::decoder_pass(decoder, verification), false},
           {"decoder, 1 token", latency::decoder_pass(decoder, one_token), false},
+          {"decoder with norms of heads, 5 tokens", latency::decoder_pass(small_normed_decoder(), verification), false},
           {"encoder-decoder, 5 tokens", latency::decoder_pass(encoder_decoder, short_context), false},
           {"encoder", latency::encoder_pass(encoder_decoder, encoding), false},
           {"drafting 3 tokens", latency::autoregressive_drafting(decoder, one_token, 3), true},
