@@ -64,6 +64,17 @@ class ThreadPart {
               .accumulate = o.accumulate});
   }
 
+  void operator()(const latency::NormaliseHeads& o) const {
+    const std::int64_t normed = o.heads + o.kv_heads;
+    const Share share = share_of(o.rows * normed, thread_, threads_);
+    for (std::int64_t head = share.begin; head < share.end; ++head) {
+      const std::int64_t place = head / normed * (normed + o.kv_heads) + head % normed;
+      const std::span<float> values = row_of(at(o.packed), place, o.head_dim);
+      add_normalise(latency::Norm::rms, values, nullptr, at(head % normed < o.heads ? o.query_gain : o.key_gain),
+                    nullptr, values.data());
+    }
+  }
+
   void operator()(const latency::StoreKeysValues& o) const {
     const std::int64_t entry = o.kv_heads * o.head_dim;
     const std::int64_t queries = o.heads * o.head_dim;

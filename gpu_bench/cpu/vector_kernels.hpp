@@ -35,7 +35,7 @@ void weighted_sum(std::span<const float> weights, const float* values, std::int6
 /// out = f(in), or f(in) * gate if a gate is given. Equal sizes.
 void activate(latency::Activation function, std::span<const float> in, const float* gate, std::span<float> out);
 
-/// One row of latency/operations/program.hpp's AddNormalise; delta and bias may be null.
+/// One row of latency/operations/program.hpp's AddNormalise; delta and bias may be null, out may be stream.
 void add_normalise(latency::Norm norm, std::span<float> stream, const float* delta, const float* gain,
                    const float* bias, float* out);
 

@@ -172,6 +172,58 @@ FOREDRAFT_HOST_DEVICE inline void sine_and_cosine(float angle, float& sine, floa
 #endif
 }
 
+/// Operation NormaliseHeads: one warp per head.
+template <class Storage, unsigned width_of_access>
+struct NormaliseHeadsKernel {
+  static constexpr unsigned max_threads = 128;
+
+  Storage* packed;
+  const Storage* query_gain;
+  const Storage* key_gain;
+  unsigned rows;
+  unsigned heads;
+  unsigned kv_heads;
+  unsigned head_dim;
+  float epsilon;
+  unsigned threads = max_threads;
+
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned heads_per_row() const { return heads + kv_heads; }
+  [[nodiscard]] LaunchShape shape() const {
+    return {.blocks = divide_up(rows * heads_per_row(), threads / warp_lanes), .threads = threads, .shared_bytes = 0};
+  }
+
+  template <class Block>
+  FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
+    constexpr unsigned n = width_of_access;
+    const unsigned item = block.block() * (block.threads() / warp_lanes) + block.thread() / warp_lanes;
+    if (item >= rows * heads_per_row()) return;  // a whole warp
+    const std::int64_t row = item / heads_per_row();
+    const unsigned head = item % heads_per_row();
+    Storage* values = packed + (row * (heads + 2 * kv_heads) + head) * head_dim;
+    const Storage* gain = head < heads ? query_gain : key_gain;
+    const unsigned first = block.thread() % warp_lanes * n;
+
+    float sum = 0.0F;
+    for (unsigned i = first; i < head_dim; i += warp_lanes * n) {
+      float mine[n];
+      load<n>(values + i, mine);
+      FOREDRAFT_UNROLL
+      for (unsigned j = 0; j < n; ++j) sum += mine[j] * mine[j];
+    }
+    const float scale = 1.0F / std::sqrt(lane_sum(block, sum) / static_cast<float>(head_dim) + epsilon);
+
+    for (unsigned i = first; i < head_dim; i += warp_lanes * n) {
+      float mine[n];
+      float factor[n];
+      load<n>(values + i, mine);
+      load<n>(gain + i, factor);
+      FOREDRAFT_UNROLL
+      for (unsigned j = 0; j < n; ++j) mine[j] *= scale * factor[j];
+      store<n>(mine, values + i);
+    }
+  }
+};
+
 /// Operation StoreKeysValues: a thread takes elements i and i + head_dim / 2 of a head, the pair that is rotated.
 template <class Storage, unsigned width_of_access>
 struct StoreKeysValuesKernel {

@@ -38,6 +38,7 @@ struct MovesPacks {
   bool operator()(const latency::Embed& o) const { return all_packs({o.width}); }
   bool operator()(const latency::AddNormalise& o) const { return all_packs({o.width}); }
   bool operator()(const latency::Project&) const { return false; }
+  bool operator()(const latency::NormaliseHeads& o) const { return all_packs({o.head_dim}); }
   bool operator()(const latency::StoreKeysValues& o) const {
     return o.head_dim % (std::int64_t{2} * pack_elements) == 0;
   }

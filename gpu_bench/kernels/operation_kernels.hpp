@@ -102,6 +102,18 @@ void use_kernel(const latency::AddNormalise& o, const KernelContext& c, const Us
 }
 
 template <class Storage, unsigned width, class Use>
+void use_kernel(const latency::NormaliseHeads& o, const KernelContext& c, const Use& use) {
+  use(NormaliseHeadsKernel<Storage, width>{.packed = at<Storage>(c, o.packed),
+                                           .query_gain = at<Storage>(c, o.query_gain),
+                                           .key_gain = at<Storage>(c, o.key_gain),
+                                           .rows = static_cast<unsigned>(o.rows),
+                                           .heads = static_cast<unsigned>(o.heads),
+                                           .kv_heads = static_cast<unsigned>(o.kv_heads),
+                                           .head_dim = static_cast<unsigned>(o.head_dim),
+                                           .epsilon = static_cast<float>(latency::norm_epsilon)});
+}
+
+template <class Storage, unsigned width, class Use>
 void use_kernel(const latency::StoreKeysValues& o, const KernelContext& c, const Use& use) {
   use(StoreKeysValuesKernel<Storage, width>{.packed = at<Storage>(c, o.packed),
                                             .keys = at<Storage>(c, o.keys),

@@ -33,6 +33,13 @@ latency::ModelShape wide_heads(std::int64_t heads, std::int64_t kv_heads, std::i
   return shape;
 }
 
+latency::ModelShape small_normed_decoder() {
+  latency::ModelShape shape = small_decoder();
+  shape.name = "small decoder with norms of heads";
+  shape.query_key_norm = true;
+  return shape;
+}
+
 latency::ModelShape small_encoder_decoder() {
   latency::ModelShape shape;
   shape.name = "small encoder-decoder";
@@ -69,6 +76,7 @@ std::vector<TestProgram> test_programs() {
           {"decoder, 5 tokens, 20 rows of 128", latency::decoder_pass(wide_heads(4, 1, 128), verification), false},
           {"decoder, 5 tokens, 40 rows of 64", latency::decoder_pass(wide_heads(8, 1, 64), verification), false},
           {"decoder, 1 token", latency::decoder_pass(decoder, one_token), false},
+          {"decoder with norms of heads, 5 tokens", latency::decoder_pass(small_normed_decoder(), verification), false},
           {"encoder-decoder, 5 tokens", latency::decoder_pass(encoder_decoder, short_context), false},
           {"encoder", latency::encoder_pass(encoder_decoder, encoding), false},
           {"drafting 3 tokens", latency::autoregressive_drafting(decoder, one_token, 3), true},

@@ -15,8 +15,8 @@ struct TestProgram {
   bool picks_tokens;  ///< rounding may change a choice, after which the reference continues differently
 };
 
-/// Passes with grouped heads, gates, biases, both norms, rotary and learned positions, cross-attention, keys that are
-/// split over blocks, sizes that are multiples of a pack and others.
+/// Passes with grouped heads, gates, biases, both norms, norms of heads, rotary and learned positions, cross-attention,
+/// keys that are split over blocks, sizes that are multiples of a pack and others.
 [[nodiscard]] std::vector<TestProgram> test_programs();
 
 /// Maximum error of a pass that rounding to `type` between some tens of operations explains: root mean square of the

@@ -130,6 +130,7 @@ void read_window(FamilyReading& reading, std::int64_t layers, std::int64_t defau
 
 void read_wide_query_key_norm(ModelShape& shape) {
   shape.query_key_norm = true;
+  shape.wide_query_key_norm = true;
   const std::int64_t further = std::max<std::int64_t>(shape.heads + shape.kv_heads - 2, 0);
   add_further(shape, as_double(shape.layers) * product_of(further, shape.head_dim));
 }

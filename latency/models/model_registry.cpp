@@ -123,6 +123,7 @@ constexpr std::tuple keys_of<ModelShape>{Key{"summary", &ModelShape::summary, Pr
                                          Key{"attention_bias", &ModelShape::attention_bias},
                                          Key{"bias", &ModelShape::bias},
                                          Key{"query_key_norm", &ModelShape::query_key_norm},
+                                         Key{"wide_query_key_norm", &ModelShape::wide_query_key_norm},
                                          Key{"attention_gate", &ModelShape::attention_gate},
                                          Key{"values_are_keys", &ModelShape::values_are_keys},
                                          Key{"single_cache", &ModelShape::single_cache},

@@ -142,6 +142,8 @@ void check_projections(const ModelShape& shape, ShapeCheck& check) {
   check.dimension("value_dim", shape.value_dim, 0);
   check.dimension("query_rank", shape.query_rank, 0);
   check.dimension("output_rank", shape.output_rank, 0);
+  check.require(shape.query_key_norm || !shape.wide_query_key_norm, "wide_query_key_norm", "is true",
+                "only with query_key_norm = true");
   constexpr std::int64_t max_streams = 64;
   check.within("residual_streams", shape.residual_streams, 1, max_streams, "what a block mixes");
   check.within("output_groups", shape.output_groups, 0, shape.heads, "heads");
@@ -250,7 +252,7 @@ std::optional<std::string> why_not_runnable(const ModelShape& shape) {
   if (shape.experts.count > 0) return "mixtures of experts are not run";
   if (shape.latent.kv_rank > 0) return "latent attention is not run";
   if (shape.linear.layers > 0) return "linear attention is not run";
-  if (shape.query_key_norm) return "norms of queries and keys are not run";
+  if (shape.wide_query_key_norm) return "norms of queries and keys over all heads together are not run";
   if (shape.attention_gate) return "gates of attention are not run";
   if (shape.norms_per_layer != 2) return "other than two norms per layer are not run";
   const SlidingWindow plain_window{.tokens = shape.window.tokens, .layers = shape.window.layers};

@@ -154,6 +154,7 @@ struct ModelShape {
   /// 4 if the outputs of both blocks are normalized too (Gemma 2 to 4); 1 if a layer is one block (Nemotron-H).
   std::int64_t norms_per_layer = 2;
   bool query_key_norm = false;        ///< a norm of head_dim on queries and on keys (Qwen3, Gemma 3)
+  bool wide_query_key_norm = false;   ///< that norm is one over all heads together (MiniMax-M2, OLMo 2)
   bool attention_gate = false;        ///< the query projection also yields an output gate (Qwen3-Next)
   bool values_are_keys = false;       ///< no value projection in the layers without a window (Gemma 4)
   bool single_cache = false;          ///< one cached vector per head is both key and value (DeepSeek-V4)

@@ -55,6 +55,14 @@ void list_accesses(const Project& project, AccessList& list) {
   }
 }
 
+void list_accesses(const NormaliseHeads& norm, AccessList& list) {
+  const std::int64_t values = norm.rows * norm.kv_heads * norm.head_dim;
+  const std::int64_t normed = norm.rows * norm.heads * norm.head_dim + values;
+  list.add({norm.packed, normed + values, normed, normed, false});
+  list.read(norm.query_gain, norm.head_dim);
+  list.read(norm.key_gain, norm.head_dim);
+}
+
 void list_accesses(const StoreKeysValues& store, AccessList& list) {
   const std::int64_t rows = store.batch * store.tokens;
   const std::int64_t queries = rows * store.heads * store.head_dim;
@@ -121,6 +129,10 @@ std::int64_t flop_of(const AddNormalise& norm) {
 std::int64_t flop_of(const Project& project) {
   const std::int64_t bias = project.bias == no_buffer ? 0 : 1;
   return project.rows * project.outputs * (2 * project.inputs + bias);
+}
+
+std::int64_t flop_of(const NormaliseHeads& norm) {
+  return 4 * norm.rows * (norm.heads + norm.kv_heads) * norm.head_dim;
 }
 
 std::int64_t flop_of(const StoreKeysValues& store) {

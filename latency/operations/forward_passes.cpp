@@ -160,6 +160,13 @@ class LayerWriter {
     const std::int64_t packed_width = shape_->heads * shape_->head_dim + 2 * entry;
     const BufferId packed = working_space("packed", packed_width);
     project(layer + " query key value", normed, packed, packed_width, shape_->d_model, shape_->attention_bias);
+    if (shape_->query_key_norm) {
+      const auto gain = [&](const char* name) {
+        return builder_->weight(prefix_ + layer + name, shape_->head_dim, gain_scale);
+      };
+      builder_->add(NormaliseHeads{packed, gain(" query norm gain"), gain(" key norm gain"), rows(), shape_->heads,
+                                   shape_->kv_heads, shape_->head_dim});
+    }
 
     const std::int64_t cached = run_.batch * run_.capacity * entry;
     // An encoder has no cache; its keys and values are workspace that the layers share.

@@ -85,6 +85,7 @@ std::string_view name_of(const Operation& operation) {
     std::string_view operator()(const Embed&) const { return "embed"; }
     std::string_view operator()(const AddNormalise&) const { return "add_normalise"; }
     std::string_view operator()(const Project&) const { return "project"; }
+    std::string_view operator()(const NormaliseHeads&) const { return "normalise_heads"; }
     std::string_view operator()(const StoreKeysValues&) const { return "store_keys_values"; }
     std::string_view operator()(const Attend&) const { return "attend"; }
     std::string_view operator()(const Activate&) const { return "activate"; }
@@ -162,6 +163,9 @@ struct ShapeText {
     return fmt::format("rows {} outputs {} inputs {}{}{}", o.rows, o.outputs, o.inputs,
                        word_if(o.bias != no_buffer, " bias"), word_if(o.accumulate, " sum"));
   }
+  std::string operator()(const NormaliseHeads& o) const {
+    return fmt::format("rows {} heads {} kv_heads {} head_dim {}", o.rows, o.heads, o.kv_heads, o.head_dim);
+  }
   std::string operator()(const StoreKeysValues& o) const {
     return fmt::format("batch {} tokens {} context {} capacity {} heads {} kv_heads {} head_dim {}{}", o.batch,
                        o.tokens, o.context, o.capacity, o.heads, o.kv_heads, o.head_dim, word_if(o.rotary, " rotary"));
@@ -182,6 +186,7 @@ struct ShapeText {
 auto buffer_ids(Embed& o) { return std::array{&o.tokens, &o.table, &o.positions, &o.out}; }
 auto buffer_ids(AddNormalise& o) { return std::array{&o.stream, &o.delta, &o.gain, &o.bias, &o.out}; }
 auto buffer_ids(Project& o) { return std::array{&o.in, &o.weight, &o.bias, &o.out}; }
+auto buffer_ids(NormaliseHeads& o) { return std::array{&o.packed, &o.query_gain, &o.key_gain}; }
 auto buffer_ids(StoreKeysValues& o) { return std::array{&o.packed, &o.keys, &o.values}; }
 auto buffer_ids(Attend& o) { return std::array{&o.queries, &o.keys, &o.values, &o.out}; }
 auto buffer_ids(Activate& o) { return std::array{&o.in, &o.out}; }

@@ -65,6 +65,13 @@ struct Project {
   bool accumulate;
 };
 
+/// Normalizes queries and keys of a packed [rows, (heads + 2 kv_heads) head_dim] in place: each head by its root mean
+/// square, times the gain [head_dim] of queries or of keys.
+struct NormaliseHeads {
+  BufferId packed, query_gain, key_gain;
+  std::int64_t rows, heads, kv_heads, head_dim;
+};
+
 /// Rotates queries and keys of a packed [rows, (heads + 2 kv_heads) head_dim] by their positions (if rotary; queries in
 /// place) and appends keys and values to the caches [batch, capacity, kv_heads, head_dim] after `context` entries.
 struct StoreKeysValues {
@@ -95,7 +102,8 @@ struct PickToken {
   std::int64_t rows, vocabulary;
 };
 
-using Operation = std::variant<Embed, AddNormalise, Project, StoreKeysValues, Attend, Activate, PickToken>;
+using Operation =
+    std::variant<Embed, AddNormalise, Project, NormaliseHeads, StoreKeysValues, Attend, Activate, PickToken>;
 
 struct Program {
   std::vector<Buffer> buffers;

@@ -227,6 +227,18 @@ void run_reference_of(const AddNormalise& norm, BufferContents& contents) {
   }
 }
 
+void run_reference_of(const NormaliseHeads& norm, BufferContents& contents) {
+  const std::int64_t normed = norm.heads + norm.kv_heads;
+  for (std::int64_t head = 0; head < norm.rows * normed; ++head) {
+    const std::int64_t first = (head / normed * (normed + norm.kv_heads) + head % normed) * norm.head_dim;
+    const std::span<double> values = slice(at(contents, norm.packed), first, norm.head_dim);
+    const std::vector<double>& gain = at(contents, head % normed < norm.heads ? norm.query_gain : norm.key_gain);
+    double square = 0.0;
+    for (const double value : values) square += value * value / static_cast<double>(norm.head_dim);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] *= gain[i] / std::sqrt(square + norm_epsilon);
+  }
+}
+
 void run_reference_of(const Project& project, BufferContents& contents) {
   const Matrix in(contents, project.in, project.inputs);
   const Matrix weight(contents, project.weight, project.inputs);

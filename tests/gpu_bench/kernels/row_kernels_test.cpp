@@ -110,6 +110,49 @@ TEMPLATE_TEST_CASE("a sum is normalized by its root mean square or its mean and 
   }
 }
 
+TEMPLATE_TEST_CASE("each head of queries and keys is normalized with its gain, and values stay", "", Half, Bfloat16,
+                   float) {
+  constexpr unsigned heads = 4;
+  constexpr unsigned kv_heads = 2;
+  constexpr float epsilon = 1e-6F;
+  for (const unsigned head_dim : {5U, 32U, 77U, 320U}) {
+    const auto packed = random_values<TestType>(std::size_t{row_count} * (heads + 2 * kv_heads) * head_dim, 1);
+    const auto query_gain = random_values<TestType>(head_dim, 2);
+    const auto key_gain = random_values<TestType>(head_dim, 3);
+    std::vector<double> want = as_doubles(packed);
+    for (std::size_t head = 0; head < row_count * (heads + 2 * kv_heads); ++head) {
+      const std::size_t place = head % (heads + 2 * kv_heads);
+      if (place >= heads + kv_heads) continue;
+      double square = 0.0;
+      for (std::size_t i = 0; i < head_dim; ++i) square += std::pow(want[head * head_dim + i], 2) / head_dim;
+      for (std::size_t i = 0; i < head_dim; ++i) {
+        want[head * head_dim + i] *= static_cast<double>(to_float((place < heads ? query_gain : key_gain)[i])) /
+                                     std::sqrt(square + static_cast<double>(epsilon));
+      }
+    }
+    for_each_access(head_dim, [&](auto access) {
+      for (const unsigned threads : block_sizes) {
+        INFO("head_dim " << head_dim << ", " << threads << " threads");
+        std::vector<TestType> after[2] = {packed, packed};
+        for (const int shuffled : {0, 1}) {
+          run_on_host(NormaliseHeadsKernel<TestType, access()>{.packed = after[shuffled].data(),
+                                                               .query_gain = query_gain.data(),
+                                                               .key_gain = key_gain.data(),
+                                                               .rows = row_count,
+                                                               .heads = heads,
+                                                               .kv_heads = kv_heads,
+                                                               .head_dim = head_dim,
+                                                               .epsilon = epsilon,
+                                                               .threads = threads},
+                      shuffled == 1 ? HostOrder::shuffled : HostOrder::forward);
+        }
+        check_close(after[0], want, 10.0);  // normalized values of up to some units
+        CHECK(same_bits(after[0], after[1]));
+      }
+    });
+  }
+}
+
 TEMPLATE_TEST_CASE("activations are silu, gelu and relu, times the gate if there is one", "", Half, Bfloat16, float) {
   for (const unsigned width : {5U, 24U}) {
     for (const bool gated : {false, true}) {

@@ -109,6 +109,7 @@ void check_like_shipped(const ModelShape& read, std::string_view name) {
   CHECK(read.max_context == shipped.max_context);
   CHECK(read.norms_per_layer == shipped.norms_per_layer);
   CHECK(read.query_key_norm == shipped.query_key_norm);
+  CHECK(read.wide_query_key_norm == shipped.wide_query_key_norm);
   CHECK(read.attention_gate == shipped.attention_gate);
   CHECK(read.values_are_keys == shipped.values_are_keys);
   CHECK(read.experts == shipped.experts);

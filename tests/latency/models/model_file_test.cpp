@@ -159,6 +159,8 @@ TEST_CASE("tables within a model are rejected with their line") {
         "mine.toml:18: mine.linear.layers: is 3\n"
         "mine.toml:18: mine.linear.layer_parameters: is 0\n"
         "mine.toml:19: mine.head: describes inputs");
+  CHECK(problems_of_models(sound + "wide_query_key_norm = true\n") ==
+        "mine.toml:15: mine.wide_query_key_norm: is true");
   CHECK(problems_of_models(sound + "latent = {kv_rank = 3, rope_dim = 3, nope_dim = 4, value_dim = 7}\n") ==
         "mine.toml:7: mine.kv_heads: is 2\n"
         "mine.toml:8: mine.head_dim: is 2\n"

@@ -54,6 +54,9 @@ TEST_CASE("bytes and operations of each operation, counted by hand") {
     CHECK(work_of(Project{some, some, some, some, 6, 16, 8, false}, type) == Work{96 + 256 + 32, 192, 1536 + 96});
     CHECK(work_of(Project{some, some, no_buffer, some, 6, 16, 8, true}, type) == Work{96 + 256 + 192, 192, 1536});
   }
+  SECTION("normalise_heads: queries and keys, and two gains of 2") {
+    CHECK(work_of(NormaliseHeads{some, some, some, 6, 4, 2, 2}, type) == Work{144 + 8, 144, 4 * 72});
+  }
   SECTION("store_keys_values: queries only if they are rotated") {
     CHECK(work_of(StoreKeysValues{some, some, some, 2, 3, 4, 9, 4, 2, 2, true}, type) ==
           Work{96 + 96, 96 + 48 + 48, 3 * 72});

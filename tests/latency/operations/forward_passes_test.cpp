@@ -65,6 +65,24 @@ TEST_CASE("context grows by one with each draft") {
   CHECK(lengths == std::vector<std::int64_t>{5, 5, 6, 6, 7, 7});
 }
 
+TEST_CASE("heads are normalized before they are rotated and stored, with gains of their layer") {
+  const Program program = decoder_pass(tests::tiny_normed_decoder(), {.tokens = 3, .batch = 2, .context = 4});
+  std::vector<std::string> gains;
+  for (std::size_t i = 0; i + 1 < program.operations.size(); ++i) {
+    const auto* norm = std::get_if<NormaliseHeads>(&program.operations[i]);
+    if (norm == nullptr) continue;
+    const auto* store = std::get_if<StoreKeysValues>(&program.operations[i + 1]);
+    REQUIRE(store != nullptr);
+    CHECK(store->packed == norm->packed);
+    CHECK(norm->rows == 6);
+    for (const BufferId gain : {norm->query_gain, norm->key_gain}) {
+      gains.push_back(program.buffers[static_cast<std::size_t>(gain)].name);
+    }
+  }
+  CHECK(gains == std::vector<std::string>{"layer 0 query norm gain", "layer 0 key norm gain", "layer 1 query norm gain",
+                                          "layer 1 key norm gain"});
+}
+
 TEST_CASE("Medusa heads are gamma blocks and gamma vocabulary projections") {
   const ModelShape shape = tests::tiny_decoder();
   const Program program = head_drafting(shape, {.tokens = 1, .batch = 2, .context = 4}, 3);
@@ -112,7 +130,9 @@ TEST_CASE("shapes whose passes cannot be run are rejected by every pass, with th
   CHECK(rejected(shape) == "linear attention is not run");
   shape = tests::tiny_decoder();
   shape.query_key_norm = true;
-  CHECK(rejected(shape) == "norms of queries and keys are not run");
+  CHECK_FALSE(why_not_runnable(shape));
+  shape.wide_query_key_norm = true;
+  CHECK(rejected(shape) == "norms of queries and keys over all heads together are not run");
   shape = tests::tiny_decoder();
   shape.norms_per_layer = 4;
   CHECK(rejected(shape) == "other than two norms per layer are not run");

@@ -21,6 +21,7 @@ std::vector<Program> programs_to_take_apart() {
           decoder_pass(tests::tiny_encoder_decoder(), {.tokens = 3, .batch = 2, .context = 4}),
           encoder_pass(tests::tiny_encoder_decoder(), one),
           decoder_pass(tests::tiny_head(), one),
+          decoder_pass(tests::tiny_normed_decoder(), one),
           block_drafting(tests::tiny_decoder(), one, 3),
           autoregressive_drafting(tests::tiny_decoder(), one, 2),
           head_drafting(tests::tiny_decoder(), one, 2)};
@@ -85,6 +86,7 @@ TEST_CASE("optional operands are part of a shape") {
   project.bias = no_buffer;
   project.accumulate = false;
   CHECK(shape_text(project) == "rows 1 outputs 2 inputs 3");
+  CHECK(shape_text(NormaliseHeads{0, 1, 2, 6, 4, 2, 2}) == "rows 6 heads 4 kv_heads 2 head_dim 2");
   CHECK(shape_text(PickToken{.logits = 0, .out = 1, .rows = 4, .vocabulary = 10}) == "rows 4 vocabulary 10");
 }
 

@@ -111,6 +111,11 @@ TEST_CASE("attention and KV caches that do not fit each other are rejected") {
     first_of<StoreKeysValues>(program).context = 5;
     CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("store_keys_values"));
   }
+  SECTION("heads that are not in the packed rows") {
+    program = decoder_pass(tests::tiny_normed_decoder(), {.tokens = 3, .batch = 2, .context = 4});
+    first_of<NormaliseHeads>(program).heads = 5;
+    CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("normalise_heads reaches element 108"));
+  }
   SECTION("ids beyond the table") {
     first_of<Embed>(program).vocabulary = 9;
     CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("embed"));

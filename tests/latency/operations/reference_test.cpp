@@ -100,6 +100,16 @@ TEST_CASE("norms of a row worked by hand, the sum with delta kept in the stream"
   CHECK(layer[3][1] == Approx(8 + 100 * 2 / deviation).epsilon(few_ulp));
 }
 
+TEST_CASE("queries and keys are normalized head by head, each with its gain, and values stay") {
+  // Two rows of two heads of queries, one of keys and one of values, of size 2.
+  const BufferContents after = run_one(NormaliseHeads{0, 1, 2, 2, 2, 1, 2},
+                                       {{3, 4, 0, 2, 6, 8, 7, 9, 1, 1, 1, -1, 5, 0, 8, 6}, {10, 100}, {1000, -1}});
+  const double of_5 = std::sqrt(12.5 + norm_epsilon), of_10 = std::sqrt(50 + norm_epsilon);
+  const double of_2 = std::sqrt(2 + norm_epsilon), of_1 = std::sqrt(1 + norm_epsilon);
+  CHECK(largest_difference(after[0], {30 / of_5, 400 / of_5, 0, 200 / of_2, 6000 / of_10, -8 / of_10, 7, 9, 10 / of_1,
+                                      100 / of_1, 10 / of_1, -100 / of_1, 5000 / of_5, 0, 8, 6}) < few_ulp * 5000);
+}
+
 TEST_CASE("a projection multiplies by the transposed weight, adds its bias and the previous value") {
   const BufferContents contents{{1, 2, 3, 4}, {1, 0, 10, 100, 0, 1}, {5, 6, 7}, {1, 1, 1, 2, 2, 2}};
   CHECK(run_one(Project{0, 1, 2, 3, 2, 3, 2, false}, contents)[3] == std::vector<double>{6, 216, 9, 8, 436, 11});
@@ -185,7 +195,8 @@ TEST_CASE("rotary positions keep norms, and scores depend on the distance alone"
 
 TEST_CASE("every pass writes all that it reads: no poison in its output") {
   const ForwardPassRequest request{.tokens = 1, .batch = 2, .context = 3};
-  for (const ModelShape& shape : {tests::tiny_decoder(), tests::tiny_encoder_decoder(), tests::tiny_head()}) {
+  for (const ModelShape& shape :
+       {tests::tiny_decoder(), tests::tiny_normed_decoder(), tests::tiny_encoder_decoder(), tests::tiny_head()}) {
     INFO(shape.name);
     std::vector<Program> programs{decoder_pass(shape, {.tokens = 3, .batch = 2, .context = 3}),
                                   autoregressive_drafting(shape, request, 3), block_drafting(shape, request, 3),
@@ -217,8 +228,8 @@ TEST_CASE("later tokens do not change earlier logits") {
 TEST_CASE("tokens decoded one by one through the KV cache give the logits of one pass over all") {
   ModelShape ungrouped = tests::tiny_decoder();
   ungrouped.kv_heads = ungrouped.heads;
-  for (const ModelShape& shape :
-       {tests::tiny_decoder(), ungrouped, tests::tiny_encoder_decoder(), tests::tiny_head()}) {
+  for (const ModelShape& shape : {tests::tiny_decoder(), ungrouped, tests::tiny_normed_decoder(),
+                                  tests::tiny_encoder_decoder(), tests::tiny_head()}) {
     INFO(shape.name << ", kv_heads " << shape.kv_heads);
     constexpr std::int64_t batch = 2;
     constexpr std::int64_t tokens = 3;

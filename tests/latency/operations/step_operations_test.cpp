@@ -103,7 +103,7 @@ TEST_CASE("the operators of every shipped decoder and head add up to the counts 
       }
     }
   }
-  CHECK(models >= 14);
+  CHECK(models >= 20);
 }
 
 TEST_CASE("the operators of every kind of pass add up to the counts of its program") {
@@ -136,6 +136,7 @@ TEST_CASE("the operators of every kind of pass add up to the counts of its progr
        {ForwardPassPoint{1, 1, 0}, ForwardPassPoint{3, 5, 7}, ForwardPassPoint{2, 4, 1}, ForwardPassPoint{64, 2, 9}}) {
     for (const Role role : {Role::decoder_pass, Role::autoregressive_drafting, Role::block_drafting}) {
       check(tests::tiny_decoder(), role, point);
+      check(tests::tiny_normed_decoder(), role, point);
       check(tests::tiny_encoder_decoder(), role, point);
       check(tests::tiny_head(), role, point);
     }

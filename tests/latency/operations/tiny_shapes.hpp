@@ -20,6 +20,13 @@ inline ModelShape tiny_decoder() {
   return shape;
 }
 
+inline ModelShape tiny_normed_decoder() {
+  ModelShape shape = tiny_decoder();
+  shape.name = "tiny decoder with norms of heads";
+  shape.query_key_norm = true;
+  return shape;
+}
+
 /// With biases, layer norms and learned positions, so that it has every optional buffer.
 inline ModelShape tiny_encoder_decoder() {
   ModelShape shape = tiny_decoder();
