@@ -21,6 +21,7 @@ ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
 DEVICES = ("H100", "H200")  # in the order of the documents' columns and lines
 PUBLISHED = ("hf_reference", "wagner_exact", "wagner_sigmoid")
 BATCHES = ("llama-3.1-8b", "qwen1.5-7b")  # targets of gpu_bench/data/DEVICE/batches
+DRAFTERS = ("eagle-llama-3.1-8b", "llama-3.2-1b")  # validations of gpu_bench/data/h200/contexts/llama-3.1-8b
 BYTES = {"fp16": 2, "bf16": 2, "fp32": 4}
 STATED_RATIO = (1.0 / 1.21, 1.21)  # verification over decode step, as `predict --device` states it
 # Lines of the table of docs/step-times.md, and the models of each.
@@ -70,9 +71,9 @@ def signed_worst(errors):
     return max(errors, key=abs)
 
 
-def of_loops(measured):
-    """Cells of a row of the table of loops at larger batches, from the drafter on."""
-    cells = measured.rows_of("validation/validation.csv")
+def of_loops(measured, folder="validation"):
+    """Cells of a row of a table of loops, from the drafter on."""
+    cells = measured.rows_of(f"{folder}/validation.csv")
     errors = [float(row["signed_error"]) for row in cells]
     held = sum(float(row["predicted_low"]) <= float(row["measured_speedup"]) <= float(row["predicted_high"])
                for row in cells)
@@ -242,7 +243,7 @@ class Profiles(unittest.TestCase):
 
     def test_a_validation_belongs_to_its_profile(self):
         paths = list(ROOT.glob("gpu_bench/data/**/validation/manifest.json"))
-        self.assertEqual(len(paths), 1 + len(DEVICES) * len(BATCHES))
+        self.assertEqual(len(paths), 1 + len(DEVICES) * len(BATCHES) + len(DRAFTERS))
         for path in paths:
             manifest = json.loads(path.read_text(encoding="utf-8"))
             files = [(ROOT, of) for of in manifest["inputs"]] + [(path.parent, of) for of in manifest["outputs"]]
@@ -316,6 +317,29 @@ class Profiles(unittest.TestCase):
             self.assertEqual((worst["batch"], worst["tokens"]), (64, 16))
             self.says("docs/validation.md", f"{low} to {high} % less than `--device {device.lower()}`",
                       f"{round(100 * worst['time'])} %")
+
+    def test_the_page_on_validation_states_the_errors_of_loops_at_longer_contexts(self):
+        measured = Measured("H200", "contexts/llama-3.1-8b")
+        for drafter in DRAFTERS:
+            self.says("docs/validation.md", f"| {of_loops(measured, f'{drafter}/validation')} |")
+        times = collections.defaultdict(dict)
+        for row in measured.rows_of("steps.csv"):
+            if (row["model"], row["role"], row["dtype"]) == ("llama-3.1-8b", "decoder_pass", "fp16"):
+                times[int(row["context"])][int(row["batch"]), int(row["tokens"])] = float(row["median_us"])
+        passes = [of for context, of_context in times.items()
+                  for of in data_sheet_errors("h200", "llama-3.1-8b", context, of_context)]
+        self.assertTrue(all(of["held"] for of in passes))
+        low, high = (round(100 * of(step["time"] for step in passes)) for of in (min, max))
+        self.says("docs/validation.md", f"every one of the {len(passes)} passes", f"{-low} % less to {high} % more",
+                  f"it takes {times[8192][8, 6] / 1e3:.1f} ms, {times[8192][8, 6] / times[8192][8, 1]:.2f} decode steps")
+        fastest, = [row for row in measured.rows_of("eagle-llama-3.1-8b/validation/validation.csv")
+                    if (row["gamma"], row["batch"], row["context"]) == ("5", "16", "4096")]
+        self.says("docs/validation.md", f"now runs at {float(fastest['measured_speedup']):.2f}")
+
+    def test_a_short_profile_of_a_current_model_predicts(self):
+        answer = predict("--profile", ROOT / "gpu_bench/data/h200/contexts/qwen3-8b/profile.json", "--target",
+                         "qwen3-8b", "--draft", "qwen3-0.6b", "--alpha", 0.8, "--batch", 8, "--context", 2000)
+        self.assertEqual((answer["profile"]["source"], answer["profile"]["valid"]), ("measured", True))
 
     def test_the_page_on_step_times_holds_the_data_sheets_against_them(self):
         summaries = []
