@@ -120,8 +120,7 @@ std::size_t end_of_sentence(std::string_view text) {
 }
 
 /// The arm of the first words of a line that name one that drafts; one without details if they name only the other.
-std::optional<Arm> drafting_arm_in(std::string_view text) {
-  const std::vector<ArmPhrase> phrases = arm_phrases(text);
+std::optional<Arm> drafting_arm_in(std::string_view text, std::span<const ArmPhrase> phrases) {
   if (phrases.empty()) return std::nullopt;
   const auto first = std::ranges::find_if(phrases, [](const ArmPhrase& one) { return !one.is_plain(); });
   if (first == phrases.end()) return Arm{.speculative = true};
@@ -174,6 +173,7 @@ class Sentence {
     std::string_view line;
     std::string_view before;              ///< the sentences before it
     std::string_view text;                ///< it
+    std::span<const ArmPhrase> arms;      ///< of the line
     std::optional<Arm> drafts;            ///< what the line names as its drafting arm
     std::span<const SpokenPlace> places;  ///< its speeds
     std::string_view compares;
@@ -189,10 +189,11 @@ class Sentence {
     bool in_brackets = false;
   };
 
-  [[nodiscard]] static std::optional<Said> said_in(std::string_view words, bool ahead);
+  [[nodiscard]] std::span<const ArmPhrase> arms_in(std::string_view words) const;
+  [[nodiscard]] std::optional<Said> said_in(std::string_view words, bool ahead) const;
   [[nodiscard]] std::string_view gap(std::size_t i) const;
   [[nodiscard]] std::string_view behind(std::size_t i) const;
-  [[nodiscard]] bool names_arm(std::size_t i) const { return !arm_phrases(gap(i)).empty(); }
+  [[nodiscard]] bool names_arm(std::size_t i) const { return !arms_in(gap(i)).empty(); }
   [[nodiscard]] Said other_than(const Said& said) const;
   void read_words();
   void complete_pair(std::size_t i);
@@ -227,23 +228,32 @@ std::string_view Sentence::behind(std::size_t i) const {
   return words_.line.substr(places[i].end, to - places[i].end);
 }
 
+/// The phrases of the line that are in these words of it.
+std::span<const ArmPhrase> Sentence::arms_in(std::string_view words) const {
+  const auto begin = static_cast<std::size_t>(words.data() - words_.line.data());
+  const auto first = std::ranges::lower_bound(words_.arms, begin, {}, &ArmPhrase::begin);
+  const auto last = std::ranges::upper_bound(words_.arms, begin + words.size(), {}, &ArmPhrase::end);
+  return first < last ? std::span(first, last) : std::span<const ArmPhrase>();
+}
+
 /// What words name, of several kinds the nearest; nullopt if they name none, or compare two.
-std::optional<Sentence::Said> Sentence::said_in(std::string_view words, bool ahead) {
+std::optional<Sentence::Said> Sentence::said_in(std::string_view words, bool ahead) const {
   static const RE2 both(R"((?i)\b(?:than|over|vs|versus|compared|against|and|or)\b)");
-  const std::vector<ArmPhrase> phrases = arm_phrases(words);
+  const std::span<const ArmPhrase> phrases = arms_in(words);
   if (phrases.empty()) return std::nullopt;
+  const auto begin = static_cast<std::size_t>(words.data() - words_.line.data());
   const ArmPhrase near = ahead ? phrases.back() : phrases.front();
   const auto differs = [&](const ArmPhrase& one) { return one.is_plain() != near.is_plain(); };
   std::string_view same = words;
   if (ahead) {
     const auto other = std::find_if(phrases.rbegin(), phrases.rend(), differs);
-    if (other != phrases.rend()) same = words.substr(other->end);
+    if (other != phrases.rend()) same = words.substr(other->end - begin);
   } else {
     const auto other = std::ranges::find_if(phrases, differs);
-    if (other != phrases.end()) same = words.substr(0, other->begin);
+    if (other != phrases.end()) same = words.substr(0, other->begin - begin);
   }
   if (same.size() < words.size() && RE2::PartialMatch(words, both)) return std::nullopt;
-  auto arm = arm_in_text(same);
+  auto arm = arm_in_part(words_.line, same, arms_in(same));
   if (!arm) return std::nullopt;
   return Said{.arm = *std::move(arm), .kind = near.kind};
 }
@@ -327,7 +337,7 @@ void Sentence::complete_pair(std::size_t i) {
     if (other) first = second = std::nullopt;
   } else if (!other) {
     std::optional<Arm> arm;
-    const std::vector<ArmPhrase> earlier = arm_phrases(words_.before);
+    const std::span<const ArmPhrase> earlier = arms_in(words_.before);
     if (!earlier.empty() && std::ranges::none_of(earlier, &ArmPhrase::is_plain)) arm = words_.drafts;
     const SpokenPlace& from = words_.places[i];
     if (!arm && !words_.compares.empty() && agrees(gain_behind(behind(i + 1)), from.value, place.value) &&
@@ -410,9 +420,13 @@ SpokenLine spoken_line(std::string_view text, std::int64_t number, std::string_v
   SpokenLine spoken;
   std::vector<SpokenPlace> places = spoken_places(text);
   if (places.empty()) return spoken;
-  if (!std::ranges::all_of(places, &SpokenPlace::is_time))
+  if (!std::ranges::all_of(places, &SpokenPlace::is_time)) {
+    for (std::size_t i = 1; i < places.size(); ++i)  // what follows a time continues no speed
+      if (places[i - 1].is_time) places[i].changes = places[i].compared = false;
     std::erase_if(places, [](const SpokenPlace& one) { return one.is_time; });
-  const std::optional<Arm> drafts = drafting_arm_in(text);
+  }
+  const std::vector<ArmPhrase> arms = arm_phrases(text);
+  const std::optional<Arm> drafts = drafting_arm_in(text, arms);
   std::size_t next = 0;
   for (std::size_t begin = 0; begin < text.size() && next < places.size();) {
     const std::size_t end = begin + end_of_sentence(text.substr(begin));
@@ -423,6 +437,7 @@ SpokenLine spoken_line(std::string_view text, std::int64_t number, std::string_v
       Sentence({.line = text,
                 .before = text.substr(0, begin),
                 .text = text.substr(begin, end - begin),
+                .arms = arms,
                 .drafts = drafts,
                 .places = std::span(places).subspan(from, next - from),
                 .compares = compares})

@@ -26,32 +26,39 @@ Pair read_pair(const std::string& text) {
   return pair;
 }
 
-TEST_CASE("words name the arms of two speeds in any order") {
-  for (const std::string text : {
-           "Without speculation I get 20 tok/s, with MTP K=3 40 tok/s.",
-           "Speculation off: 20 tok/s. Speculation on (EAGLE-3, K=3): 40 tok/s.",
-           "MTP at K=3 gives me 40 tok/s vs 20 tok/s without it on my card.",
-           "I see ~40 tok/s with MTP (K=3) enabled and ~20 tok/s with it disabled.",
-           "Big model Q4: 20 t/s normal, 40 t/s with K=3.",
-           "It does 40 tok/s with MTP K=3, up from 20 tok/s.",
-           "It does 40 tok/s with MTP K=3 (20 tok/s without).",
-           "The same prompt runs at 20 tok/s if I disable MTP and at 40 tok/s if I enable it, K=3.",
-           "Regular decoding: 20 tok/s; speculative decoding, K=3: 40 tok/s",
-           "plain 20 tok/s / mtp K=3 40 tok/s",
-           "Baseline decode is 20 t/s. With --draft-max 3 it becomes 40 t/s (acceptance 0.71).",
-           "no-spec 20 tok/s, n3 40 tok/s",
-           "mtp=0: 20 t/s\nmtp=3: 40 t/s",
-           "I had 20 t/s before enabling MTP K=3 and reach 40 t/s today.",
-           "Today it reaches 36 to 44 tok/s with MTP K=3, 20 tok/s without it.",
-       }) {
+/// Checks that each text has 20 tok/s without speculation and 40 with it.
+void check_pairs(const std::vector<std::string>& texts, std::optional<std::int64_t> gamma = std::nullopt) {
+  for (const std::string& text : texts) {
     CAPTURE(text);
     const auto [plain, drafting] = read_pair(text);
     REQUIRE(plain.size() == 1);
     REQUIRE(drafting.size() == 1);
     CHECK(plain[0].times.tpot_ms == near(50.0));
     CHECK(drafting[0].times.tpot_ms == near(25.0));
-    CHECK((drafting[0].gamma == 3 || text.find("enabl") != std::string::npos || text.find("off") != std::string::npos));
+    CHECK(drafting[0].gamma == gamma);
   }
+}
+
+TEST_CASE("words name the arms of two speeds in any order") {
+  check_pairs(
+      {
+          "Without speculation I get 20 tok/s, with MTP K=3 40 tok/s.",
+          "MTP at K=3 gives me 40 tok/s vs 20 tok/s without it on my card.",
+          "Big model Q4: 20 t/s normal, 40 t/s with K=3.",
+          "It does 40 tok/s with MTP K=3, up from 20 tok/s.",
+          "It does 40 tok/s with MTP K=3 (20 tok/s without).",
+          "Regular decoding: 20 tok/s; speculative decoding, K=3: 40 tok/s",
+          "plain 20 tok/s / mtp K=3 40 tok/s",
+          "Baseline decode is 20 t/s. With --draft-max 3 it becomes 40 t/s (acceptance 0.71).",
+          "no-spec 20 tok/s, n3 40 tok/s",
+          "mtp=0: 20 t/s\nmtp=3: 40 t/s",
+          "I had 20 t/s before enabling MTP K=3 and reach 40 t/s today.",
+          "Today it reaches 36 to 44 tok/s with MTP K=3, 20 tok/s without it.",
+          "Speculation off: 20 tok/s. Speculation on (EAGLE-3, K=3): 40 tok/s.",
+          "I see ~40 tok/s with MTP (K=3) enabled and ~20 tok/s with it disabled.",
+          "The same prompt runs at 20 tok/s if I disable MTP and at 40 tok/s if I enable it, K=3.",
+      },
+      3);
 }
 
 TEST_CASE("with and without name arms where another word says what drafts") {
@@ -63,26 +70,23 @@ TEST_CASE("with and without name arms where another word says what drafts") {
 }
 
 TEST_CASE("a change to speculation or away from it has both arms") {
-  for (const std::string text : {
-           "With num_speculative_tokens=3 throughput rose from 20 to 40 tokens/s, acceptance rate around 74%.",
-           "I was getting 20 t/s before enabling --spec-type draft-mtp, now 40 t/s.",
-           "Enabling ngram speculation made it faster: 20.0 tok/s up to 40 tok/s.",
-           "We went from 20 tok/s to 40 tok/s by enabling EAGLE-3.",
-           "Throughput went from 20 tok/s to 40 tok/s when EAGLE-3 was enabled.",
-           "TPOT drops from 50 ms to 25 ms with EAGLE3 (3 draft tokens).",
-           "TPOT drops from 50 to 25 ms with EAGLE3.",
-           "ITL is 50 ms vs 25 with MTP",
-           "Turning speculative decoding off costs: from 40 tok/s to 20 tok/s.",
-           "After disabling MTP throughput fell from 40 to 20 tok/s.",
-           "One prompt with --mtp. It has two turns: 20 -> 40 tok/s",
-       }) {
-    CAPTURE(text);
-    const auto [plain, drafting] = read_pair(text);
-    REQUIRE(plain.size() == 1);
-    REQUIRE(drafting.size() == 1);
-    CHECK(plain[0].times.tpot_ms == near(50.0));
-    CHECK(drafting[0].times.tpot_ms == near(25.0));
-  }
+  check_pairs(
+      {
+          "With num_speculative_tokens=3 throughput rose from 20 to 40 tokens/s, acceptance rate around 74%.",
+          "TPOT drops from 50 ms to 25 ms with EAGLE3 (3 draft tokens).",
+      },
+      3);
+  check_pairs({
+      "I was getting 20 t/s before enabling --spec-type draft-mtp, now 40 t/s.",
+      "Enabling ngram speculation made it faster: 20.0 tok/s up to 40 tok/s.",
+      "We went from 20 tok/s to 40 tok/s by enabling EAGLE-3.",
+      "Throughput went from 20 tok/s to 40 tok/s when EAGLE-3 was enabled.",
+      "TPOT drops from 50 to 25 ms with EAGLE3.",
+      "ITL is 50 ms vs 25 with MTP",
+      "Turning speculative decoding off costs: from 40 tok/s to 20 tok/s.",
+      "After disabling MTP throughput fell from 40 to 20 tok/s.",
+      "One prompt with --mtp. It has two turns: 20 -> 40 tok/s",
+  });
   for (const std::string text : {"Decode improved from ~20 to ~40 tok/s (2.0x) at an acceptance of 82%.",
                                  "The baseline went from 20 to 40 tok/s.", "MTP after the fix: from 20 to 40 tok/s."}) {
     CAPTURE(text);
@@ -99,6 +103,7 @@ TEST_CASE("differences, maxima and numbers of other units are no speeds of an ar
   CHECK(drafting[0].times.tpot_ms == near(1000.0 / 27.0));
   // The time is no speed, so that nothing is before the change.
   CHECK(problem("ITL went from 25 ms to 40 tok/s\n").find("and 40 tok/s") == std::string::npos);
+  CHECK(problem("TPOT with MTP: 20 tok/s, 25 ms -> 40 tok/s\n").find("and 40 tok/s") == std::string::npos);
   // A time beside speeds is of something else.
   const auto [fast, slow] = read_pair("Disabling MTP restores 50 ms/token and twice the throughput (40 vs 20 tok/s).");
   REQUIRE(fast.size() == 1);
