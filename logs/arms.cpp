@@ -101,7 +101,7 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
   static const RE2 phrase(
       "(?i)(?:^|[^a-z])(?:"
       "(baseline|base|vanilla|plain|autoregressive|ar|(?:normal|regular|standard|ordinary) (?:decod\\w+|generation)"
-      "|(?:without|w/o|no|non|ohne)[- ]?(?:(?:an?|any|the|my) )?(?:it|any|" +
+      "|(?:without|w/o|no|non|ohne)[- ]?(?:(?:an?|any|the|my) )?(?:it|any|anything|" +
       named + ")|-sd|(?:it|" + named +
       "(?: decod\\w+| model)?)[ :=_-]*(?:(?:is|was|turned|switched) )*(?:off|none|disabled|inactive))"
       "|((?:disabl|remov)(?:e|ed|es|ing) (?:the )?" +
@@ -110,7 +110,7 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
       "|(before (?:(?:i|we) )?(?:\\w+(?:ing|ed) )?(?:the )?(?:-*\\w+[- ]){0,2}" +
       named +
       ")"
-      "|(\\+sd|(?:with|using) sd|" +
+      "|(\\+sd|(?:with|using) sd|-md|\\d{1,2} (?:draft|spec\\w*) tokens?|" +
       method + "|[kn] ?=? ?\\d+|d\\d))(?:[^a-z]|$)");
   using Kind = ArmPhrase::Kind;
   constexpr std::array kinds{Kind::plain, Kind::disables, Kind::precedes, Kind::drafts};
