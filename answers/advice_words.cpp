@@ -33,6 +33,11 @@ Verdict verdict_of(const analytic::ClusteredEstimate& speedup, double level) {
   return interval.low > 1.0 ? Verdict::pays : interval.high < 1.0 ? Verdict::loses : Verdict::open;
 }
 
+/// Whether an acceptance rate was read that is no acceptance length, for want of a draft length.
+bool has_rate_alone(const Advice& advice) {
+  return std::ranges::any_of(advice.warnings, [](const logs::LogWarning& warning) { return warning.code == "W23"; });
+}
+
 bool is_sign_certain(const Advice& advice) {
   constexpr double level = 0.999;  // at most one in a thousand such verdicts is wrong
   const auto loads = advice.compared();
@@ -93,9 +98,8 @@ std::string without_speedup(const Advice& advice) {
                        : runs_scatter(advice)  ? "its windows differ too much for advice"
                                                : "too few steps for advice");
   }
-  return fmt::format(
-      "{}: it pays where an iteration takes less than {:.2f} decode steps, which this log does not show.",
-      yield_text(advice), advice.tokens_observed->mean);
+  return fmt::format("{}: it pays where an iteration takes less than {:.2f} decode steps; no speedup was read.",
+                     yield_text(advice), advice.tokens_observed->mean);
 }
 
 /// "0.82x at 4 requests" for each load, up to a limit.
@@ -295,7 +299,11 @@ std::string action_of(const Advice& advice) {
     return fmt::format("Acceptance is not known: {:.0f} verification steps, of which no accepted drafts were logged.",
                        *advice.verification_steps);
   }
-  if (!advice.tokens_observed) return "No conclusion: neither acceptance nor two speeds were logged.";
+  if (!advice.tokens_observed) {
+    return has_rate_alone(advice)
+               ? "No conclusion: an acceptance rate without its draft length was read, and no two speeds."
+               : "No conclusion: neither acceptance nor two speeds were read.";
+  }
   return without_speedup(advice);
 }
 
@@ -362,13 +370,12 @@ std::string why_not_of(const AdviceQuestion& question, const Advice& advice) {
   }
   if (!advice.tokens_observed && advice.verification_steps.value_or(0.0) > 0.0)
     return "log the counts of accepted and of drafted tokens too";
-  const auto rate_alone = [](const logs::LogWarning& warning) { return warning.code == "W23"; };
-  if (!advice.tokens_observed && std::ranges::any_of(advice.warnings, rate_alone))
+  if (!advice.tokens_observed && has_rate_alone(advice))
     return "the acceptance rate needs the draft length for tokens per iteration: add a column K";
   const auto is_plain = [](const RunEstimates& one) { return one.run.is_plain(); };
   if (!advice.tokens_observed && !advice.runs.empty() && std::ranges::none_of(advice.runs, is_plain))
-    return "no acceptance was logged: give the log of the server of these runs";
-  if (!advice.tokens_observed) return "no acceptance was logged: give the log of a server that speculates";
+    return "no acceptance was read: give the log of the server of these runs";
+  if (!advice.tokens_observed) return "no acceptance was read: give the log of a server that speculates";
   for (const LoadAdvice& load : advice.loads) {
     if (load.arms_differ.empty()) continue;
     return fmt::format("the plain run differs ({}): log it under equal conditions", load.arms_differ);

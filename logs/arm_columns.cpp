@@ -422,10 +422,11 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
   return table;
 }
 
-/// Whether a heading beside those of runs is not one of them: a gain, a quantile, a note.
+/// Whether a heading beside those of runs is not one of them: a gain, a quantile, a threshold, a note.
 bool is_no_run(std::string_view heading) {
   static const RE2 other(
-      R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|note|comment|unit|stage|target).*|\W*)"
+      R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|note|comment|unit|stage|target)"
+      R"(|healthy|broken|expected|threshold|typical|ideal).*|\W*)"
       R"(|(?:min|max|median|std\w*|p\d\d|n|#)\W*)",
       RE2::Latin1);
   return RE2::FullMatch(re2::StringPiece(heading.data(), heading.size()), other);

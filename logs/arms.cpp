@@ -101,7 +101,7 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
   static const RE2 phrase(
       "(?i)(?:^|[^a-z])(?:"
       "(baseline|base|vanilla|plain|autoregressive|ar|(?:normal|regular|standard|ordinary) (?:decod\\w+|generation)"
-      "|(?:without|w/o|no|non|ohne)[- ]?(?:(?:an?|any|the|my) )?(?:it|any|" +
+      "|(?:without|w/o|no|non|ohne)[- ]?(?:(?:an?|any|the|my) )?(?:it|any|anything|" +
       named + ")|-sd|(?:it|" + named +
       "(?: decod\\w+| model)?)[ :=_-]*(?:(?:is|was|turned|switched) )*(?:off|none|disabled|inactive))"
       "|((?:disabl|remov)(?:e|ed|es|ing) (?:the )?" +
@@ -110,7 +110,7 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
       "|(before (?:(?:i|we) )?(?:\\w+(?:ing|ed) )?(?:the )?(?:-*\\w+[- ]){0,2}" +
       named +
       ")"
-      "|(\\+sd|(?:with|using) sd|" +
+      "|(\\+sd|(?:with|using) sd|-md|\\d{1,2} (?:draft|spec\\w*) tokens?|" +
       method + "|[kn] ?=? ?\\d+|d\\d))(?:[^a-z]|$)");
   using Kind = ArmPhrase::Kind;
   constexpr std::array kinds{Kind::plain, Kind::disables, Kind::precedes, Kind::drafts};
@@ -129,14 +129,16 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
   return phrases;
 }
 
-std::optional<Arm> arm_in_text(std::string_view text) {
+std::optional<Arm> arm_in_text(std::string_view text) { return arm_in_part(text, text, arm_phrases(text)); }
+
+std::optional<Arm> arm_in_part(std::string_view line, std::string_view text, std::span<const ArmPhrase> phrases) {
   constexpr std::string_view marks = " \t*`#>:=(\"'";
+  if (phrases.empty()) return std::nullopt;
   text = text.substr(0, text.find_last_not_of(marks) + 1);
   if (names_other_speed(text)) return std::nullopt;
-  const std::vector<ArmPhrase> phrases = arm_phrases(text);
-  if (phrases.empty()) return std::nullopt;
   if (std::ranges::any_of(phrases, &ArmPhrase::is_plain) && !is_drafting_baseline(text)) return Arm{.plain = true};
-  std::string words(text.substr(phrases.front().begin));
+  const auto begin = static_cast<std::size_t>(text.data() - line.data());
+  std::string words(text.substr(phrases.front().begin - begin));
   static const RE2 answer(R"((?i)\b\d+ ?tok\w*,?(?: (?:generated|emitted|output))?,?(?: in)? *[\d.]+ ?m?s\b)");
   RE2::GlobalReplace(&words, answer, "");  // "12 tokens, 0.5 s"
   static const RE2 sign(R"((?i)^(?:\+|with |using )sd\b)");

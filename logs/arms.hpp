@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,10 @@ struct ArmPhrase {
 /// The arm that the words next to a speed name: "Without draft model:", "with MTP"; nullopt if they name none, or if
 /// the speed is that of something else, such as a prompt.
 [[nodiscard]] std::optional<Arm> arm_in_text(std::string_view text);
+
+/// The same of `text`, which is a part of `line`: `phrases` are those of the line that are in it.
+[[nodiscard]] std::optional<Arm> arm_in_part(std::string_view line, std::string_view text,
+                                             std::span<const ArmPhrase> phrases);
 
 /// Whether words say that the speed next to them is not the output speed: "prompt processing", "peak".
 [[nodiscard]] bool names_other_speed(std::string_view text);

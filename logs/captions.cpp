@@ -70,14 +70,14 @@ void RunCaptions::name_runs(LogContents& contents) const {
 void StatedLength::note(std::string_view text) {
   static const RE2 stated(
       R"re((?i)(--(?:spec-)?draft(?:-n)?(?:-(?:max|tokens))?[ =]+(\d{1,2})\b|num[-_]spec(?:ulative)?[-_]tokens["'\\]*[ =:]{1,3}(\d{1,2})\b)re"
-      R"re(|\b(\d{1,2}) spec(?:ulative)? tokens\b))re");
+      R"re(|\b(\d{1,2}) spec(?:ulative)? tokens\b|\bn[-_]max ?[=:] ?(\d{1,2})\b))re");
   constexpr std::size_t beginning = 65536;
   if (bytes_ > beginning) return;
   bytes_ += text.size();
   re2::StringPiece rest(text.data(), text.size());
-  std::string words, option, key, count;
-  while (RE2::FindAndConsume(&rest, stated, &words, &option, &key, &count))
-    lengths_.emplace_back(std::stoi(!option.empty() ? option : !key.empty() ? key : count), words);
+  std::string words, option, key, count, maximum;
+  while (RE2::FindAndConsume(&rest, stated, &words, &option, &key, &count, &maximum))
+    lengths_.emplace_back(std::stoi(option + key + count + maximum), words);  // of which one is not empty
 }
 
 void StatedLength::name_runs(LogContents& contents) const {

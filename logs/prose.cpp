@@ -30,6 +30,9 @@ constexpr std::size_t max_spoken = 1000;
 /// Maximum length of a line that is read, in bytes: a paragraph is shorter.
 constexpr std::size_t max_spoken_line = std::size_t{1} << 14U;
 
+/// Maximum draft length that is taken for one.
+constexpr double max_gamma = 64.0;
+
 /// Whether speeds may be of one setup: those without speculation differ by at most 10 %, those of each arm that drafts
 /// by less than those of other models.
 bool of_one_setup(std::span<const SpokenSpeed> speeds) {
@@ -65,18 +68,29 @@ bool are_paired(std::span<SpokenSpeed> speeds) {
   return paired;
 }
 
-/// Keeps the lines with one speed without speculation and others with it, each as a setup. Returns the first other.
-std::optional<SpokenSpeed> keep_complete_lines(std::vector<SpokenSpeed>& speeds) {
+/// Removes speeds and returns them.
+template <typename Is>
+std::vector<SpokenSpeed> taken_out(std::vector<SpokenSpeed>& speeds, const Is& is_one) {
+  const auto rest = std::stable_partition(speeds.begin(), speeds.end(), std::not_fn(is_one));
+  std::vector<SpokenSpeed> taken(std::make_move_iterator(rest), std::make_move_iterator(speeds.end()));
+  speeds.erase(rest, speeds.end());
+  return taken;
+}
+
+/// Keeps the lines with one speed without speculation and others with it, each as a setup. Returns the others.
+std::vector<SpokenSpeed> keep_complete_lines(std::vector<SpokenSpeed>& speeds) {
   const std::vector<SpokenSpeed> all = speeds;
   const auto is_alone = [&](const SpokenSpeed& one) {
     const auto same = [&](const SpokenSpeed& other) { return other.line == one.line; };
     const auto plain = [&](const SpokenSpeed& other) { return same(other) && other.arm->plain; };
     return std::ranges::count_if(all, plain) != 1 || std::ranges::count_if(all, same) < 2;
   };
-  const auto first = std::ranges::find_if(all, is_alone);
-  std::erase_if(speeds, is_alone);
+  std::vector<SpokenSpeed> others = taken_out(speeds, is_alone);
   for (SpokenSpeed& one : speeds) one.setup = fmt::format("line {}", one.line);
-  return first == all.end() ? std::nullopt : std::optional(*first);
+  std::erase_if(others, [&](const SpokenSpeed& other) {  // said again
+    return std::ranges::find(speeds, other.tokens_per_s, &SpokenSpeed::tokens_per_s) != speeds.end();
+  });
+  return others;
 }
 
 /// Whether the text names a load of each speed, several in all, and each load has both arms.
@@ -90,15 +104,31 @@ bool have_loads(std::span<const SpokenSpeed> speeds) {
          });
 }
 
-/// Names the setups of a text if it has several; `changes`: each line is one. Returns the first speed that it drops.
-/// Throws RejectedRecord if its speeds do not pair up, and no line has a pair.
-std::optional<SpokenSpeed> tell_setups(std::vector<SpokenSpeed>& speeds, bool changes) {
-  if (have_loads(speeds)) return std::nullopt;
+/// Names the setups of speeds of which each is one of two in a sentence, and a line has several such pairs. False
+/// otherwise.
+bool are_pairs_of_lines(std::span<SpokenSpeed> speeds) {
+  bool several = false;
+  for (std::size_t i = 0; i + 1 < speeds.size(); i += 2) {
+    if (speeds[i].pair == 0 || speeds[i].pair != speeds[i + 1].pair || speeds[i].line != speeds[i + 1].line ||
+        speeds[i].arm->plain == speeds[i + 1].arm->plain)
+      return false;
+    several = several || (i > 0 && speeds[i].line == speeds[i - 1].line);
+  }
+  if (!several || speeds.size() % 2 != 0) return false;
+  for (std::size_t i = 0; i < speeds.size(); ++i)
+    speeds[i].setup = fmt::format("line {}, {:.4g} tok/s", speeds[i].line, speeds[i - i % 2].tokens_per_s);
+  return true;
+}
+
+/// Names the setups of a text if it has several; `changes`: each line is one. Returns the speeds that it drops. Throws
+/// RejectedRecord if its speeds do not pair up, and no line has a pair.
+std::vector<SpokenSpeed> tell_setups(std::vector<SpokenSpeed>& speeds, bool changes) {
+  if (have_loads(speeds) || are_pairs_of_lines(speeds)) return {};
   for (SpokenSpeed& one : speeds) one.setup = {};
   const std::int64_t line = speeds.front().line;
   const bool one_line = std::ranges::all_of(speeds, [&](const SpokenSpeed& one) { return one.line == line; });
-  if (of_one_setup(speeds) && (one_line || !changes)) return std::nullopt;
-  if (!changes && are_paired(speeds)) return std::nullopt;
+  if (of_one_setup(speeds) && (one_line || !changes)) return {};
+  if (!changes && are_paired(speeds)) return {};
   auto dropped = keep_complete_lines(speeds);
   if (!speeds.empty()) return dropped;
   reject({.line = line,
@@ -107,8 +137,8 @@ std::optional<SpokenSpeed> tell_setups(std::vector<SpokenSpeed>& speeds, bool ch
           .suggestion = "write a table with the columns model, config and tok/s, or a file for each setup"});
 }
 
-/// Drops speeds that no other may be compared with, and returns the first. Throws RejectedRecord if that are all.
-std::optional<SpokenSpeed> drop_others(std::vector<SpokenSpeed>& speeds) {
+/// Drops speeds that no other may be compared with, and returns them. Throws RejectedRecord if that are all.
+std::vector<SpokenSpeed> drop_others(std::vector<SpokenSpeed>& speeds) {
   const std::vector<SpokenSpeed> all = speeds;
   const auto is_alone = [&](const SpokenSpeed& one) {
     return std::ranges::none_of(all, [&](const SpokenSpeed& other) {
@@ -117,13 +147,43 @@ std::optional<SpokenSpeed> drop_others(std::vector<SpokenSpeed>& speeds) {
   };
   const auto first = std::ranges::find_if(all, is_alone);
   const auto plain = std::ranges::count_if(all, [](const SpokenSpeed& one) { return one.arm->plain; });
-  if (first == all.end() || plain == 0 || plain == std::ssize(all)) return std::nullopt;
-  std::erase_if(speeds, is_alone);
-  if (!speeds.empty()) return *first;
+  if (first == all.end() || plain == 0 || plain == std::ssize(all)) return {};
+  std::vector<SpokenSpeed> others = taken_out(speeds, is_alone);
+  if (!speeds.empty()) return others;
   reject({.line = first->line,
           .text = "speeds with and without speculation",
           .why = "of several engines or checkpoints, so their ratio is not that of speculation",
           .suggestion = "give both speeds of one engine and one checkpoint"});
+}
+
+/// Whether bars part a line into arms with their speeds, "plain: 20 t/s | MTP: 40 t/s": it is no row of a table.
+bool is_parted(std::string_view text) {
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('|', begin), text.size());
+    const std::string_view part = text.substr(begin, end - begin);
+    const std::vector<ArmPhrase> arms = arm_phrases(part);
+    if (arms.empty() || spoken_places(part, arms).size() != 1) return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+/// The ratio of speeds that words state without them: 1.26 of "speedup over regular decoding with MTP: 1.26x", 0.7 of
+/// "MTP has 70 % of the throughput without it".
+std::optional<double> ratio_in_words(std::string_view text) {
+  static const RE2 ahead(R"((?i)\bspeed-?up\b[^.\n|]{0,60}?\b(\d+(?:\.\d+)?) ?(?:x|\x{d7})(?:[^\w]|$))");
+  static const RE2 behind(
+      R"((?i)\b(\d+(?:\.\d+)?) ?(?:x|\x{d7}) (?:speed-?up|faster|as fast|the (?:speed|throughput))\b)");
+  static const RE2 share(R"((?i)(\d+(?:\.\d+)?) ?% of (?:[a-z]+ ){0,5}(?:without|baseline|plain|no[- ]spec)\b)");
+  const re2::StringPiece words(text.data(), text.size());
+  double ratio = 0.0;
+  if (!RE2::PartialMatch(words, ahead, &ratio) && !RE2::PartialMatch(words, behind, &ratio)) {
+    if (!RE2::PartialMatch(words, share, &ratio)) return std::nullopt;
+    ratio /= 100.0;
+  }
+  const std::vector<ArmPhrase> arms = arm_phrases(text);
+  const bool drafts = std::ranges::any_of(arms, [](const ArmPhrase& one) { return !one.is_plain(); });
+  return drafts && ratio > 0.0 ? std::optional(ratio) : std::nullopt;
 }
 
 class ProseReader final : public LineReader {
@@ -134,31 +194,41 @@ class ProseReader final : public LineReader {
  private:
   void note_length(std::string_view text, std::int64_t number);
   void add_plain();
+  void leave_out(std::span<const SpokenSpeed> speeds, std::string_view why);
+  void leave_out_unnamed();
   void tell_unused(LogContents& contents) const;
 
   std::vector<Observation> lengths_ = {};  ///< acceptance lengths, of texts that state no others
+  bool is_exact_length_ = false;           ///< of the last one: no range
   std::vector<SpokenSpeed> speeds_ = {};
   std::vector<UnnamedChange> unnamed_ = {};
-  std::optional<SpokenSpeed> first_unused_ = {};  ///< no words say whether it is with speculation
-  std::string compares_ = {};                     ///< the last line that compares arms, without speeds
+  std::vector<SpokenSpeed> unnamed_speeds_ = {};      ///< no words say whether they are with speculation
+  std::pair<std::int64_t, double> ratio_ = {0, 0.0};  ///< line and number of the first that is stated without speeds
+  std::int64_t first_unused_ = 0;                     ///< its line
+  std::string unused_ = {};                           ///< what is not used, and why
+  std::string compares_ = {};                         ///< the last line that compares arms, without speeds
 };
 
 bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& /*contents*/) {
-  if (text.size() > max_spoken_line || text.find_first_of("|\t") != std::string_view::npos ||
-      speeds_.size() + unnamed_.size() >= max_spoken)
-    return false;
+  if (text.size() > max_spoken_line || speeds_.size() + unnamed_.size() >= max_spoken) return false;
+  std::string parted;
+  if (text.find('|') != std::string_view::npos && is_parted(text)) {
+    parted = text;
+    std::ranges::replace(parted, '|', ';');
+    text = parted;
+  }
+  if (text.find_first_of("|\t") != std::string_view::npos) return false;
   SpokenLine spoken = spoken_line(text, number, compares_);
   if (spoken.speeds.empty() && spoken.unnamed.empty() && text.find(" vs") != std::string_view::npos) compares_ = text;
   const std::size_t before = speeds_.size() + unnamed_.size() + lengths_.size();
   note_length(text, number);
+  const bool has_ratio = spoken.speeds.empty() && spoken.unnamed.empty() && ratio_.second == 0.0;
+  if (const auto ratio = has_ratio ? ratio_in_words(text) : std::nullopt) ratio_ = {number, *ratio};
   for (SpokenSpeed& speed : spoken.speeds) {
-    if (speed.arm)
-      speeds_.push_back(std::move(speed));
-    else if (!first_unused_)
-      first_unused_ = std::move(speed);
+    (speed.arm ? speeds_ : unnamed_speeds_).push_back(std::move(speed));
   }
   std::ranges::move(spoken.unnamed, std::back_inserter(unnamed_));
-  return speeds_.size() + unnamed_.size() + lengths_.size() > before;
+  return speeds_.size() + unnamed_.size() + lengths_.size() > before || ratio_.first == number;
 }
 
 /// "DFlash: mean acceptance length ~3.3": of a range its middle; not of lines that compare several.
@@ -174,14 +244,17 @@ void ProseReader::note_length(std::string_view text, std::int64_t number) {
   std::string_view first = low, last = high;
   const double lowest = take_number(first).value_or(0.0), highest = take_number(last).value_or(lowest);
   if (!(lowest >= 1.0 && highest >= lowest)) return;
-  const auto arm = arm_in_text(text.substr(0, text.find(low)));
-  if (arm && arm->plain) return;
+  const std::string_view ahead = text.substr(0, text.find(low));
+  auto arm = arm_in_text(ahead);
+  if (arm && arm->plain && arm_phrases(ahead).back().is_plain()) return;
+  if (arm && arm->plain) arm.reset();  // "over regular decoding with MTP"
   lengths_.push_back({.line = number,
                       .span = Span::run,
                       .decoding = Decoding::speculative,
                       .gamma = arm ? whole(arm->gamma) : std::nullopt,
                       .drafter = arm ? arm->drafter : std::nullopt,
                       .acceptance_length = 0.5 * (lowest + highest)});
+  is_exact_length_ = high.empty();
 }
 
 /// Computes speeds without speculation from gains, if none is stated.
@@ -195,11 +268,25 @@ void ProseReader::add_plain() {
   }
 }
 
+void ProseReader::leave_out(std::span<const SpokenSpeed> speeds, std::string_view why) {
+  if (speeds.empty()) return;
+  constexpr std::size_t enough = 5;
+  std::string values;
+  for (const SpokenSpeed& one : speeds.first(std::min(enough, speeds.size())))
+    values += fmt::format("{}{:.4g}", values.empty() ? "" : ", ", one.tokens_per_s);
+  if (unused_.empty()) first_unused_ = speeds.front().line;
+  unused_ += fmt::format("{}{}{} tok/s {} not used: {}", unused_.empty() ? "" : "; ", values,
+                         speeds.size() > enough ? ", .." : "", speeds.size() == 1 ? "is" : "are", why);
+}
+
+void ProseReader::leave_out_unnamed() {
+  leave_out(unnamed_speeds_, unnamed_speeds_.size() == 1
+                                 ? "no words beside it say whether it is with speculation"
+                                 : "no words beside them say whether they are with speculation");
+}
+
 void ProseReader::tell_unused(LogContents& contents) const {
-  if (!first_unused_) return;
-  warn_once(contents, "W18", first_unused_->line,
-            fmt::format("{:.4g} tok/s is not used: no words beside it say whether it is with speculation",
-                        first_unused_->tokens_per_s));
+  if (!unused_.empty()) warn_once(contents, "W18", first_unused_, unused_);
 }
 
 void ProseReader::finish(LogContents& contents) {
@@ -207,7 +294,7 @@ void ProseReader::finish(LogContents& contents) {
   if (std::ranges::any_of(speeds_, is_speed)) std::erase_if(speeds_, std::not_fn(is_speed));
   const auto is_typical = [](const SpokenSpeed& one) { return !one.arm->plain && !one.is_most; };
   if (std::ranges::any_of(speeds_, is_typical))
-    std::erase_if(speeds_, [](const SpokenSpeed& one) { return one.is_most; });
+    leave_out(taken_out(speeds_, std::mem_fn(&SpokenSpeed::is_most)), "a maximum");
   const bool drafts = std::ranges::any_of(speeds_, [](const SpokenSpeed& one) { return !one.arm->plain; });
   const bool both = drafts && std::ranges::any_of(speeds_, [](const SpokenSpeed& one) { return one.arm->plain; });
   const bool told = std::ranges::any_of(contents.observations, [&](const Observation& other) {
@@ -224,8 +311,19 @@ void ProseReader::finish(LogContents& contents) {
   }
   if (contents.observations.empty() && speeds_.empty() && lengths_.size() == 1 && contents.format == "prose") {
     contents.observations = std::exchange(lengths_, {});
+    if (ratio_.first > 0) {
+      first_unused_ = ratio_.first;
+      unused_ = fmt::format("{:.4g}x is not used: the speeds are not stated", ratio_.second);
+    }
+    leave_out_unnamed();
     tell_unused(contents);
     return;
+  }
+  if (contents.observations.empty() && speeds_.empty() && ratio_.first > 0 && contents.format == "prose") {
+    reject({.line = ratio_.first,
+            .text = fmt::format("{:.4g}x", ratio_.second),
+            .why = "of which speeds?",
+            .suggestion = "write them with their unit: \"20 tok/s without speculation, 30 tok/s with speculation\""});
   }
   if (told || speeds_.empty()) {  // the words around a log
     static const RE2 name(" ?\\bprose\\b");
@@ -234,18 +332,21 @@ void ProseReader::finish(LogContents& contents) {
     return;
   }
   add_plain();
-  if (const auto other = drop_others(speeds_)) {
-    warn_once(contents, "W18", other->line,
-              fmt::format("{:.4g} tok/s is not used: of another engine or checkpoint", other->tokens_per_s));
-  }
+  leave_out(drop_others(speeds_), "of another engine or checkpoint");
   const bool changes = std::ranges::any_of(speeds_, &SpokenSpeed::changes);
-  if (const auto other = tell_setups(speeds_, changes)) {
-    warn_once(contents, "W18", other->line,
-              fmt::format("{:.4g} tok/s is not used: its setup is not known", other->tokens_per_s));
-  }
+  leave_out(tell_setups(speeds_, changes), "of an unknown setup");
+  leave_out_unnamed();
+  const bool one_drafts = std::ranges::count_if(speeds_, [](const SpokenSpeed& one) { return !one.arm->plain; }) == 1;
   std::string read_as;
   for (const SpokenSpeed& one : speeds_) {
     StatedRun run{.line = one.line, .gamma = one.arm->gamma, .rate = one.rate, .concurrency = one.load};
+    const bool has_length = !one.arm->plain && one_drafts && lengths_.size() == 1 && is_exact_length_ &&
+                            lengths_.front().gamma.value_or(0) <= one.arm->gamma.value_or(max_gamma) &&
+                            *lengths_.front().acceptance_length <= 1.0 + one.arm->gamma.value_or(max_gamma);
+    if (has_length) {
+      run.length = lengths_.front().acceptance_length;
+      run.rate = std::nullopt;  // the length is printed
+    }
     (one.load ? run.output_tokens_per_s : run.request_tokens_per_s) = one.tokens_per_s;
     Observation observation = observation_of(run, one.arm->plain ? Decoding::plain : Decoding::speculative, contents);
     if (!one.arm->plain) observation.drafter = one.arm->drafter;
@@ -267,6 +368,8 @@ LineFormat prose_format() {
   static const std::string anchor =
       "(?i)\\d[\\d.,]*[`* ]*" + std::string(spoken_unit) +
       R"(|accept(?:ance|ed)?[ -]len(?:gth)?\b[^\n\d|]{0,16}\d)"
+      R"(|\bspeed-?up\b[^.\n|]{0,60}\b\d[\d.]* ?(?:x|\x{d7})|\d ?(?:x|\x{d7}) (?:speed-?up|faster|as fast|the (?:speed|throughput)))"
+      R"(|\d ?% of (?:[a-z]+ ){0,5}(?:without|baseline|plain|no[- ]spec)\b)"
       R"(|(?:mtp|eagle|dflash|medusa|draft|spec)[^\n|]{0,40}\bvs\.? [^\n|]{0,20}\b(?:base|plain|no|without))"
       R"(|\b(?:tpot|itl)\b[^\n|]{0,60}\d(?: ?ms (?:to|->|vs)[ .]| (?:to|->|vs\.?) ~?[\d.]+ ?ms\b))";
   return lines_of<ProseReader>(anchor);

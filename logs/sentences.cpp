@@ -19,7 +19,9 @@ namespace {
 std::optional<double> spoken_rate(std::string_view text) {
   static const RE2 after(R"((?i)accept\w*(?: rate)?[^\d\n]{0,16}(\d+(?:\.\d+)?)(?:-\d+)? ?(%?))");
   static const RE2 before(R"((?i)(\d+(?:\.\d+)?) ?(%) (?:draft )?accept)");
-  double rate = 0.0;
+  static const RE2 counts(R"((?i)accept[^\d\n|]{0,50}\b(\d+)(?: ?/ ?| of )(\d+)\b)");
+  double rate = 0.0, drafted = 0.0;
+  if (RE2::PartialMatch(text, counts, &rate, &drafted) && rate > 0.0 && rate <= drafted) return rate / drafted;
   std::string percent;
   if (!RE2::PartialMatch(text, before, &rate, &percent) && !RE2::PartialMatch(text, after, &rate, &percent))
     return std::nullopt;
@@ -27,10 +29,19 @@ std::optional<double> spoken_rate(std::string_view text) {
   return rate > 0.0 && rate <= 1.0 ? std::optional(rate) : std::nullopt;
 }
 
+/// The only draft length that words state: 4 of "n_max=4".
+std::optional<double> stated_length(std::string_view text) {
+  static const RE2 stated(R"((?i)\b(?:k|n[-_]max|draft-max|num[-_]spec\w*[-_]tokens)(?: ?[=:] ?| )(\d{1,2})\b)");
+  re2::StringPiece rest = text;
+  int length = 0, other = 0;
+  const bool one = RE2::FindAndConsume(&rest, stated, &length) && !RE2::PartialMatch(rest, stated, &other);
+  return one && length > 0 ? std::optional<double>(length) : std::nullopt;
+}
+
 /// The loads that words name, each once: "at c=32", "64 concurrent requests".
 std::vector<double> loads_in(std::string_view text) {
   static const RE2 load(
-      R"((?i)(?:\b(?:(?:c|bs|np) ?= ?|(?:concurrency|batch[-_ ]?size)(?: of)?[ =:]{1,3})(\d{1,4})\b|\b(\d{1,4}) (?:concurrent|parallel|simultaneous) ))");
+      R"((?i)(?:\b(?:(?:c|bs|np) ?= ?|(?:concurrency|batch(?:[-_ ]?size)?)(?: of)?[ =:]{1,3})(\d{1,4})\b|\b(\d{1,4}) (?:concurrent|parallel|simultaneous) ))");
   re2::StringPiece rest = text;
   std::vector<double> loads;
   std::string named, counted;
@@ -96,6 +107,21 @@ std::optional<double> gain_behind(std::string_view behind) {
   return RE2::FullMatch(words, share) ? std::nullopt : gain_in(words);
 }
 
+/// The only gain that words state: 1.6 of "a 1.6x boost", 1.35 of "35 % faster".
+std::optional<double> gain_in_words(std::string_view text) {
+  static const RE2 stated(
+      R"re((?i)(\d+(?:\.\d+)?) ?(%|x|\x{d7}|times) (?:speed-?up|boost|gain|improvement|increase|faster)(?:[.,;:)!]|$| (?:with|when|here)\b))re");
+  re2::StringPiece rest = text;
+  double number = 0.0;
+  std::string unit;
+  std::optional<double> gain;
+  while (RE2::FindAndConsume(&rest, stated, &number, &unit)) {
+    if (gain) return std::nullopt;
+    gain = unit == "%" ? 1.0 + number / 100.0 : number;
+  }
+  return gain;
+}
+
 /// Whether a gain is `after` / `before`, as rounded.
 bool agrees(std::optional<double> gain, double before, double after) {
   constexpr double rounded = 0.02;
@@ -120,8 +146,7 @@ std::size_t end_of_sentence(std::string_view text) {
 }
 
 /// The arm of the first words of a line that name one that drafts; one without details if they name only the other.
-std::optional<Arm> drafting_arm_in(std::string_view text) {
-  const std::vector<ArmPhrase> phrases = arm_phrases(text);
+std::optional<Arm> drafting_arm_in(std::string_view text, std::span<const ArmPhrase> phrases) {
   if (phrases.empty()) return std::nullopt;
   const auto first = std::ranges::find_if(phrases, [](const ArmPhrase& one) { return !one.is_plain(); });
   if (first == phrases.end()) return Arm{.speculative = true};
@@ -174,6 +199,7 @@ class Sentence {
     std::string_view line;
     std::string_view before;              ///< the sentences before it
     std::string_view text;                ///< it
+    std::span<const ArmPhrase> arms;      ///< of the line
     std::optional<Arm> drafts;            ///< what the line names as its drafting arm
     std::span<const SpokenPlace> places;  ///< its speeds
     std::string_view compares;
@@ -189,13 +215,15 @@ class Sentence {
     bool in_brackets = false;
   };
 
-  [[nodiscard]] static std::optional<Said> said_in(std::string_view words, bool ahead);
+  [[nodiscard]] std::span<const ArmPhrase> arms_in(std::string_view words) const;
+  [[nodiscard]] std::optional<Said> said_in(std::string_view words, bool ahead) const;
   [[nodiscard]] std::string_view gap(std::size_t i) const;
   [[nodiscard]] std::string_view behind(std::size_t i) const;
-  [[nodiscard]] bool names_arm(std::size_t i) const { return !arm_phrases(gap(i)).empty(); }
+  [[nodiscard]] bool names_arm(std::size_t i) const { return !arms_in(gap(i)).empty(); }
   [[nodiscard]] Said other_than(const Said& said) const;
   void read_words();
   void complete_pair(std::size_t i);
+  void share_change();
   void read_relative();
 
   Words words_;
@@ -206,6 +234,10 @@ Sentence::Sentence(const Words& words) : words_(words), said_(words.places.size(
   read_words();
   for (std::size_t i = 0; i + 1 < said_.size(); ++i) complete_pair(i);
   if (words_.drafts) read_relative();
+  for (std::size_t i = 0; i + 1 < said_.size(); ++i) complete_pair(i);  // "41 vs 38 tok/s without"
+  share_change();
+  for (std::size_t i = 0; i < said_.size(); ++i)
+    if (words_.places[i].is_one_of) said_[i] = std::nullopt;
 }
 
 /// The text between speeds `i` - 1 and `i`, without brackets behind the first.
@@ -227,23 +259,32 @@ std::string_view Sentence::behind(std::size_t i) const {
   return words_.line.substr(places[i].end, to - places[i].end);
 }
 
+/// The phrases of the line that are in these words of it.
+std::span<const ArmPhrase> Sentence::arms_in(std::string_view words) const {
+  const auto begin = static_cast<std::size_t>(words.data() - words_.line.data());
+  const auto first = std::ranges::lower_bound(words_.arms, begin, {}, &ArmPhrase::begin);
+  const auto last = std::ranges::upper_bound(words_.arms, begin + words.size(), {}, &ArmPhrase::end);
+  return first < last ? std::span(first, last) : std::span<const ArmPhrase>();
+}
+
 /// What words name, of several kinds the nearest; nullopt if they name none, or compare two.
-std::optional<Sentence::Said> Sentence::said_in(std::string_view words, bool ahead) {
+std::optional<Sentence::Said> Sentence::said_in(std::string_view words, bool ahead) const {
   static const RE2 both(R"((?i)\b(?:than|over|vs|versus|compared|against|and|or)\b)");
-  const std::vector<ArmPhrase> phrases = arm_phrases(words);
+  const std::span<const ArmPhrase> phrases = arms_in(words);
   if (phrases.empty()) return std::nullopt;
+  const auto begin = static_cast<std::size_t>(words.data() - words_.line.data());
   const ArmPhrase near = ahead ? phrases.back() : phrases.front();
   const auto differs = [&](const ArmPhrase& one) { return one.is_plain() != near.is_plain(); };
   std::string_view same = words;
   if (ahead) {
     const auto other = std::find_if(phrases.rbegin(), phrases.rend(), differs);
-    if (other != phrases.rend()) same = words.substr(other->end);
+    if (other != phrases.rend()) same = words.substr(other->end - begin);
   } else {
     const auto other = std::ranges::find_if(phrases, differs);
-    if (other != phrases.end()) same = words.substr(0, other->begin);
+    if (other != phrases.end()) same = words.substr(0, other->begin - begin);
   }
   if (same.size() < words.size() && RE2::PartialMatch(words, both)) return std::nullopt;
-  auto arm = arm_in_text(same);
+  auto arm = arm_in_part(words_.line, same, arms_in(same));
   if (!arm) return std::nullopt;
   return Said{.arm = *std::move(arm), .kind = near.kind};
 }
@@ -308,9 +349,23 @@ void Sentence::complete_pair(std::size_t i) {
     if (first) second = other_than(*first);
     return;
   }
+  static const RE2 becomes(
+      R"((?is).*\b(?:(?:drop|fall|goe|ris|jump|increas|decreas|climb)\w* (?:down |up )?to|becomes?|turns into)[ ~`*]*)");
+  if (!first && second && !place.changes && RE2::FullMatch(gap(i + 1), becomes) && !names_other_speed(gap(i)) &&
+      !names_other_change(words_.text, gap(i)))
+    first = other_than(*second);
   const bool is_chain = place.compared && ((i > 0 && words_.places[i].compared) ||
                                            (i + 2 < said_.size() && words_.places[i + 2].compared));
   if (place.compared && second && !first && !is_chain) first = other_than(*second);
+  if (place.changes && first && second && !first->arm.plain && !second->arm.plain && !first->in_brackets &&
+      !second->in_brackets) {  // the words before and behind are of the whole
+    if (second->arm.gamma) {
+      first = second = std::nullopt;
+    } else {
+      first = other_than(*second);
+    }
+    return;
+  }
   if (!place.changes || (first && second)) return;
   const bool other = names_other_change(words_.text, gap(i));
   if (first && !first->in_brackets) {  // the words before a change are of the whole
@@ -327,7 +382,7 @@ void Sentence::complete_pair(std::size_t i) {
     if (other) first = second = std::nullopt;
   } else if (!other) {
     std::optional<Arm> arm;
-    const std::vector<ArmPhrase> earlier = arm_phrases(words_.before);
+    const std::span<const ArmPhrase> earlier = arms_in(words_.before);
     if (!earlier.empty() && std::ranges::none_of(earlier, &ArmPhrase::is_plain)) arm = words_.drafts;
     const SpokenPlace& from = words_.places[i];
     if (!arm && !words_.compares.empty() && agrees(gain_behind(behind(i + 1)), from.value, place.value) &&
@@ -337,6 +392,19 @@ void Sentence::complete_pair(std::size_t i) {
     second = Said{.arm = *arm, .kind = ArmPhrase::Kind::drafts};
     first = other_than(*second);
   }
+}
+
+/// Of several changes in a sentence, "20 -> 40 and 30 -> 50 tok/s with MTP", words before or behind all of them are of
+/// each.
+void Sentence::share_change() {
+  std::optional<std::size_t> named;
+  for (std::size_t i = 0; i < said_.size(); i += 2) {
+    if (i + 1 >= said_.size() || !words_.places[i + 1].changes || (i > 0 && names_arm(i)) || names_arm(i + 1)) return;
+    if (said_[i] && said_[i + 1]) named = named ? std::nullopt : std::optional(i);
+  }
+  if (!named || (*named > 0 && *named + 2 < said_.size())) return;
+  for (std::size_t i = 0; i < said_.size(); ++i)
+    if (!said_[i] && !names_other_speed(gap(i - i % 2))) said_[i] = said_[*named + i % 2];
 }
 
 /// Words that mean an arm only beside a speed of the other: "with: 41 t/s, without: 20 t/s".
@@ -371,7 +439,7 @@ void Sentence::add_to(SpokenLine& spoken, std::int64_t number) const {
     if (!said_[i]) {
       const bool begins =
           i + 1 < said_.size() && !said_[i + 1] && (words_.places[i + 1].changes || words_.places[i + 1].compared);
-      if (other || begins) continue;
+      if (other || begins || place.is_bare) continue;
       if (place.changes || place.compared)
         spoken.unnamed.push_back({.line = number, .before = words_.places[i - 1].value, .after = place.value});
       else if (gain)
@@ -389,10 +457,14 @@ void Sentence::add_to(SpokenLine& spoken, std::int64_t number) const {
     static const RE2 most("(?i)\\bup to[ ~`*]*$");
     speed.is_most = RE2::PartialMatch(gap(i), most);
     speed.is_time = place.is_time;
+    const auto joins = [&](std::size_t at) {
+      return at > 0 && at < said_.size() && (words_.places[at].changes || words_.places[at].compared);
+    };
+    if (joins(i) != joins(i + 1)) speed.pair = words_.places[joins(i) ? i : i + 1].begin;
     speed.changes = place.changes || (i + 1 < said_.size() && words_.places[i + 1].changes);
     if (speed.arm && !speed.arm->plain) {
       speed.rate = spoken_rate(drafting == 1 ? words_.text : next);
-      speed.gain = gain;
+      speed.gain = gain || said_.size() > 1 ? gain : gain_in_words(words_.text);
     }
     spoken.speeds.push_back(std::move(speed));
   }
@@ -408,11 +480,15 @@ bool may_be_compared(const Subject& one, const Subject& other) {
 
 SpokenLine spoken_line(std::string_view text, std::int64_t number, std::string_view compares) {
   SpokenLine spoken;
-  std::vector<SpokenPlace> places = spoken_places(text);
+  const std::vector<ArmPhrase> arms = arm_phrases(text);
+  std::vector<SpokenPlace> places = spoken_places(text, arms);
   if (places.empty()) return spoken;
-  if (!std::ranges::all_of(places, &SpokenPlace::is_time))
+  if (!std::ranges::all_of(places, &SpokenPlace::is_time)) {
+    for (std::size_t i = 1; i < places.size(); ++i)  // what follows a time continues no speed
+      if (places[i - 1].is_time) places[i].changes = places[i].compared = false;
     std::erase_if(places, [](const SpokenPlace& one) { return one.is_time; });
-  const std::optional<Arm> drafts = drafting_arm_in(text);
+  }
+  const std::optional<Arm> drafts = drafting_arm_in(text, arms);
   std::size_t next = 0;
   for (std::size_t begin = 0; begin < text.size() && next < places.size();) {
     const std::size_t end = begin + end_of_sentence(text.substr(begin));
@@ -423,6 +499,7 @@ SpokenLine spoken_line(std::string_view text, std::int64_t number, std::string_v
       Sentence({.line = text,
                 .before = text.substr(0, begin),
                 .text = text.substr(begin, end - begin),
+                .arms = arms,
                 .drafts = drafts,
                 .places = std::span(places).subspan(from, next - from),
                 .compares = compares})
@@ -432,7 +509,9 @@ SpokenLine spoken_line(std::string_view text, std::int64_t number, std::string_v
   }
   const auto drafting = [](const SpokenSpeed& one) { return one.arm && !one.arm->plain; };
   const auto one = std::ranges::find_if(spoken.speeds, drafting);
-  if (std::ranges::count_if(spoken.speeds, drafting) == 1 && !one->rate) one->rate = spoken_rate(text);
+  if (std::ranges::count_if(spoken.speeds, drafting) != 1) return spoken;
+  if (!one->rate) one->rate = spoken_rate(text);
+  if (!one->arm->gamma) one->arm->gamma = stated_length(text);
   return spoken;
 }
 

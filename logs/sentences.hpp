@@ -34,6 +34,7 @@ struct SpokenSpeed {
   bool is_most = false;    ///< "up to 80 tok/s"
   bool is_time = false;    ///< stated as a time per token
   bool changes = false;    ///< one of two speeds, of which the second follows a change
+  std::size_t pair = 0;    ///< where the second of two speeds stands, of a change or a comparison; 0: neither
 };
 
 /// The speeds before and after a change, or of two things, of which no words say which is with speculation.

@@ -4,8 +4,10 @@
 #include <re2/re2.h>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "logs/line_fields.hpp"
 
@@ -16,13 +18,14 @@ namespace {
 struct Figure {
   SpokenPlace place;
   bool is_speed;
+  bool is_list = false;  ///< several numbers
 };
 
 /// The number at `begin`; nullopt if it has another unit or is a difference. `of_times`: "ms" is a time per token.
 std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool of_times) {
   static const RE2 unit("(?i)[`* ]*" + std::string(spoken_unit)), ms("(?i)[`* ]*ms\\b");
   static const RE2 other(
-      R"((?i)[`*]*(?:[%a-z_\x{d7}]| ?(?:%|(?:ms|s|sec|seconds|[gm]i?b|x|tok\w*|prompts?|requests?|times)\b)))");
+      R"((?i)[`*]*(?:[%a-z_\x{d7}]| ?(?:%|(?:ms|s|sec|seconds|[gm]i?b|x|tok\w*|(?:draft|speculative) tokens?|prompts?|requests?|times)\b)))");
   static const RE2 differs(
       "(?i)[`* ]*(?:faster|slower|more|less|higher|lower|gain|increase|improvement|difference)\\b");
   std::string_view rest = text.substr(begin);
@@ -55,8 +58,8 @@ std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool o
   return Figure{found, true};
 }
 
-/// Numbers that may be speeds, in their order.
-std::vector<Figure> figures_in(std::string_view text) {
+/// Numbers that may be speeds, in their order; not those of arms, "K 3".
+std::vector<Figure> figures_in(std::string_view text, std::span<const ArmPhrase> arms) {
   static const RE2 number("(?:^|[^\\w.,+\\x{b1}-])(\\d)");
   static const RE2 times("(?i)\\b(?:tpot|itl|time per output token|inter-token latency)\\b"), others("(?i)\\bttft\\b");
   const bool of_times = RE2::PartialMatch(text, times) && !RE2::PartialMatch(text, others);
@@ -65,22 +68,98 @@ std::vector<Figure> figures_in(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size() && number.Match(text, at, text.size(), RE2::UNANCHORED, groups.data(), groups.size())) {
     const auto begin = static_cast<std::size_t>(groups[1].data() - text.data());
-    const auto figure = figure_at(text, begin, of_times);
+    auto figure = figure_at(text, begin, of_times);
+    const auto has = [&](const ArmPhrase& arm) { return arm.begin <= begin && begin < arm.end; };
+    if (figure && !figure->is_speed && std::ranges::any_of(arms, has)) figure.reset();
     if (figure) figures.push_back(*figure);
     at = figure ? figure->place.end : text.find_first_not_of("0123456789.,", begin);
   }
   return figures;
 }
 
+/// Whether two numbers may be speeds of one text.
+bool are_alike(const SpokenPlace& one, const SpokenPlace& other) {
+  constexpr double most = 8.0;
+  return one.value <= most * other.value && other.value <= most * one.value;
+}
+
+std::string_view text_between(std::string_view text, const Figure& one, const Figure& next) {
+  return text.substr(one.place.end, std::max(next.place.begin, one.place.end) - one.place.end);
+}
+
+/// Makes one of repeated runs, "31.2 / 31.0 / 31.4 tok/s". If the numbers of a list differ by more, they are of several
+/// things: only its last is kept, as one of them.
+void merge_lists(std::string_view text, std::vector<Figure>& figures) {
+  static const RE2 mark("(?i)[ `*]*(?:(/)|(,)|&|,? and)[ ~`*]*");
+  constexpr double repeated = 1.1;
+  std::vector<Figure> merged;
+  for (std::size_t begin = 0, end = 0; begin < figures.size(); begin = end) {
+    const SpokenPlace& first = figures[begin].place;
+    bool is_list = false;
+    double low = first.value, high = low, sum = low;
+    for (end = begin + 1; end < figures.size() && !figures[end - 1].is_speed; ++end) {
+      const SpokenPlace& one = figures[end].place;
+      std::string slash, comma;
+      if (one.is_time || !are_alike(first, one) ||
+          !RE2::FullMatch(text_between(text, figures[end - 1], figures[end]), mark, &slash, &comma))
+        break;
+      const bool in_change = first.changes || (end + 1 < figures.size() && figures[end + 1].place.changes);
+      if (in_change && slash.empty()) break;
+      is_list = is_list || comma.empty() || end > begin + 1;  // "batch 32, 45 tok/s" is none
+      low = std::min(low, one.value);
+      high = std::max(high, one.value);
+      sum += one.value;
+    }
+    if (!is_list) end = begin + 1;
+    Figure last = figures[end - 1];
+    last.place.begin = first.begin;
+    last.place.changes = first.changes;
+    last.place.compared = first.compared;
+    last.is_list = is_list;
+    last.place.is_one_of = is_list && high > repeated * low;
+    if (is_list) last.place.value = last.place.is_one_of ? last.place.value : sum / static_cast<double>(end - begin);
+    merged.push_back(last);
+  }
+  figures = std::move(merged);
+}
+
+/// Whether a number without a unit is the speed of an arm beside the speed of another: "MTP 40, plain 20 tok/s".
+bool is_of_arm(std::string_view text, std::span<const ArmPhrase> arms, const Figure& bare, const Figure& other) {
+  static const RE2 few(
+      R"((?i)(?:[ \t,;:=~`*()/&+-]|\b(?:and|vs\.?|versus|or|with|for|at|in|using|the|an?|by|only|just|about|but|whereas|while)"
+      R"(|of|gives?|gets?|is|does|has|reach(?:es)?|brings?|makes?|\d+ +tok(?:en)?s?|[123])\b)*)");
+  static const RE2 ends(
+      R"((?i)(?:[ `*]*(?:[,.;:()/]|$)|[ `*]+(?:with|without|w/o|no|and|or|vs|for|using|on|off|if|when|but|while|in|plain)"
+      R"(|base|vanilla|mtp|eagle|dflash|medusa|n-?gram|spec|draft)).*)");
+  constexpr double longest_draft = 16.0;
+  const SpokenPlace& place = bare.place;
+  const bool may_be_length = place.value == std::floor(place.value) && place.value <= longest_draft;
+  if (may_be_length || !are_alike(place, other.place) || !RE2::FullMatch(text.substr(place.end), ends)) return false;
+  const std::size_t begin = std::min(place.end, other.place.end), end = std::max(place.begin, other.place.begin);
+  std::string words;
+  std::size_t from = begin;
+  for (const ArmPhrase& arm : arms) {
+    if (arm.begin < from || arm.end > end) continue;
+    words += text.substr(from, arm.begin - from);
+    from = arm.end;
+  }
+  if (from == begin) return false;
+  words += text.substr(from, end - from);
+  return RE2::FullMatch(words, few);
+}
+
 }  // namespace
 
-std::vector<SpokenPlace> spoken_places(std::string_view text) {
+std::vector<SpokenPlace> spoken_places(std::string_view text, std::span<const ArmPhrase> arms) {
   constexpr std::size_t longest = 60;  // bytes between two numbers of a change
-  static const RE2 change(R"((?i)[ `*]*(?:\([^()]*\))?[ `*]*(?:[-=]>|\x{2192}|(?:(?:down|up|back) )?to)[ ~`*]*)");
+  static const RE2 change(
+      R"((?i)[ `*]*(?:\([^()]*\))?[ `*]*(?:[-=]>|\x{2192}|)"
+      R"((?:(?:drop|fall|fell|goe?s|went|ris|rose|jump|increas|decreas|improv|climb|slow)\w* )?(?:(?:down|up|back) )?to)[ ~`*]*)");
   static const RE2 versus(R"((?i)[ `*]*(?:\([^()]*\))?[ `*,]*(?:vs\.?|versus|against|compared (?:to|with))[ ~`*]*)");
   static const RE2 list("(?i)[ `*]*(?:,|;|/|&|and|,? and)[ ~`*]*");  // of changes
+  static const RE2 labeled(R"((?i)[ `*]*(?:,|;|/|&|and|,? and)[ ~`*]*(?:[a-z][\w -]{0,20}:? )?(?:from )?[ ~`*]*)");
   static const RE2 only_to("(?i)[ `*]*to[ ~`*]*"), from(R"((?is).*\bfrom[ ~`*]*)");
-  std::vector<Figure> figures = figures_in(text);
+  std::vector<Figure> figures = figures_in(text, arms);
   for (std::size_t i = 1; i < figures.size(); ++i) {
     SpokenPlace& before = figures[i - 1].place;
     SpokenPlace& one = figures[i].place;
@@ -96,6 +175,7 @@ std::vector<SpokenPlace> spoken_places(std::string_view text) {
     figures[i - 1].is_speed = false;
     before.value = 0.0;
   }
+  merge_lists(text, figures);
   const auto joins = [&](std::size_t i) { return figures[i].place.changes || figures[i].place.compared; };
   const auto join = [](Figure& one, const Figure& other) {  // has the unit of the other
     if (one.is_speed || !other.is_speed || !(one.place.value > 0.0)) return;
@@ -108,10 +188,26 @@ std::vector<SpokenPlace> spoken_places(std::string_view text) {
   }
   for (std::size_t i = figures.size(); i-- > 1;) {
     const SpokenPlace& before = figures[i - 1].place;
-    const std::string_view between = text.substr(before.end, std::max(figures[i].place.begin, before.end) - before.end);
-    const bool in_list = before.changes && between.size() <= longest && RE2::FullMatch(between, list);
+    const std::string_view between = text_between(text, figures[i - 1], figures[i]);
+    const bool changes_again = i + 1 < figures.size() && figures[i + 1].place.changes;
+    const bool in_list =
+        before.changes && between.size() <= longest && RE2::FullMatch(between, changes_again ? labeled : list);
     if (joins(i) || in_list) join(figures[i - 1], figures[i]);
   }
+  const auto join_arm = [&](Figure& one, const Figure& other) {
+    if (one.is_speed || !other.is_speed || !is_of_arm(text, arms, one, other)) return;
+    join(one, other);
+    one.place.is_bare = true;
+  };
+  for (std::size_t i = 1; i < figures.size(); ++i) {  // "MTP: code 80 / 81, prose 50 / 51 tok/s"
+    const Figure& before = figures[i - 1];
+    if (!before.is_list || before.is_speed || !figures[i].is_list || !figures[i].is_speed) continue;
+    const std::size_t end = figures[i].place.begin;
+    const auto between = [&](const ArmPhrase& one) { return one.begin >= before.place.end && one.end <= end; };
+    if (end - before.place.end <= longest && std::ranges::none_of(arms, between)) figures[i].place.is_one_of = true;
+  }
+  for (std::size_t i = 1; i < figures.size(); ++i) join_arm(figures[i], figures[i - 1]);
+  for (std::size_t i = figures.size(); i-- > 1;) join_arm(figures[i - 1], figures[i]);
   std::vector<SpokenPlace> places;
   for (std::size_t i = 0; i < figures.size(); ++i) {
     if (!figures[i].is_speed) continue;

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
+
+#include "logs/arms.hpp"
 
 /// The speeds in a line of text.
 namespace foredraft::logs {
@@ -12,17 +15,19 @@ namespace foredraft::logs {
 inline constexpr std::string_view spoken_unit =
     R"((?:t(?:o?ks?|oken|okens)?(?:/|[- ]per[- ])s(?:ec|econd)?|tps|ms(?:/| per )tok(?:en)?)\b)";
 
-/// A speed in a line (of a range its middle), and how it continues the one before it.
+/// A speed in a line (of a range its middle, of repeated runs their mean), and how it continues the one before it.
 struct SpokenPlace {
   std::size_t begin, end;
-  double value;           ///< tokens/s
-  bool changes = false;   ///< "from 38 to 61 tok/s"
-  bool compared = false;  ///< "38 vs 61 tok/s"
-  bool is_time = false;   ///< stated as a time per token
+  double value;            ///< tokens/s
+  bool changes = false;    ///< "from 38 to 61 tok/s"
+  bool compared = false;   ///< "38 vs 61 tok/s"
+  bool is_time = false;    ///< stated as a time per token
+  bool is_bare = false;    ///< has no unit: a speed only if words name its arm
+  bool is_one_of = false;  ///< the last of a list of several things, "31 / 40 / 52 tok/s"
 };
 
-/// The speeds of a line in their order: numbers with a unit, and those that stand beside them in a change or a
-/// comparison.
-[[nodiscard]] std::vector<SpokenPlace> spoken_places(std::string_view text);
+/// The speeds of a line in their order: numbers with a unit, and those that stand beside them in a change, a
+/// comparison or a list of arms, "plain 20, MTP 40 tok/s". `arms`: those of the line.
+[[nodiscard]] std::vector<SpokenPlace> spoken_places(std::string_view text, std::span<const ArmPhrase> arms);
 
 }  // namespace foredraft::logs

@@ -413,7 +413,7 @@ TEST_CASE("if no run is known to speculate or not, the next step is to say which
   CHECK(advice_of({unknown, unknown}).next.find("--plain") != std::string::npos);
   Observation drafts = speculative(3, 8, 12.0, 0.8);
   drafts.acceptance = std::nullopt;
-  CHECK(advice_of({unknown, drafts}).next.find("no acceptance was logged") != std::string::npos);
+  CHECK(advice_of({unknown, drafts}).next.find("no acceptance was read") != std::string::npos);
 }
 
 TEST_CASE("acceptance of a block drafter is known only at the logged block sizes") {

@@ -552,4 +552,4 @@ case("12 one scrape of an unknown K", "advise metrics.txt", lines=0, files={"met
 # A rate without K gives no length: the answer says what to add.
 case("12 acceptance rates without K", "advise rates.md", lines=0, files={"rates.md":
     "| run | tok/s | acceptance |\n|---|---|---|\n| baseline | 20 | - |\n| draft | 28 | 64% |\n"},
-     text=[r"64 %", r"column K", r"1\.40x"], forbidden=[r"no acceptance was logged"])
+     text=[r"64 %", r"column K", r"1\.40x"], forbidden=[r"no acceptance was read"])

@@ -220,4 +220,10 @@ TEST_CASE("a cell of another unit, or of several things, is no number of its col
   CHECK(speeds[0].times.tpot_ms == 25.0);
 }
 
+TEST_CASE("thresholds in a table are no measurements") {
+  const std::string text =
+      "| Metric | Healthy | Broken |\n|---|---|---|\n| accept rate | 0.8~1.0 | < 0.3 |\n| accept len | 2.5 | 1.0 |\n";
+  CHECK(problem(text).find("no line of a known format") != std::string::npos);
+}
+
 }  // namespace foredraft::tests
