@@ -253,6 +253,21 @@ void choose(const LoggedTraffic& traffic, Advice& advice) {
   advice.recommendation = std::move(use);
 }
 
+/// Whether the fastest setting of some load is known to be faster than another one: single runs, whose error is
+/// assumed, count as such.
+bool tells_settings_apart(const Advice& advice) {
+  return std::ranges::any_of(advice.loads, [&](const LoadAdvice& load) {
+    return std::ranges::any_of(load.logged, [&](const LoggedRun& slow) {
+      return std::ranges::any_of(load.logged, [&](const LoggedRun& fast) {
+        const auto paces = paces_of(advice.runs[slow.run], advice.runs[fast.run]);
+        if (!paces || &slow == &fast) return false;
+        const auto ratio = speedup_of(*paces);
+        return is_assumed(ratio) || analytic::interval_of(ratio).low > 1.0;
+      });
+    });
+  });
+}
+
 /// Whether no draft length yields more than 1.05 tokens per iteration, and so no speedup above that: an iteration takes
 /// at least a decode step.
 bool yields_nothing(const Advice& advice) {
@@ -320,7 +335,7 @@ void add_choice(const AdviceQuestion& question, Advice& advice) {
   }
   const LoggedTraffic traffic = traffic_of(advice, by_load);
   if (traffic.over_plain || !yields_nothing(advice)) {
-    if (!traffic.loads.empty()) choose(traffic, advice);
+    if (!traffic.loads.empty() && (traffic.over_plain || tells_settings_apart(advice))) choose(traffic, advice);
     return;
   }
   advice.recommendation = Recommendation{

@@ -201,15 +201,20 @@ std::string losing_text(const Advice& advice) {
   return texts.empty() ? "" : fmt::format(" It loses: {}.", fmt::join(texts, ", "));
 }
 
-/// The speedup of the recommended setting at each load, if the loads are at most three and differ in category.
+/// The speedups of the recommended setting at loads that differ in category, of which no mean is that of the traffic:
+/// "1.58x at chat, 1.27x at code", or their range; empty if the category is one.
 std::string by_kind_text(const Advice& advice) {
   constexpr std::size_t few = 3;
   const auto& kind = advice.loads.front().load.category;
+  if (std::ranges::all_of(advice.loads, [&](const LoadAdvice& load) { return load.load.category == kind; })) return "";
   std::vector<std::string> texts;
-  for (const LoadAdvice& load : advice.loads) texts.push_back(speedup_at(load, advice.recommendation->gamma, advice));
-  const auto same = [&](const LoadAdvice& load) { return load.load.category == kind; };
-  if (texts.size() > few || std::ranges::all_of(advice.loads, same) || std::ranges::count(texts, "") > 0) return "";
-  return fmt::format(" ({})", fmt::join(texts, ", "));
+  for (const LoadAdvice& load : advice.loads) {
+    if (std::string text = speedup_at(load, advice.recommendation->gamma, advice); !text.empty())
+      texts.push_back(std::move(text));
+  }
+  if (texts.size() <= few) return fmt::format("{}", fmt::join(texts, ", "));
+  std::ranges::sort(texts, {}, [](const std::string& text) { return std::stod(text); });
+  return fmt::format("{} to {}", texts.front(), texts.back());
 }
 
 /// Whether the choice was logged at some load, and not only interpolated or predicted.
@@ -234,12 +239,14 @@ std::string recommended_text(const Advice& advice) {
     return fmt::format("Use {}; {}", schedule_text(advice), fixed);
   }
   const bool one_load = advice.loads.size() == 1;
-  const std::string at = one_load ? " at " + advice.loads.front().name : " for this traffic" + by_kind_text(advice);
+  const std::string at = one_load ? " at " + advice.loads.front().name : " for this traffic";
+  const std::string by_kind = by_kind_text(advice);
   const std::string_view verb = logged_settings(advice) == 1 && advice.gamma_observed == use.gamma ? "Keep" : "Use";
   const std::string of = one_load && advice.loads.front().by_capacity ? " the output tokens/s" : "";
   const std::string_view guess = is_logged(advice) ? "" : ", between those that were logged";
-  return fmt::format("{} {}: {:.2f}x{}{}{}{}.{}", verb, named, use.value, interval_text(use), of, at, guess,
-                     losing_text(advice));
+  const std::string speedup =
+      by_kind.empty() ? fmt::format("{:.2f}x{}{}{}", use.value, interval_text(use), of, at) : by_kind;
+  return fmt::format("{} {}: {}{}.{}", verb, named, speedup, guess, losing_text(advice));
 }
 
 /// Without a plain run: the recommended setting, and its speedup over the other logged ones.
@@ -428,7 +435,8 @@ std::string evidence_of(const AdviceQuestion& question, const Advice& advice) {
     return tpot != nullptr && is_assumed(*tpot);
   };
   std::string text = "your engine's times, 95 % from the scatter of windows or requests";
-  if (std::ranges::any_of(advice.runs, assumed)) {
+  const auto compares_singles = [](const LoadAdvice* load) { return is_assumed(*load->speedup()); };
+  if (std::ranges::any_of(advice.runs, assumed) || std::ranges::any_of(compared, compares_singles)) {
     text = fmt::format("single runs, error not known ({:.0f} % a run is assumed to choose)", 100.0 * single_run_error);
   }
   if (question.predicted) {
