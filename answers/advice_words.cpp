@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <set>
 #include <utility>
 
 #include "answers/advice_steps.hpp"
@@ -268,6 +269,25 @@ std::string relative_text(const Advice& advice) {
   return fmt::format("Use {}: {} at {}; {}.", name, fmt::join(others, ", "), load.name, open);
 }
 
+/// Of single runs without a plain one: the fastest setting of each load, if they differ; else empty.
+std::string fastest_text(const Advice& advice) {
+  constexpr std::size_t shown = 3;
+  std::vector<std::string> texts;
+  std::set<std::string> names;
+  for (const LoadAdvice& load : advice.loads) {
+    const auto is_single = [](const LoggedRun& one) { return one.relative && is_assumed(*one.relative); };
+    if (std::ranges::none_of(load.logged, is_single)) continue;
+    names.insert(main_name(load, advice));
+    texts.push_back(fmt::format("{} at {}", main_name(load, advice), load.name));
+  }
+  if (names.size() < 2) return "";
+  const std::size_t more = texts.size() > shown ? texts.size() - shown : 0;
+  texts.resize(texts.size() - more);
+  if (more > 0) texts.push_back(fmt::format("{} more", more));
+  return fmt::format("No setting is the fastest everywhere: {}; whether any beats no speculation is not known.",
+                     fmt::join(texts, ", "));
+}
+
 /// The action if speedups were measured but there is no draft length to set.
 std::string measured_text(const Advice& advice) {
   const auto loads = advice.compared();
@@ -297,6 +317,7 @@ std::string action_of(const Advice& advice) {
     return first + recommended_text(advice);
   }
   if (!loads.empty()) return measured_text(advice);
+  if (std::string fastest = fastest_text(advice); !fastest.empty()) return fastest;
   if (advice.problem() != nullptr) return problem_action(*advice.problem());
   if (!advice.tokens_observed && advice.verification_steps.value_or(0.0) > 0.0) {
     return fmt::format("Acceptance is not known: {:.0f} verification steps, of which no accepted drafts were logged.",

@@ -93,4 +93,21 @@ TEST_CASE("speedups of single runs without times per token have no error that is
   CHECK_THAT(advice.evidence, Catch::Contains("single runs"));
 }
 
+TEST_CASE("without a plain run no setting is advised that another one beats on other prompts") {
+  const auto run = [](std::int64_t gamma, const std::string& kind, double tpot_ms) {
+    logs::Observation one{.span = logs::Span::run, .decoding = logs::Decoding::speculative, .gamma = gamma};
+    one.stratum.category = kind;
+    one.times.tpot_ms = tpot_ms;
+    return one;
+  };
+  const auto advised = [&](double other_ms) {
+    return answers::advise({.logs = {log_as_is({run(2, "chat", 10.0), run(4, "chat", 15.0), run(2, "code", 10.0),
+                                                run(4, "code", other_ms)})}});
+  };
+  CHECK(advised(12.0).recommendation.has_value());
+  const Advice differs = advised(6.0);
+  CHECK_FALSE(differs.recommendation.has_value());
+  CHECK_THAT(differs.action, Catch::Contains("K = 2 at unknown load of chat") && Catch::Contains("K = 4 at"));
+}
+
 }  // namespace foredraft::tests
