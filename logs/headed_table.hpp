@@ -104,6 +104,7 @@ class HeadedTable {
   [[nodiscard]] std::string kind_of(const TableRow& row) const;
   [[nodiscard]] std::string read_as() const;
   void tell_unread(const TableRow& row, LogContents& contents) const;
+  void tell_lists(LogContents& contents) const;
   void tell_gains() const;
 
   std::span<const TableRow> rows_;

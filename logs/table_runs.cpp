@@ -339,7 +339,10 @@ std::string HeadedTable::read_as() const {
     const bool switches = column.meaning == Meaning::gamma && values_in(i).empty();
     read +=
         fmt::format("{}{} = {}{}", read.empty() ? "" : "; ", column.heading.empty() ? "first column" : column.heading,
-                    switches ? "whether it drafts" : words_of(column.meaning), unit);
+                    switches                                      ? "whether it drafts"
+                    : answers_ && column.meaning == Meaning::tpot ? "time of a whole answer"
+                                                                  : words_of(column.meaning),
+                    unit);
   }
   std::set<std::string> setups;
   for (const auto& [name, setup] : setups_) setups.insert(setup);
@@ -386,6 +389,7 @@ void HeadedTable::read(LogContents& contents) const {
   if (answers)
     warn_once(contents, "W12", rows_.front().line,
               "the times are of whole answers, prompts included: only their ratios count, not the TPOT");
+  tell_lists(contents);
   std::ranges::move(runs, std::back_inserter(contents.observations));
   contents.warnings.push_back({.code = "W22", .line = rows_.front().line, .message = read_as()});
 }
@@ -399,6 +403,17 @@ void HeadedTable::tell_unread(const TableRow& row, LogContents& contents) const 
     if (!several && !is_of_other(row.cells[i], columns_[i])) continue;
     return warn_once(contents, "W18", row.line,
                      fmt::format("\"{}\" is not read: not clearly {}", bare_cell(row.cells[i]), words_of(meaning)));
+  }
+}
+
+/// Names columns that are not read although two cells hold three values or more: "14.7 / 12.0 / 9.0".
+void HeadedTable::tell_lists(LogContents& contents) const {
+  static const RE2 list(R"(\W*[\d.,]+(?:\W{0,3}/\W{0,3}[\d.,]+){2,}(?:[^/]*))", RE2::Latin1);
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const auto is_list = [&](const TableRow& row) { return RE2::FullMatch(row.cells[i], list); };
+    if (columns_[i].meaning == Meaning::ignored && std::ranges::count_if(rows_, is_list) > 1)
+      warn_once(contents, "W18", rows_.front().line,
+                fmt::format("\"{}\" is not read: several values in a cell", columns_[i].heading));
   }
 }
 

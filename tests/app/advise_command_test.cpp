@@ -119,6 +119,12 @@ TEST_CASE("the acceptance length of a draft length is said to be a mean where it
   CHECK(foredraft(folder, "advise two.md").out.find("(mean)") != std::string::npos);
 }
 
+TEST_CASE("times of whole answers are no TPOT") {
+  const TemporaryFolder folder;
+  write_text(folder / "a.md", "| mode | avg latency (s) |\n|---|---|\n| plain | 8.0 |\n| speculative (n=5) | 5.0 |\n");
+  CHECK(foredraft(folder, "advise a.md").out.find(" answer ms ") != std::string::npos);
+}
+
 TEST_CASE("an observations file gives the advice of the logs that it was made of") {
   const TemporaryFolder folder;
   const std::string log = example("k3.log");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <utility>
@@ -320,6 +321,27 @@ TEST_CASE("a metric of one kind of prompts is not that of the others, and other 
       "| arm | decode | prefill |\n|---|---|---|\n| plain | 40 t/s | 900 |\n| MTP K=2 | 60 t/s | 890 |\n", "table");
   REQUIRE(speeds.size() == 2);
   CHECK_FALSE(speeds[0].stratum.category);
+}
+
+TEST_CASE("columns of lists and tables of acceptance that are not read are named") {
+  const std::string lists =
+      "| | no draft | MTP k=3 |\n|---|---|---|\n| Single stream | 15 tok/s | 30 tok/s |\n"
+      "| `set` 1 / 2 / 4 users | 14.7 / 14.9 / 12.0 | 33.7 / 27.5 / 20.2 |\n";
+  CHECK(warns(read_log(lists), "W18"));
+  const std::string speeds = "| task | no-spec tok/s | n_max=1 tok/s |\n|---|---|---|\n| code | 31 | 39 |\n";
+  CHECK_FALSE(warns(read_log(speeds), "W18"));
+  CHECK(
+      warns(read_log(speeds +
+                     "\n| task | n_max=1 rate / a.len | n_max=2 |\n|---|---|---|\n| code | 90% / 1.9 | 84% / 2.7 |\n"),
+            "W18"));
+}
+
+TEST_CASE("times of whole answers are called so") {
+  const LogContents contents =
+      read_log("| mode | avg latency (s) |\n|---|---|\n| autoregressive | 8.0 |\n| speculative (n=5) | 5.0 |\n");
+  const auto read = std::ranges::find(contents.warnings, "W22", &logs::LogWarning::code);
+  REQUIRE(read != contents.warnings.end());
+  CHECK_THAT(read->message, Catch::Contains("time of a whole answer in s"));
 }
 
 }  // namespace foredraft::tests
