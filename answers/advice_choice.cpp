@@ -253,6 +253,36 @@ void choose(const LoggedTraffic& traffic, Advice& advice) {
   advice.recommendation = std::move(use);
 }
 
+/// Whether the fastest setting of some load is known to be faster than another one: single runs, whose error is
+/// assumed, count as such.
+bool tells_settings_apart(const Advice& advice) {
+  return std::ranges::any_of(advice.loads, [&](const LoadAdvice& load) {
+    return std::ranges::any_of(load.logged, [&](const LoggedRun& slow) {
+      return std::ranges::any_of(load.logged, [&](const LoggedRun& fast) {
+        const auto paces = paces_of(advice.runs[slow.run], advice.runs[fast.run]);
+        if (!paces || &slow == &fast) return false;
+        const auto ratio = speedup_of(*paces);
+        return is_assumed(ratio) || analytic::interval_of(ratio).low > 1.0;
+      });
+    });
+  });
+}
+
+/// Whether some setting is about as fast as the fastest at every load, without a plain run.
+bool one_suits_all_loads(const Advice& advice) {
+  constexpr double about = 0.97;
+  const auto speed_of = [](const LoggedRun& run) { return run.relative ? run.relative->value : 1.0; };
+  return std::ranges::any_of(advice.loads.front().logged, [&](const LoggedRun& candidate) {
+    return std::ranges::all_of(advice.loads, [&](const LoadAdvice& load) {
+      return std::ranges::any_of(load.logged, [&](const LoggedRun& one) {
+        return option_of(one, advice) == option_of(candidate, advice) &&
+               std::ranges::all_of(load.logged,
+                                   [&](const LoggedRun& other) { return speed_of(one) >= about * speed_of(other); });
+      });
+    });
+  });
+}
+
 /// Whether no draft length yields more than 1.05 tokens per iteration, and so no speedup above that: an iteration takes
 /// at least a decode step.
 bool yields_nothing(const Advice& advice) {
@@ -320,7 +350,8 @@ void add_choice(const AdviceQuestion& question, Advice& advice) {
   }
   const LoggedTraffic traffic = traffic_of(advice, by_load);
   if (traffic.over_plain || !yields_nothing(advice)) {
-    if (!traffic.loads.empty()) choose(traffic, advice);
+    const bool advises = traffic.over_plain || (tells_settings_apart(advice) && one_suits_all_loads(advice));
+    if (!traffic.loads.empty() && advises) choose(traffic, advice);
     return;
   }
   advice.recommendation = Recommendation{

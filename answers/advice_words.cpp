@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <set>
 #include <utility>
 
 #include "answers/advice_steps.hpp"
@@ -205,15 +206,20 @@ std::string losing_text(const Advice& advice) {
   return texts.empty() ? "" : fmt::format(" It loses: {}.", fmt::join(texts, ", "));
 }
 
-/// The speedup of the recommended setting at each load, if the loads are at most three and differ in category.
+/// The speedups of the recommended setting at loads that differ in category, of which no mean is that of the traffic:
+/// "1.58x at chat, 1.27x at code", or their range; empty if the category is one.
 std::string by_kind_text(const Advice& advice) {
   constexpr std::size_t few = 3;
   const auto& kind = advice.loads.front().load.category;
+  if (std::ranges::all_of(advice.loads, [&](const LoadAdvice& load) { return load.load.category == kind; })) return "";
   std::vector<std::string> texts;
-  for (const LoadAdvice& load : advice.loads) texts.push_back(speedup_at(load, advice.recommendation->gamma, advice));
-  const auto same = [&](const LoadAdvice& load) { return load.load.category == kind; };
-  if (texts.size() > few || std::ranges::all_of(advice.loads, same) || std::ranges::count(texts, "") > 0) return "";
-  return fmt::format(" ({})", fmt::join(texts, ", "));
+  for (const LoadAdvice& load : advice.loads) {
+    if (std::string text = speedup_at(load, advice.recommendation->gamma, advice); !text.empty())
+      texts.push_back(std::move(text));
+  }
+  if (texts.size() <= few) return fmt::format("{}", fmt::join(texts, ", "));
+  std::ranges::sort(texts, {}, [](const std::string& text) { return std::stod(text); });
+  return fmt::format("{} to {}", texts.front(), texts.back());
 }
 
 /// Whether the choice was logged at some load, and not only interpolated or predicted.
@@ -238,12 +244,14 @@ std::string recommended_text(const Advice& advice) {
     return fmt::format("Use {}; {}", schedule_text(advice), fixed);
   }
   const bool one_load = advice.loads.size() == 1;
-  const std::string at = one_load ? " at " + advice.loads.front().name : " for this traffic" + by_kind_text(advice);
+  const std::string at = one_load ? " at " + advice.loads.front().name : " for this traffic";
+  const std::string by_kind = by_kind_text(advice);
   const std::string_view verb = logged_settings(advice) == 1 && advice.gamma_observed == use.gamma ? "Keep" : "Use";
   const std::string of = one_load && advice.loads.front().by_capacity ? " the output tokens/s" : "";
   const std::string_view guess = is_logged(advice) ? "" : ", between those that were logged";
-  return fmt::format("{} {}: {:.2f}x{}{}{}{}.{}", verb, named, use.value, interval_text(use), of, at, guess,
-                     losing_text(advice));
+  const std::string speedup =
+      by_kind.empty() ? fmt::format("{:.2f}x{}{}{}", use.value, interval_text(use), of, at) : by_kind;
+  return fmt::format("{} {}: {}{}.{}", verb, named, speedup, guess, losing_text(advice));
 }
 
 /// Without a plain run: the recommended setting, and its speedup over the other logged ones.
@@ -263,6 +271,25 @@ std::string relative_text(const Advice& advice) {
   constexpr std::string_view open = "whether any beats no speculation is not known";
   if (others.empty()) return fmt::format("Use {}; {}.", name, open);
   return fmt::format("Use {}: {} at {}; {}.", name, fmt::join(others, ", "), load.name, open);
+}
+
+/// Of single runs without a plain one: the fastest setting of each load, if they differ; else empty.
+std::string fastest_text(const Advice& advice) {
+  constexpr std::size_t shown = 3;
+  std::vector<std::string> texts;
+  std::set<std::string> names;
+  for (const LoadAdvice& load : advice.loads) {
+    const auto is_single = [](const LoggedRun& one) { return one.relative && is_assumed(*one.relative); };
+    if (std::ranges::none_of(load.logged, is_single)) continue;
+    names.insert(main_name(load, advice));
+    texts.push_back(fmt::format("{} at {}", main_name(load, advice), load.name));
+  }
+  if (names.size() < 2) return "";
+  const std::size_t more = texts.size() > shown ? texts.size() - shown : 0;
+  texts.resize(texts.size() - more);
+  if (more > 0) texts.push_back(fmt::format("{} more", more));
+  return fmt::format("No setting is the fastest everywhere: {}; whether any beats no speculation is not known.",
+                     fmt::join(texts, ", "));
 }
 
 /// The action if speedups were measured but there is no draft length to set.
@@ -294,6 +321,7 @@ std::string action_of(const Advice& advice) {
     return first + recommended_text(advice);
   }
   if (!loads.empty()) return measured_text(advice);
+  if (std::string fastest = fastest_text(advice); !fastest.empty()) return fastest;
   if (advice.problem() != nullptr) return problem_action(*advice.problem());
   if (!advice.tokens_observed && advice.verification_steps.value_or(0.0) > 0.0) {
     return fmt::format("Acceptance is not known: {:.0f} verification steps, of which no accepted drafts were logged.",
@@ -435,7 +463,8 @@ std::string evidence_of(const AdviceQuestion& question, const Advice& advice) {
     return tpot != nullptr && is_assumed(*tpot);
   };
   std::string text = "your engine's times, 95 % from the scatter of windows or requests";
-  if (std::ranges::any_of(advice.runs, assumed)) {
+  const auto compares_singles = [](const LoadAdvice* load) { return is_assumed(*load->speedup()); };
+  if (std::ranges::any_of(advice.runs, assumed) || std::ranges::any_of(compared, compares_singles)) {
     text = fmt::format("single runs, error not known ({:.0f} % a run is assumed to choose)", 100.0 * single_run_error);
   }
   if (question.predicted) {

@@ -328,16 +328,6 @@ bool are_lengths_of_one_setup(std::span<const std::string> headings, std::span<c
          plain.size() == static_cast<std::size_t>(measures);
 }
 
-/// Whether a first column of an unknown heading has another text in each row, besides the number of a repetition.
-bool tells_rows_apart(const std::string& heading, std::span<const TableRow> rows) {
-  std::vector<std::string> names;
-  for (const TableRow& row : rows) {
-    if (row.cells.front().empty() || number_of_cell(row.cells.front()).value) return false;
-    add_once(names, without_repetition(row.cells.front()));
-  }
-  return column_of(heading).meaning == Meaning::ignored && rows.size() > 1 && names.size() == rows.size();
-}
-
 /// A row for each row and arm, if the headings name at least two arms.
 std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, std::span<const TableRow> rows,
                                        std::string_view measure_of_caption) {
@@ -370,8 +360,9 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
     if (split[i] || is_speed_or_time(meaning)) continue;
     shared.push_back(i);
     of_drafts.push_back(is_acceptance(meaning) || meaning == Meaning::gamma);
-    const bool names_rows =
-        meaning == Meaning::name || (i == 0 && (headings[i].empty() || tells_rows_apart(headings[i], rows)));
+    const auto is_number = [&](const TableRow& row) { return number_of_cell(row.cells[i]).value.has_value(); };
+    const bool repetitions = !rows.empty() && std::ranges::all_of(rows, is_number);  // "1", "2" below "run"
+    const bool names_rows = (meaning == Meaning::name && !repetitions) || (i == 0 && headings[i].empty());
     table.headings.push_back(names_rows && one_setup       ? "name of the row"
                              : names_rows && !has_category ? "category"
                                                            : headings[i]);
@@ -453,7 +444,7 @@ bool holds_speeds(const TableRow& row) {
          });
 }
 
-/// Rows and columns exchanged: a row for each heading that is an arm (`first`: "config") or a run ("category").
+/// Rows and columns exchanged: a row for each heading that is an arm (`first`: "config"), a run ("category") or a load.
 ShapedTable turned(std::span<const std::string> headings, std::span<const TableRow> rows, std::string_view first) {
   ShapedTable table{.headings = {std::string(first)}};
   const bool of_arms = first == "config";
@@ -467,6 +458,7 @@ ShapedTable turned(std::span<const std::string> headings, std::span<const TableR
   for (std::size_t column = 1; column < headings.size(); ++column) {
     if (of_arms ? !is_arm(headings[column]) : is_no_run(headings[column])) continue;
     TableRow one{.cells = {headings[column]}, .line = rows.empty() ? 0 : rows.front().line};
+    if (first == "concurrency") one.cells.front() = *load_in_caption(headings[column]);
     for (const TableRow& row : rows) one.cells.push_back(row.cells[column]);
     table.rows.push_back(std::move(one));
   }
@@ -477,7 +469,11 @@ ShapedTable turned(std::span<const std::string> headings, std::span<const TableR
 
 std::optional<ShapedTable> table_by_arm(std::span<const std::string> headings, std::span<const TableRow> rows,
                                         std::string_view measure) {
-  if (names_measures_of_runs(headings, rows)) return turned(headings, rows, "category");
+  if (names_measures_of_runs(headings, rows)) {
+    const bool of_loads = std::ranges::all_of(
+        headings.subspan(1), [](const std::string& one) { return is_no_run(one) || load_in_caption(one); });
+    return turned(headings, rows, of_loads ? "concurrency" : "category");
+  }
   if (!may_name_arms(headings)) return std::nullopt;
   if (auto by_arm = rows_by_arm(headings, rows, measure)) return by_arm;
   return names_measures(headings, rows) ? std::optional(turned(headings, rows, "config")) : std::nullopt;

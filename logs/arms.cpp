@@ -46,7 +46,8 @@ Arm arm_named(std::string_view name) {
         64},
        {RE2(R"((?i)(?:^|[^a-z])dflash([3-9]|1\d)(?:[^\d.b]|\.\D|\.?$))"), 64}}};
   static const RE2 other(
-      R"((?i)(?:prefix|radix|prompt|kv|cuda|chunked|flash)[-_ ]?(?:cach\w*|graphs?|prefill|att\w*)\b.*)");
+      R"((?i)\W*(?:(?:prefix|radix|prompt|kv|cuda|chunked|flash)[-_ ]?(?:cach\w*|graphs?|prefill|att\w*)\b.*)"
+      R"(|(?:(?:(?:[tpde]p|(?:nv|mx)?fp|bf|int|i?q|w)[-_= ]?\d+a?\d*(?:_[a-z0-9]{1,2}|_e\dm\d)*|awq|gptq)[-_/,+ ]*)+))");
   static const RE2 version(R"((?i)\b(dflash)[- ]2\b)");  // of the drafter, no draft length
   Arm arm;
   std::string text(trimmed(name));
@@ -64,7 +65,7 @@ Arm arm_named(std::string_view name) {
   // The digit of "EAGLE-3" and "DFlash2" is a version; "MTP3" drafts 3.
   static const RE2 known(
       R"((?i)(?:^|[^a-z])(eagle[- ]?[123]?|dflash2?|mtp|dspark|medusa|n-?gram(?:[-_][a-z]+)?|suffix|lookahead|pld)(?:[^a-z]|$))");
-  static const RE2 first_word("(?i)([a-z]+).*");
+  static const RE2 first_word("(?i)\\W*([a-z]+).*");
   std::string word;
   static const RE2 says_nothing(
       R"((?i)(?:k|n|d|gamma|on|yes|true|with|spec\w*|sd|draft\w*|tokens?|depth|steps|num|run|linear|config|enabled|active)?)");

@@ -93,7 +93,7 @@ class HeadedTable {
   void set_acceptance_of(const TableRow& row, StatedRun& run, LogContents& contents) const;
   void add_positions(const TableRow& row, StatedRun& run, LogContents& contents) const;
   [[nodiscard]] bool rates_tell_gamma() const;
-  void set_speed_of(const TableRow& row, StatedRun& run) const;
+  void set_speed_of(const TableRow& row, bool has_plain, StatedRun& run) const;
   [[nodiscard]] std::optional<double> speed_by_gain(const TableRow& row) const;
   [[nodiscard]] std::optional<double> time_ms(const TableRow& row, Meaning meaning) const;
   [[nodiscard]] bool times_answers() const;
@@ -104,6 +104,7 @@ class HeadedTable {
   [[nodiscard]] std::string kind_of(const TableRow& row) const;
   [[nodiscard]] std::string read_as() const;
   void tell_unread(const TableRow& row, LogContents& contents) const;
+  void tell_lists(LogContents& contents) const;
   void tell_gains() const;
 
   std::span<const TableRow> rows_;
@@ -119,6 +120,7 @@ class HeadedTable {
   bool names_subjects_ = false;                        ///< a column of models or devices names the rows
   std::map<std::string, std::string> setups_ = {};     ///< by name: the engine, model or device in it
   bool names_drafters_ = false;                        ///< a row names its drafter
+  std::optional<std::size_t> naming_ = {};             ///< a column of words that belong to the names of drafting rows
   std::set<std::string> labels_ = {};                  ///< names without which rows of an arm look the same
   mutable std::map<std::pair<std::string, std::string>, Arm> arms_ = {};  ///< by the cells of draft length and name
 };

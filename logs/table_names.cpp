@@ -172,27 +172,40 @@ std::string HeadedTable::conditions_of(const TableRow& row) const {
   return key;
 }
 
-/// A column of unknown words is that of what is measured, if only it tells rows apart; not if plain and drafting rows
-/// have other words there.
+/// A column of unknown words, or of sizes, is that of what is measured if only it tells rows of an arm apart, and plain
+/// and drafting rows share some of it; if they share none, it is a part of the names of those that draft.
 void HeadedTable::tell_unknown() {
   static const RE2 remark(
       R"((?i).*(?:name of the row|note|comment|remark|verdict|result|status|date|commit|sample|text|why|link|log|source|change|bottleneck|effect).*)");
   static const RE2 words("(?i)[^\\d]*[a-z]{2}.*", RE2::Latin1);
+  static const RE2 size_heading(
+      "(?i).*(?:max|ctx|context|len|seq|batch|tokens|tp|threads|layers|gpus?|bits?|depth|limit).*");
+  static const RE2 size("(?i)\\d[\\d,]*[km]?");
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (columns_[i].meaning != Meaning::ignored || columns_[i].heading.empty() ||
         RE2::FullMatch(columns_[i].heading, remark))
       continue;
+    const bool sizes = RE2::FullMatch(columns_[i].heading, size_heading);
     std::map<std::string, std::string> known;  // the words of the first row, by everything else that is known
     std::set<std::string> plain, drafts;
     bool apart = false, all = true;
     for (const TableRow& row : rows_) {
       const std::string cell = without_repetition(bare_cell(row.cells[i]));
-      all = all && RE2::FullMatch(cell, words) && column_of(cell).meaning < Meaning::speed;  // nor names of metrics
-      (arm_of(row).plain ? plain : drafts).insert(cell);
+      const bool tells = RE2::FullMatch(cell, words) || (sizes && RE2::FullMatch(cell, size));
+      const Arm arm = arm_of(row);
+      all =
+          all && (tells || (arm.plain && cell.empty())) && column_of(cell).meaning < Meaning::speed;  // nor of metrics
+      (arm.plain ? plain : drafts).insert(cell);
       const auto first = known.emplace(conditions_of(row) + "|" + std::string(text(row, Meaning::name)), cell).first;
       apart = apart || first->second != cell;
     }
-    if (all && apart && (plain.empty() || plain == drafts)) columns_[i].meaning = Meaning::subject;
+    if (!all || !apart) continue;
+    const bool shared = std::ranges::any_of(plain, [&](const std::string& one) { return drafts.contains(one); });
+    if (plain.empty() || shared) {
+      columns_[i].meaning = Meaning::subject;
+    } else {
+      naming_ = i;
+    }
   }
 }
 

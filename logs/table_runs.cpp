@@ -231,7 +231,7 @@ std::optional<double> HeadedTable::speed_by_gain(const TableRow& row) const {
   return *value(*plain, speed) * *gain;
 }
 
-void HeadedTable::set_speed_of(const TableRow& row, StatedRun& run) const {
+void HeadedTable::set_speed_of(const TableRow& row, bool has_plain, StatedRun& run) const {
   run.output_tokens_per_s = value(row, Meaning::total_speed);
   run.request_tokens_per_s = value(row, Meaning::request_speed);
   if (const auto speed = speed_by_gain(row))
@@ -240,8 +240,8 @@ void HeadedTable::set_speed_of(const TableRow& row, StatedRun& run) const {
   run.iteration_ms = time_ms(row, chunks_ ? Meaning::inter_token : Meaning::iteration);
   run.ttft_ms = time_ms(row, Meaning::ttft);
   if (const auto ms = time_ms(row, Meaning::duration)) run.duration_s = *ms / 1000.0;
-  // The load is unknown, but the same for all runs: their times have the ratios of their speeds.
-  const bool timed = run.tpot_ms || run.request_tokens_per_s || run.concurrency || several_;
+  // The load is unknown, but the same for all runs: their times have the ratios of their speeds, and no other meaning.
+  const bool timed = run.tpot_ms || run.request_tokens_per_s || run.concurrency || several_ || !has_plain;
   if (!timed && run.output_tokens_per_s.value_or(0.0) > 0.0) run.tpot_ms = 1000.0 / *run.output_tokens_per_s;
 }
 
@@ -284,7 +284,7 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
   run.gamma = arm.plain ? std::nullopt : arm.gamma;
   set_acceptance_of(row, run, contents);
   const bool counts_some = !arm.plain && drop_counts_of_some(run, contents);
-  set_speed_of(row, run);
+  set_speed_of(row, has_plain, run);
   if (chunks_ && !arm.plain && run.tpot_ms.value_or(0.0) > 0.0 && run.iteration_ms.value_or(0.0) > *run.tpot_ms) {
     run.length = *run.iteration_ms / *run.tpot_ms;
     warn_once(contents, "W10", row.line,
@@ -299,7 +299,8 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
   Observation observation = observation_of(run, decoding, contents);
   if (observation.decoding == Decoding::speculative) {
     const std::string name = bare_cell(text(row, Meaning::name));
-    observation.drafter = labels_.contains(name) ? name : arm.drafter;
+    observation.drafter = labels_.contains(name) || naming_ ? name : arm.drafter;
+    if (naming_) *observation.drafter += ", " + bare_cell(row.cells[*naming_]);
     if (!observation.drafter && names_drafters_) observation.drafter = drafter_of_row(name);
   }
   if (has(Meaning::context_tokens)) observation.stratum.context_tokens = value(row, Meaning::context_tokens);
@@ -338,7 +339,10 @@ std::string HeadedTable::read_as() const {
     const bool switches = column.meaning == Meaning::gamma && values_in(i).empty();
     read +=
         fmt::format("{}{} = {}{}", read.empty() ? "" : "; ", column.heading.empty() ? "first column" : column.heading,
-                    switches ? "whether it drafts" : words_of(column.meaning), unit);
+                    switches                                      ? "whether it drafts"
+                    : answers_ && column.meaning == Meaning::tpot ? "time of a whole answer"
+                                                                  : words_of(column.meaning),
+                    unit);
   }
   std::set<std::string> setups;
   for (const auto& [name, setup] : setups_) setups.insert(setup);
@@ -385,6 +389,7 @@ void HeadedTable::read(LogContents& contents) const {
   if (answers)
     warn_once(contents, "W12", rows_.front().line,
               "the times are of whole answers, prompts included: only their ratios count, not the TPOT");
+  tell_lists(contents);
   std::ranges::move(runs, std::back_inserter(contents.observations));
   contents.warnings.push_back({.code = "W22", .line = rows_.front().line, .message = read_as()});
 }
@@ -398,6 +403,17 @@ void HeadedTable::tell_unread(const TableRow& row, LogContents& contents) const 
     if (!several && !is_of_other(row.cells[i], columns_[i])) continue;
     return warn_once(contents, "W18", row.line,
                      fmt::format("\"{}\" is not read: not clearly {}", bare_cell(row.cells[i]), words_of(meaning)));
+  }
+}
+
+/// Names columns that are not read although two cells hold three values or more: "14.7 / 12.0 / 9.0".
+void HeadedTable::tell_lists(LogContents& contents) const {
+  static const RE2 list(R"(\W*[\d.,]+(?:\W{0,3}/\W{0,3}[\d.,]+){2,}(?:[^/]*))", RE2::Latin1);
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const auto is_list = [&](const TableRow& row) { return RE2::FullMatch(row.cells[i], list); };
+    if (columns_[i].meaning == Meaning::ignored && std::ranges::count_if(rows_, is_list) > 1)
+      warn_once(contents, "W18", rows_.front().line,
+                fmt::format("\"{}\" is not read: several values in a cell", columns_[i].heading));
   }
 }
 

@@ -36,7 +36,7 @@ std::vector<Meaning> meanings_of(std::span<const std::string> headings) {
 /// Whether words name a kind of prompts.
 bool names_kind(const std::string& words) {
   static const RE2 known(
-      R"((?i).*\b(?:prose|story|stories|code|coding|json|structured|math|chat|reasoning|creative|essay|summar\w+)"
+      R"((?i).*\b(?:prose|story|stories|code|coding|json|struct(?:ured)?|math|chat|reasoning|creative|essay|summar\w+)"
       R"(|translat\w+|repetitive|qa|rag|agent\w*|tools?|extraction|html|python)\b.*)");
   return RE2::FullMatch(words, known) && !names_other_speed(words);
 }
@@ -339,6 +339,14 @@ std::optional<ShapedTable> table_by_kind(std::span<const std::string> headings, 
             .suggestion = "call its column \"baseline\""});
   }
   ShapedTable table = melted(headings, rows, columns, kinds, "category", in_cells ? "tok/s" : measure);
+  for (std::size_t i = 0; i < table.headings.size(); ++i) {  // "tok/step (json)" is of one kind
+    static const RE2 of_kind(R"(.*\((.*)\)\W*)");
+    std::string kind;
+    if (!RE2::FullMatch(table.headings[i], of_kind, &kind) || std::ranges::find(kinds, kind) == kinds.end()) continue;
+    for (TableRow& row : table.rows) {
+      if (row.cells[table.headings.size() - 2] != kind) row.cells[i].clear();
+    }
+  }
   if (!of_all) return table;
   const std::string name = bare_cell(headings[*of_all]);
   const std::size_t kind = table.headings.size() - 2;

@@ -2,6 +2,7 @@
 #include "logs/unused_tables.hpp"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 #include <algorithm>
 #include <cstddef>
 
@@ -30,8 +31,9 @@ UnusedTable unused_table(const WrittenTable& table) {
     plain = plain || (arm && arm->plain);
     drafts = drafts || (arm && !arm->plain);
   };
+  static const RE2 acceptance(R"((?i).*\b(?:accept\w*|a\.?len|AL|acc\w*[ _.]len\w*)\b.*)");
   for (const std::string& heading : table.headings) {
-    speeds = speeds || !measure_in_caption(heading).empty();
+    speeds = speeds || !measure_in_caption(heading).empty() || RE2::FullMatch(heading, acceptance);
     look_at(heading);
     unused.headings += (unused.headings.empty() ? "" : " | ") + bare_cell(heading);
   }

@@ -117,12 +117,15 @@ std::string loads_table(const answers::Advice& advice) {
   using Align = Table::Align;
   constexpr std::size_t longest_name = 30;
   Table table;
+  const bool of_answers = std::ranges::any_of(advice.warnings, [](const logs::LogWarning& one) {
+    return one.code == "W12" && one.message.starts_with("the times are of whole answers");
+  });
   table.columns = {{"", Align::left},
                    {"", Align::left},
                    {"acceptance length", Align::right},
                    {"iteration ms", Align::right},
                    {"decode steps", Align::right},
-                   {"TPOT ms", Align::right},
+                   {of_answers ? "answer ms" : "TPOT ms", Align::right},
                    {"tokens/s", Align::right},
                    {"speedup", Align::right},
                    {"per 1M", Align::right}};
@@ -239,6 +242,16 @@ bool is_shown(const answers::Advice& advice, std::int64_t gamma) {
   return gamma <= near || gamma == 8 || logged;
 }
 
+/// " (logged)"; " (mean)" if loads of that draft length have clearly other acceptance lengths.
+std::string_view source_of_logged(double length, const answers::Advice& advice) {
+  constexpr double clearly = 0.05;
+  const auto differs = [&](const answers::LoadAdvice& load) {
+    return load.tokens && load.gamma.value_or(*advice.gamma_observed) == *advice.gamma_observed &&
+           std::abs(load.tokens->mean - length) > clearly * length;
+  };
+  return std::ranges::any_of(advice.loads, differs) ? " (mean)" : " (logged)";
+}
+
 std::string lengths_text(const answers::Advice& advice) {
   std::vector<std::string> lengths;
   for (const analytic::TokensAtGamma& at : advice.curve()->by_gamma) {
@@ -246,7 +259,7 @@ std::string lengths_text(const answers::Advice& advice) {
     const bool open = at.source == analytic::TokensAtGamma::Source::left_open;
     const std::string value = open ? fmt::format("{:.2f}..{:.2f}", at.low, at.high) : fmt::format("{:.2f}", at.value);
     lengths.push_back(fmt::format("{}: {}{}", at.gamma, value,
-                                  at.gamma == advice.gamma_observed ? " (logged)"
+                                  at.gamma == advice.gamma_observed ? std::string(source_of_logged(at.value, advice))
                                   : open || !at.extrapolated        ? std::string()
                                   : at.low < 1.0                    ? fmt::format(" (1 to {:.2f})", at.high)
                                                  : fmt::format(" +- {:.2f}", (at.high - at.low) / 2.0)));

@@ -69,4 +69,45 @@ TEST_CASE("a predicted time is as uncertain as its verified tokens beyond the lo
   }
 }
 
+TEST_CASE("without a plain run no setting is advised that may be slower than the others") {
+  const auto two_runs = [](std::int64_t gamma, double slow_ms, double fast_ms) {
+    return std::vector{speculative(gamma, 1, slow_ms, 0.8), speculative(gamma, 1, fast_ms, 0.8)};
+  };
+  const auto advised = [&](double change) {
+    std::vector<logs::Observation> all = two_runs(2, 20.0, 20.0 - change);
+    for (const logs::Observation& one : two_runs(3, 20.0, 20.0 - change)) all.push_back(one);
+    return answers::advise({.logs = {log_as_is(all)}}).recommendation.has_value();
+  };
+  CHECK(advised(0.2));
+  CHECK_FALSE(advised(4.0));
+}
+
+TEST_CASE("speedups of single runs without times per token have no error that is known") {
+  const auto run = [](logs::Decoding decoding, double tokens_per_s) {
+    logs::Observation one{.span = logs::Span::run, .decoding = decoding};
+    one.times.output_tokens_per_s = tokens_per_s;
+    return one;
+  };
+  const Advice advice = answers::advise(
+      {.logs = {log_as_is({run(logs::Decoding::plain, 100.0), run(logs::Decoding::speculative, 150.0)})}});
+  CHECK_THAT(advice.evidence, Catch::Contains("single runs"));
+}
+
+TEST_CASE("without a plain run no setting is advised that another one beats on other prompts") {
+  const auto run = [](std::int64_t gamma, const std::string& kind, double tpot_ms) {
+    logs::Observation one{.span = logs::Span::run, .decoding = logs::Decoding::speculative, .gamma = gamma};
+    one.stratum.category = kind;
+    one.times.tpot_ms = tpot_ms;
+    return one;
+  };
+  const auto advised = [&](double other_ms) {
+    return answers::advise({.logs = {log_as_is({run(2, "chat", 10.0), run(4, "chat", 15.0), run(2, "code", 10.0),
+                                                run(4, "code", other_ms)})}});
+  };
+  CHECK(advised(12.0).recommendation.has_value());
+  const Advice differs = advised(6.0);
+  CHECK_FALSE(differs.recommendation.has_value());
+  CHECK_THAT(differs.action, Catch::Contains("K = 2 at unknown load of chat") && Catch::Contains("K = 4 at"));
+}
+
 }  // namespace foredraft::tests

@@ -110,6 +110,21 @@ TEST_CASE("the folder of an advice holds its tables, and equal logs give equal b
   }
 }
 
+TEST_CASE("the acceptance length of a draft length is said to be a mean where its loads differ") {
+  const TemporaryFolder folder;
+  const std::string chat = "| prompts | K | acceptance length |\n|---|---|---|\n| chat | 3 | 2.9 |\n";
+  write_text(folder / "one.md", chat);
+  write_text(folder / "two.md", chat + "| code | 3 | 1.2 |\n");
+  CHECK(foredraft(folder, "advise one.md").out.find("(logged)") != std::string::npos);
+  CHECK(foredraft(folder, "advise two.md").out.find("(mean)") != std::string::npos);
+}
+
+TEST_CASE("times of whole answers are no TPOT") {
+  const TemporaryFolder folder;
+  write_text(folder / "a.md", "| mode | avg latency (s) |\n|---|---|\n| plain | 8.0 |\n| speculative (n=5) | 5.0 |\n");
+  CHECK(foredraft(folder, "advise a.md").out.find(" answer ms ") != std::string::npos);
+}
+
 TEST_CASE("an observations file gives the advice of the logs that it was made of") {
   const TemporaryFolder folder;
   const std::string log = example("k3.log");

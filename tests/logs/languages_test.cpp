@@ -26,6 +26,7 @@ TEST_CASE("words of arms, loads and metrics become English, and are apart from o
   for (const auto& [words, plain] : {std::pair("| 基线 tok/s |", "| baseline tok/s |"),
                                      {"| 不开投机 | 开启 MTP（K=3） |", "| no speculation | with MTP (K=3)  |"},
                                      {"| 平均接受长度 | 加速比 |", "| acceptance length | speedup |"},
+                                     {"| 最新基线 |", "| 最新 baseline |"},
                                      {"8 并发: 40 tok/s", "concurrency 8: 40 tok/s"},
                                      {"| 基准测试 | 无思考 | 无 |", "| benchmark | 无思考 | off |"},
                                      {"| 指標 | MTP なし | MTP 有効 |", "| metric | MTP off | MTP on |"},
@@ -58,6 +59,7 @@ TEST_CASE("a table in another language is read, in whatever pieces it comes") {
         "| с MTP (K=3) | 72 | 80% |\n"}) {
     CAPTURE(table);
     logs::LogReader reader("log");
+    reader.add(std::string(70'000, 'w') + "\n\n");  // more than shows how a text is wrapped
     for (const char byte : table) reader.add(std::string_view(&byte, 1));
     const auto runs = reader.finish().observations;
     REQUIRE(runs.size() == 2);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <utility>
@@ -272,6 +273,75 @@ TEST_CASE("the only draft length of a text is that of its only drafting arm") {
   CHECK(gammas("--spec-draft-n-max 3", mtp + "| EAGLE3 | 30 | 2.1 |\n") == "- - - ");
   CHECK(gammas("--spec-draft-n-max 3", mtp + "| MTP K=2 | 30 | 2.1 |\n") == "- - 2 ");
   CHECK(gammas("75 draft tokens of 120 tokens", mtp) == "- - ");
+}
+
+TEST_CASE("settings are no drafters, and a draft model is one behind a plus") {
+  const auto runs = posted_runs(
+      "| run | tok/s |\n|---|---|\n| baseline | 40 |\n| tp2 | 55 |\n| q4_k_m | 48 |\n| tp2 mtp | 60 |\n", "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[1].decoding == Decoding::unknown);
+  CHECK(runs[2].decoding == Decoding::unknown);
+  CHECK(runs[3].decoding == Decoding::speculative);
+  const auto models = posted_runs(
+      "| Model | Baseline | + draft model |\n|---|---|---|\n| 32B | 24 t/s | 30 t/s |\n| 14B | 50 t/s | 55 t/s |\n",
+      "table");
+  REQUIRE(models.size() == 4);
+  CHECK(models[1].decoding == Decoding::speculative);
+}
+
+TEST_CASE("columns of a table of metrics are loads if all of them state one") {
+  const std::string rows = "| accept length | 2.4 | 2.3 |\n| TPOT (ms) | 8 | 12 |\n";
+  const auto loads = posted_runs("| metric | bs=1 | bs=4 |\n|---|---|---|\n" + rows, "table");
+  REQUIRE(loads.size() == 2);
+  CHECK(loads[1].concurrency == 4.0);
+  CHECK_FALSE(loads[1].stratum.category);
+  const auto runs = posted_runs("| metric | baseline | new kernel |\n|---|---|---|\n" + rows, "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].stratum.category == "baseline");
+}
+
+TEST_CASE("the numbers of repeated runs are no kinds of prompts") {
+  const auto runs = posted_runs(
+      "| run | no spec (tok/s) | MTP k=1 (tok/s) |\n|---|---|---|\n| 1 | 40.2 | 52.1 |\n| 2 | 40.4 | 51.2 |\n",
+      "table");
+  REQUIRE(runs.size() == 4);
+  for (const auto& run : runs) CHECK_FALSE(run.stratum.category);
+}
+
+TEST_CASE("a metric of one kind of prompts is not that of the others, and other speeds are no kinds") {
+  const auto runs = posted_runs(
+      "| config | struct tok/s | code | tok/step (struct) |\n|---|---|---|---|\n| mtp2 | 300 | 280 | 2.7 |\n"
+      "| dflash6 | 400 | 310 | 5.1 |\n",
+      "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].acceptance_length == near(2.7));
+  CHECK(runs[1].stratum.category == "code");
+  CHECK_FALSE(runs[1].acceptance_length);
+  const auto speeds = posted_runs(
+      "| arm | decode | prefill |\n|---|---|---|\n| plain | 40 t/s | 900 |\n| MTP K=2 | 60 t/s | 890 |\n", "table");
+  REQUIRE(speeds.size() == 2);
+  CHECK_FALSE(speeds[0].stratum.category);
+}
+
+TEST_CASE("columns of lists and tables of acceptance that are not read are named") {
+  const std::string lists =
+      "| | no draft | MTP k=3 |\n|---|---|---|\n| Single stream | 15 tok/s | 30 tok/s |\n"
+      "| `set` 1 / 2 / 4 users | 14.7 / 14.9 / 12.0 | 33.7 / 27.5 / 20.2 |\n";
+  CHECK(warns(read_log(lists), "W18"));
+  const std::string speeds = "| task | no-spec tok/s | n_max=1 tok/s |\n|---|---|---|\n| code | 31 | 39 |\n";
+  CHECK_FALSE(warns(read_log(speeds), "W18"));
+  CHECK(
+      warns(read_log(speeds +
+                     "\n| task | n_max=1 rate / a.len | n_max=2 |\n|---|---|---|\n| code | 90% / 1.9 | 84% / 2.7 |\n"),
+            "W18"));
+}
+
+TEST_CASE("times of whole answers are called so") {
+  const LogContents contents =
+      read_log("| mode | avg latency (s) |\n|---|---|\n| autoregressive | 8.0 |\n| speculative (n=5) | 5.0 |\n");
+  const auto read = std::ranges::find(contents.warnings, "W22", &logs::LogWarning::code);
+  REQUIRE(read != contents.warnings.end());
+  CHECK_THAT(read->message, Catch::Contains("time of a whole answer in s"));
 }
 
 }  // namespace foredraft::tests

@@ -126,7 +126,7 @@ TEST_CASE("an item of a list that looks like a head of arms is none") {
   const LogContents contents =
       read_log(table + "| MTP draft acceptance rate | 80 % (160/200) |\n\n## Environment\n\n" + items);
   REQUIRE(contents.observations.size() == 1);
-  CHECK(contents.observations[0].times.tpot_ms == near(1000.0 / 41.5));
+  CHECK(contents.observations[0].times.output_tokens_per_s == 41.5);
   CHECK(warns(contents, "W23"));  // the rate was read
   CHECK_FALSE(warns(contents, "W18"));
   // Nor are words below arms a question.
@@ -177,6 +177,31 @@ TEST_CASE("rows that only an unknown column of words tells apart are apart") {
       "table");
   REQUIRE(remarks.size() == 3);
   CHECK_FALSE(remarks[1].stratum.category);
+  CHECK(remarks[1].drafter == "MTP K=2, twice");
+  CHECK(remarks[2].drafter == "MTP K=2, today");
+}
+
+TEST_CASE("rows that only sizes tell apart are apart, and those of which both arms are known are compared") {
+  const auto runs = posted_runs(
+      "| config | max_model_len | KV cache | tok/s |\n|---|---|---|---|\n| no MTP | 8192 | fp8 | 41 |\n"
+      "| MTP n=1 | 8192 | fp8 | 55 |\n| MTP n=1 | 8192 | bf16 | 54 |\n| no MTP | 65536 | bf16 | 40 |\n",
+      "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].stratum.category == runs[1].stratum.category);
+  CHECK(runs[2].stratum.category != runs[1].stratum.category);
+  CHECK(runs[3].stratum.category != runs[2].stratum.category);
+  const auto watts = posted_runs(
+      "| config | Watts | tok/s |\n|---|---|---|\n| no MTP | 310 | 41 |\n| MTP n=1 | 310 | 55 |\n| MTP n=1 | 312 | 54 "
+      "|\n",
+      "table");
+  CHECK_FALSE(watts.at(1).stratum.category);
+}
+
+TEST_CASE("speeds of all requests at an unknown load are times only beside a plain run") {
+  const std::string head = "| config | acceptance length | Output Throughput (tok/s) |\n|---|---|---|\n";
+  const std::string drafts = head + "| MTP K=2 | 2.1 | 300 |\n";
+  CHECK_FALSE(posted_runs(drafts, "table").at(0).times.tpot_ms);
+  CHECK(posted_runs(drafts + "| no MTP | | 200 |\n", "table").at(0).times.tpot_ms);
 }
 
 TEST_CASE("llama-speculative prints its counters behind the time of the log") {
