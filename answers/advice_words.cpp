@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -155,13 +156,13 @@ std::string off_text(const Advice& advice) {
                      mixed ? fmt::format(" It pays only here: {}.", speedups_text(gaining)) : "");
 }
 
-/// The speedup of a draft length at a load; empty if unknown or for no speculation.
-std::string speedup_at(const LoadAdvice& load, std::int64_t gamma, const Advice& advice) {
+/// The speedup of a draft length at a load; nullopt if unknown or for no speculation.
+std::optional<double> speedup_at(const LoadAdvice& load, std::int64_t gamma, const Advice& advice) {
   for (const SpeedupRow& row : load.by_gamma) {
     const bool is_it = row.curve == advice.main_curve && row.gamma == gamma && std::isfinite(row.expected_loss);
-    if (is_it) return fmt::format("{:.2f}x at {}", row.value, load.name);
+    if (is_it) return row.value;
   }
-  return "";
+  return std::nullopt;
 }
 
 std::string schedule_text(const Advice& advice) {
@@ -175,9 +176,9 @@ std::string schedule_text(const Advice& advice) {
       const double requests = load.requests.value_or(0.0);
       const bool inside =
           requests >= static_cast<double>(range.from_batch) && requests < static_cast<double>(range.to_batch) + 1.0;
-      const std::string speedup = inside ? speedup_at(load, range.gamma, advice) : "";
-      if (!speedup.empty()) {
-        text += fmt::format(" ({})", speedup);
+      const auto speedup = inside ? speedup_at(load, range.gamma, advice) : std::nullopt;
+      if (speedup) {
+        text += fmt::format(" ({:.2f}x at {})", *speedup, load.name);
         break;
       }
     }
@@ -212,14 +213,18 @@ std::string by_kind_text(const Advice& advice) {
   constexpr std::size_t few = 3;
   const auto& kind = advice.loads.front().load.category;
   if (std::ranges::all_of(advice.loads, [&](const LoadAdvice& load) { return load.load.category == kind; })) return "";
-  std::vector<std::string> texts;
+  std::vector<std::pair<double, std::string>> speedups;
   for (const LoadAdvice& load : advice.loads) {
-    if (std::string text = speedup_at(load, advice.recommendation->gamma, advice); !text.empty())
-      texts.push_back(std::move(text));
+    const auto speedup = speedup_at(load, advice.recommendation->gamma, advice);
+    if (speedup) speedups.emplace_back(*speedup, fmt::format("{:.2f}x at {}", *speedup, load.name));
   }
-  if (texts.size() <= few) return fmt::format("{}", fmt::join(texts, ", "));
-  std::ranges::sort(texts, {}, [](const std::string& text) { return std::stod(text); });
-  return fmt::format("{} to {}", texts.front(), texts.back());
+  if (speedups.size() > few) {
+    const auto [lowest, highest] = std::minmax_element(speedups.begin(), speedups.end());
+    return fmt::format("{} to {}", lowest->second, highest->second);
+  }
+  std::vector<std::string> texts;
+  for (const auto& [speedup, text] : speedups) texts.push_back(text);
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 /// Whether the choice was logged at some load, and not only interpolated or predicted.
