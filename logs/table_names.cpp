@@ -179,27 +179,29 @@ void HeadedTable::tell_unknown() {
       R"((?i).*(?:name of the row|note|comment|remark|verdict|result|status|date|commit|sample|text|why|link|log|source|change|bottleneck|effect).*)");
   static const RE2 words("(?i)[^\\d]*[a-z]{2}.*", RE2::Latin1);
   static const RE2 size_heading(
-      "(?i).*(?:max|ctx|context|len|seq|batch|tokens|tp|threads|layers|gpus?|bits?|depth|limit).*");
+      "(?i).*(?:max|ctx|context|len|seq|batch|tokens|\\btp\\b|threads|layers|gpus?|bits?|depth|limit).*");
   static const RE2 size("(?i)\\d[\\d,]*[km]?");
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (columns_[i].meaning != Meaning::ignored || columns_[i].heading.empty() ||
+    const Meaning meaning = columns_[i].meaning;
+    const bool lengths = meaning == Meaning::prompt_tokens || meaning == Meaning::output_tokens;  // that were chosen
+    if ((meaning != Meaning::ignored && !lengths) || columns_[i].heading.empty() ||
         RE2::FullMatch(columns_[i].heading, remark))
       continue;
-    const bool sizes = RE2::FullMatch(columns_[i].heading, size_heading);
+    const bool sizes = lengths || RE2::FullMatch(columns_[i].heading, size_heading);
     std::map<std::string, std::string> known;  // the words of the first row, by everything else that is known
     std::set<std::string> plain, drafts;
     bool apart = false, all = true;
     for (const TableRow& row : rows_) {
       const std::string cell = without_repetition(bare_cell(row.cells[i]));
-      const bool tells = RE2::FullMatch(cell, words) || (sizes && RE2::FullMatch(cell, size));
+      const bool tells = RE2::FullMatch(cell, words) || (sizes && RE2::FullMatch(bare_cell(row.cells[i]), size));
       const Arm arm = arm_of(row);
       all =
           all && (tells || (arm.plain && cell.empty())) && column_of(cell).meaning < Meaning::speed;  // nor of metrics
       (arm.plain ? plain : drafts).insert(cell);
       const auto first = known.emplace(conditions_of(row) + "|" + std::string(text(row, Meaning::name)), cell).first;
-      apart = apart || first->second != cell;
+      apart = apart || first->second != cell || (lengths && row.cells[i] != rows_.front().cells[i]);
     }
-    if (!all || !apart) continue;
+    if (!all || !apart || (lengths && plain != drafts)) continue;
     const bool shared = std::ranges::any_of(plain, [&](const std::string& one) { return drafts.contains(one); });
     if (plain.empty() || shared) {
       columns_[i].meaning = Meaning::subject;

@@ -303,7 +303,7 @@ std::optional<ShapedTable> table_over_plain(std::span<const std::string> heading
 bool may_name_kinds(std::span<const std::string> headings) {
   const std::vector<Meaning> meanings = meanings_of(headings);
   constexpr std::size_t max_columns = 16;
-  return headings.size() <= max_columns && meanings.front() == Meaning::name &&
+  return headings.size() <= max_columns && (headings.front().empty() || meanings.front() == Meaning::name) &&
          std::ranges::count(meanings, Meaning::ignored) >= 2 &&
          std::ranges::all_of(meanings, [](Meaning one) { return one < Meaning::speed || one > Meaning::duration; });
 }

@@ -344,4 +344,14 @@ TEST_CASE("times of whole answers are called so") {
   CHECK_THAT(read->message, Catch::Contains("time of a whole answer in s"));
 }
 
+TEST_CASE("columns without a heading of their rows are devices or settings, if the rows are arms") {
+  const auto runs = posted_runs(
+      "| | card A | card B |\n|---|---|---|\n| baseline | 40 tok/s | 60 tok/s |\n| MTP K=2 | 60 tok/s | 78 tok/s |\n",
+      "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].stratum.category == "card A");
+  CHECK(runs[3].stratum.category == "card B");
+  CHECK(runs[3].gamma == 2);
+}
+
 }  // namespace foredraft::tests

@@ -197,6 +197,20 @@ TEST_CASE("rows that only sizes tell apart are apart, and those of which both ar
   CHECK_FALSE(watts.at(1).stratum.category);
 }
 
+TEST_CASE("prompts of several lengths are no repetitions, unless the lengths were measured") {
+  const auto runs = posted_runs(
+      "| ISL | baseline TPOT (ms) | MTP K=3 TPOT (ms) |\n|---|---|---|\n| 1,024 | 15 | 10 |\n| 8,192 | 20 | 16 |\n",
+      "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].stratum.category == runs[1].stratum.category);
+  CHECK(runs[0].stratum.category != runs[2].stratum.category);
+  const auto measured = posted_runs(
+      "| mode | output tokens | tok/s |\n|---|---|---|\n| plain | 512 | 40 |\n| plain | 498 | 41 |\n| MTP K=2 | 505 | "
+      "60 |\n",
+      "table");
+  CHECK_FALSE(measured.at(0).stratum.category);
+}
+
 TEST_CASE("speeds of all requests at an unknown load are times only beside a plain run") {
   const std::string head = "| config | acceptance length | Output Throughput (tok/s) |\n|---|---|---|\n";
   const std::string drafts = head + "| MTP K=2 | 2.1 | 300 |\n";
