@@ -155,7 +155,8 @@ bool UserTable::next() {
     } else if (width == 0) {
       check_header();
     } else if (cells_.size() != width) {
-      reject("", fmt::format("{} cells", cells_.size()), fmt::format("the header has {}", width));
+      reject("", fmt::format("{} cell{}", cells_.size(), cells_.size() == 1 ? "" : "s"),
+             fmt::format("the header has {}", width));
     } else {
       ++rows_;
       return true;

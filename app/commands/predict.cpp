@@ -47,7 +47,7 @@ Command predict_command() {
   return {
       {.name = "predict",
        .arguments = "--alpha A --c C [--gamma G] [options]",
-       .summary = "Predicts tokens per iteration, speedup and the best draft length in closed form.",
+       .summary = "Predicts tokens per iteration, speedup and the best draft length.",
        .options = {convention_option,
                    {"operations-ratio", "R", "operations of a draft step over those of a target decode step"},
                    {"overlap", "", "also predict drafting while the target verifies: PEARL and DSI"},
