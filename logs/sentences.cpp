@@ -295,7 +295,8 @@ std::optional<Sentence::Said> Sentence::said_in(std::string_view words, bool ahe
 void Sentence::read_words() {
   static const RE2 from("(?i)\\b(up |down )?from[ ~`*]*$");  // "by 60 % from 30 tok/s"
   const std::size_t count = said_.size();
-  bool all_before = count > 1 && !names_arm(count), all_behind = count > 1 && !names_arm(0);
+  const bool may_share = count > 1 && std::ranges::none_of(words_.places, &SpokenPlace::is_bare);
+  bool all_before = may_share && !names_arm(count), all_behind = may_share && !names_arm(0);
   for (std::size_t i = 0; i < count; ++i) {
     all_before = all_before && names_arm(i);
     all_behind = all_behind && names_arm(i + 1);

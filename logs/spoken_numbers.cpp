@@ -14,6 +14,9 @@
 namespace foredraft::logs {
 namespace {
 
+/// Maximum distance of two numbers that belong together, in bytes.
+constexpr std::size_t longest = 60;
+
 /// A number in a line, with or without a unit.
 struct Figure {
   SpokenPlace place;
@@ -134,8 +137,9 @@ bool is_of_arm(std::string_view text, std::span<const ArmPhrase> arms, const Fig
   constexpr double longest_draft = 16.0;
   const SpokenPlace& place = bare.place;
   const bool may_be_length = place.value == std::floor(place.value) && place.value <= longest_draft;
-  if (may_be_length || !are_alike(place, other.place) || !RE2::FullMatch(text.substr(place.end), ends)) return false;
   const std::size_t begin = std::min(place.end, other.place.end), end = std::max(place.begin, other.place.begin);
+  if (may_be_length || end - begin > longest || !are_alike(place, other.place)) return false;
+  if (!RE2::FullMatch(text.substr(place.end, longest), ends)) return false;
   std::string words;
   std::size_t from = begin;
   for (const ArmPhrase& arm : arms) {
@@ -151,7 +155,6 @@ bool is_of_arm(std::string_view text, std::span<const ArmPhrase> arms, const Fig
 }  // namespace
 
 std::vector<SpokenPlace> spoken_places(std::string_view text, std::span<const ArmPhrase> arms) {
-  constexpr std::size_t longest = 60;  // bytes between two numbers of a change
   static const RE2 change(
       R"((?i)[ `*]*(?:\([^()]*\))?[ `*]*(?:[-=]>|\x{2192}|)"
       R"((?:(?:drop|fall|fell|goe?s|went|ris|rose|jump|increas|decreas|improv|climb|slow)\w* )?(?:(?:down|up|back) )?to)[ ~`*]*)");

@@ -63,6 +63,7 @@ TEST_CASE("words name the arms of two speeds in any order") {
           "No speculation: 20 t/s | MTP K=3: 40 t/s",
           "Without a drafter 20 tokens per second, 3 draft tokens 40.",
           "With MTP 40 tok/s vs 20 tok/s without speculation, at n_max=3.",
+          "EAGLE: K=2 is slower, K=3 is best, 40 tok/s with K=3, 20 without.",
       },
       3);
 }
