@@ -116,7 +116,8 @@ bool are_pairs_of_lines(std::span<SpokenSpeed> speeds) {
   }
   if (!several || speeds.size() % 2 != 0) return false;
   for (std::size_t i = 0; i < speeds.size(); ++i)
-    speeds[i].setup = fmt::format("line {}, {:.4g} tok/s", speeds[i].line, speeds[i - i % 2].tokens_per_s);
+    speeds[i].setup =
+        fmt::format("{:.4g} -> {:.4g} tok/s", speeds[i - i % 2].tokens_per_s, speeds[i - i % 2 + 1].tokens_per_s);
   return true;
 }
 

@@ -150,6 +150,9 @@ TEST_CASE("several changes of a sentence are setups of their own, of one drafter
     CHECK(plain[0].stratum.category != plain[1].stratum.category);
     CHECK(plain[1].stratum.category == drafting[1].stratum.category);
   }
+  const auto same = read_pair("20 -> 40 tok/s for code, 20 -> 30 tok/s for chat with MTP.").drafting;
+  REQUIRE(same.size() == 2);
+  CHECK(same[0].stratum.category != same[1].stratum.category);
   CHECK(problem("MTP: 20 -> 40 tok/s with K=3\n").find("20 and 40 tok/s") != std::string::npos);  // of another K?
 }
 
