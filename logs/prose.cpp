@@ -369,7 +369,8 @@ LineFormat prose_format() {
   static const std::string anchor =
       "(?i)\\d[\\d.,]*[`* ]*" + std::string(spoken_unit) +
       R"(|accept(?:ance|ed)?[ -]len(?:gth)?\b[^\n\d|]{0,16}\d)"
-      R"(|\bspeed-?up\b[^.\n|]{0,60}\b\d[\d.]* ?(?:x|\x{d7})|\d ?(?:x|\x{d7}) (?:speed-?up|faster|as fast|the (?:speed|throughput)))"
+      R"(|\bspeed-?up\b[^.\n|]{0,60}\b\d[\d.]* ?(?:x|\x{d7}))"
+      R"(|\d ?(?:x|\x{d7}) (?:speed-?up|faster|as fast|the (?:speed|throughput)))"
       R"(|\d ?% of (?:[a-z]+ ){0,5}(?:without|baseline|plain|no[- ]spec)\b)"
       R"(|(?:mtp|eagle|dflash|medusa|draft|spec)[^\n|]{0,40}\bvs\.? [^\n|]{0,20}\b(?:base|plain|no|without))"
       R"(|\b(?:tpot|itl)\b[^\n|]{0,60}\d(?: ?ms (?:to|->|vs)[ .]| (?:to|->|vs\.?) ~?[\d.]+ ?ms\b))";
