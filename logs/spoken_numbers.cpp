@@ -14,6 +14,9 @@
 namespace foredraft::logs {
 namespace {
 
+/// Maximum distance of two numbers that belong together, in bytes.
+constexpr std::size_t longest = 60;
+
 /// A number in a line, with or without a unit.
 struct Figure {
   SpokenPlace place;
@@ -25,7 +28,8 @@ struct Figure {
 std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool of_times) {
   static const RE2 unit("(?i)[`* ]*" + std::string(spoken_unit)), ms("(?i)[`* ]*ms\\b");
   static const RE2 other(
-      R"((?i)[`*]*(?:[%a-z_\x{d7}]| ?(?:%|(?:ms|s|sec|seconds|[gm]i?b|x|tok\w*|(?:draft|speculative) tokens?|prompts?|requests?|times)\b)))");
+      R"((?i)[`*]*(?:[%a-z_\x{d7}]| ?(?:%|(?:ms|s|sec|seconds|[gm]i?b|x|tok\w*|(?:draft|speculative) tokens?)"
+      R"(|prompts?|requests?|times)\b)))");
   static const RE2 differs(
       "(?i)[`* ]*(?:faster|slower|more|less|higher|lower|gain|increase|improvement|difference)\\b");
   std::string_view rest = text.substr(begin);
@@ -126,16 +130,17 @@ void merge_lists(std::string_view text, std::vector<Figure>& figures) {
 /// Whether a number without a unit is the speed of an arm beside the speed of another: "MTP 40, plain 20 tok/s".
 bool is_of_arm(std::string_view text, std::span<const ArmPhrase> arms, const Figure& bare, const Figure& other) {
   static const RE2 few(
-      R"((?i)(?:[ \t,;:=~`*()/&+-]|\b(?:and|vs\.?|versus|or|with|for|at|in|using|the|an?|by|only|just|about|but|whereas|while)"
-      R"(|of|gives?|gets?|is|does|has|reach(?:es)?|brings?|makes?|\d+ +tok(?:en)?s?|[123])\b)*)");
+      R"((?i)(?:[ \t,;:=~`*()/&+-]|\b(?:and|vs\.?|versus|or|with|for|at|in|using|the|an?|by|only|just|about|but)"
+      R"(|whereas|while|of|gives?|gets?|is|does|has|reach(?:es)?|brings?|makes?|\d+ +tok(?:en)?s?|[123])\b)*)");
   static const RE2 ends(
-      R"((?i)(?:[ `*]*(?:[,.;:()/]|$)|[ `*]+(?:with|without|w/o|no|and|or|vs|for|using|on|off|if|when|but|while|in|plain)"
-      R"(|base|vanilla|mtp|eagle|dflash|medusa|n-?gram|spec|draft)).*)");
+      R"((?i)(?:[ `*]*(?:[,.;:()/]|$)|[ `*]+(?:with|without|w/o|no|and|or|vs|for|using|on|off|if|when|but|while|in)"
+      R"(|plain|base|vanilla|mtp|eagle|dflash|medusa|n-?gram|spec|draft)).*)");
   constexpr double longest_draft = 16.0;
   const SpokenPlace& place = bare.place;
   const bool may_be_length = place.value == std::floor(place.value) && place.value <= longest_draft;
-  if (may_be_length || !are_alike(place, other.place) || !RE2::FullMatch(text.substr(place.end), ends)) return false;
   const std::size_t begin = std::min(place.end, other.place.end), end = std::max(place.begin, other.place.begin);
+  if (may_be_length || end - begin > longest || !are_alike(place, other.place)) return false;
+  if (!RE2::FullMatch(text.substr(place.end, longest), ends)) return false;
   std::string words;
   std::size_t from = begin;
   for (const ArmPhrase& arm : arms) {
@@ -151,10 +156,9 @@ bool is_of_arm(std::string_view text, std::span<const ArmPhrase> arms, const Fig
 }  // namespace
 
 std::vector<SpokenPlace> spoken_places(std::string_view text, std::span<const ArmPhrase> arms) {
-  constexpr std::size_t longest = 60;  // bytes between two numbers of a change
-  static const RE2 change(
-      R"((?i)[ `*]*(?:\([^()]*\))?[ `*]*(?:[-=]>|\x{2192}|)"
-      R"((?:(?:drop|fall|fell|goe?s|went|ris|rose|jump|increas|decreas|improv|climb|slow)\w* )?(?:(?:down|up|back) )?to)[ ~`*]*)");
+  static const RE2 change(R"((?i)[ `*]*(?:\([^()]*\))?[ `*]*(?:[-=]>|\x{2192}|)"
+                          R"((?:(?:drop|fall|fell|goe?s|went|ris|rose|jump|increas|decreas|improv|climb|slow)\w* )?)"
+                          R"((?:(?:down|up|back) )?to)[ ~`*]*)");
   static const RE2 versus(R"((?i)[ `*]*(?:\([^()]*\))?[ `*,]*(?:vs\.?|versus|against|compared (?:to|with))[ ~`*]*)");
   static const RE2 list("(?i)[ `*]*(?:,|;|/|&|and|,? and)[ ~`*]*");  // of changes
   static const RE2 labeled(R"((?i)[ `*]*(?:,|;|/|&|and|,? and)[ ~`*]*(?:[a-z][\w -]{0,20}:? )?(?:from )?[ ~`*]*)");
@@ -217,6 +221,29 @@ std::vector<SpokenPlace> spoken_places(std::string_view text, std::span<const Ar
     places.back().compared = places.back().compared && follows;
   }
   return places;
+}
+
+std::optional<double> stated_length(std::string_view text) {
+  static const RE2 stated(R"((?i)\b(?:k|n[-_]max|draft-max|num[-_]spec\w*[-_]tokens)(?: ?[=:] ?| )(\d{1,2})\b)");
+  re2::StringPiece rest = text;
+  int length = 0, other = 0;
+  const bool one = RE2::FindAndConsume(&rest, stated, &length) && !RE2::PartialMatch(rest, stated, &other);
+  return one && length > 0 ? std::optional<double>(length) : std::nullopt;
+}
+
+std::optional<double> gain_in_words(std::string_view text) {
+  static const RE2 stated(
+      R"re((?i)(\d+(?:\.\d+)?) ?(%|x|\x{d7}|times) (?:speed-?up|boost|gain|improvement|increase|faster))re"
+      R"re((?:[.,;:)!]|$| (?:with|when|here)\b))re");
+  re2::StringPiece rest = text;
+  double number = 0.0;
+  std::string unit;
+  std::optional<double> gain;
+  while (RE2::FindAndConsume(&rest, stated, &number, &unit)) {
+    if (gain) return std::nullopt;
+    gain = unit == "%" ? 1.0 + number / 100.0 : number;
+  }
+  return gain;
 }
 
 }  // namespace foredraft::logs

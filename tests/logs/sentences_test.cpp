@@ -63,6 +63,7 @@ TEST_CASE("words name the arms of two speeds in any order") {
           "No speculation: 20 t/s | MTP K=3: 40 t/s",
           "Without a drafter 20 tokens per second, 3 draft tokens 40.",
           "With MTP 40 tok/s vs 20 tok/s without speculation, at n_max=3.",
+          "EAGLE: K=2 is slower, K=3 is best, 40 tok/s with K=3, 20 without.",
       },
       3);
 }
@@ -149,6 +150,9 @@ TEST_CASE("several changes of a sentence are setups of their own, of one drafter
     CHECK(plain[0].stratum.category != plain[1].stratum.category);
     CHECK(plain[1].stratum.category == drafting[1].stratum.category);
   }
+  const auto same = read_pair("20 -> 40 tok/s for code, 20 -> 30 tok/s for chat with MTP.").drafting;
+  REQUIRE(same.size() == 2);
+  CHECK(same[0].stratum.category != same[1].stratum.category);
   CHECK(problem("MTP: 20 -> 40 tok/s with K=3\n").find("20 and 40 tok/s") != std::string::npos);  // of another K?
 }
 
