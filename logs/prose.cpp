@@ -341,10 +341,10 @@ void ProseReader::finish(LogContents& contents) {
   std::string read_as;
   for (const SpokenSpeed& one : speeds_) {
     StatedRun run{.line = one.line, .gamma = one.arm->gamma, .rate = one.rate, .concurrency = one.load};
-    const bool has_length =
-        !one.arm->plain && one_drafts && lengths_.size() == 1 && is_exact_length_ &&
-        lengths_.front().gamma.value_or(0) <= one.arm->gamma.value_or(max_gamma) &&
-        *lengths_.front().acceptance_length <= 1.0 + static_cast<double>(one.arm->gamma.value_or(max_gamma));
+    const auto most = static_cast<double>(one.arm->gamma.value_or(max_gamma));
+    const bool has_length = !one.arm->plain && one_drafts && lengths_.size() == 1 && is_exact_length_ &&
+                            static_cast<double>(lengths_.front().gamma.value_or(0)) <= most &&
+                            *lengths_.front().acceptance_length <= 1.0 + most;
     if (has_length) {
       run.length = lengths_.front().acceptance_length;
       run.rate = std::nullopt;  // the length is printed

@@ -15,7 +15,7 @@ namespace foredraft::logs {
 namespace {
 
 /// Maximum distance of two numbers that belong together, in bytes.
-constexpr std::size_t longest = 60;
+constexpr std::size_t longest_gap = 60;
 
 /// A number in a line, with or without a unit.
 struct Figure {
@@ -139,8 +139,8 @@ bool is_of_arm(std::string_view text, std::span<const ArmPhrase> arms, const Fig
   const SpokenPlace& place = bare.place;
   const bool may_be_length = place.value == std::floor(place.value) && place.value <= longest_draft;
   const std::size_t begin = std::min(place.end, other.place.end), end = std::max(place.begin, other.place.begin);
-  if (may_be_length || end - begin > longest || !are_alike(place, other.place)) return false;
-  if (!RE2::FullMatch(text.substr(place.end, longest), ends)) return false;
+  if (may_be_length || end - begin > longest_gap || !are_alike(place, other.place)) return false;
+  if (!RE2::FullMatch(text.substr(place.end, longest_gap), ends)) return false;
   std::string words;
   std::size_t from = begin;
   for (const ArmPhrase& arm : arms) {
@@ -168,11 +168,11 @@ std::vector<SpokenPlace> spoken_places(std::string_view text, std::span<const Ar
     SpokenPlace& before = figures[i - 1].place;
     SpokenPlace& one = figures[i].place;
     const std::string_view between = text.substr(before.end, one.begin - before.end);
-    if (between.size() > longest) continue;
+    if (between.size() > longest_gap) continue;
     one.changes = RE2::FullMatch(between, change);
     one.compared = RE2::FullMatch(between, versus);
     const std::string_view front = text.substr(0, before.begin);
-    const std::string_view words = front.substr(front.size() - std::min(front.size(), longest));
+    const std::string_view words = front.substr(front.size() - std::min(front.size(), longest_gap));
     const bool is_range = !figures[i - 1].is_speed && RE2::FullMatch(between, only_to) && !RE2::FullMatch(words, from);
     if (!is_range) continue;
     one = {.begin = before.begin, .end = one.end, .value = 0.5 * (before.value + one.value)};
@@ -195,7 +195,7 @@ std::vector<SpokenPlace> spoken_places(std::string_view text, std::span<const Ar
     const std::string_view between = text_between(text, figures[i - 1], figures[i]);
     const bool changes_again = i + 1 < figures.size() && figures[i + 1].place.changes;
     const bool in_list =
-        before.changes && between.size() <= longest && RE2::FullMatch(between, changes_again ? labeled : list);
+        before.changes && between.size() <= longest_gap && RE2::FullMatch(between, changes_again ? labeled : list);
     if (joins(i) || in_list) join(figures[i - 1], figures[i]);
   }
   const auto join_arm = [&](Figure& one, const Figure& other) {
@@ -208,7 +208,7 @@ std::vector<SpokenPlace> spoken_places(std::string_view text, std::span<const Ar
     if (!before.is_list || before.is_speed || !figures[i].is_list || !figures[i].is_speed) continue;
     const std::size_t end = figures[i].place.begin;
     const auto between = [&](const ArmPhrase& one) { return one.begin >= before.place.end && one.end <= end; };
-    if (end - before.place.end <= longest && std::ranges::none_of(arms, between)) figures[i].place.is_one_of = true;
+    if (end - before.place.end <= longest_gap && std::ranges::none_of(arms, between)) figures[i].place.is_one_of = true;
   }
   for (std::size_t i = 1; i < figures.size(); ++i) join_arm(figures[i], figures[i - 1]);
   for (std::size_t i = figures.size(); i-- > 1;) join_arm(figures[i - 1], figures[i]);

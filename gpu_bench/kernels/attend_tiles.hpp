@@ -44,6 +44,8 @@ struct AttendTilesKernel {
 
   AttendCall<Storage> call;
 
+  // NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result): offsets within a block's share fit 32 bits
+
   [[nodiscard]] LaunchShape shape() const {
     return {.blocks = call.blocks(),
             .threads = max_threads,
@@ -302,6 +304,7 @@ struct AttendTilesKernel {
       use(row, at % head_dim, sums);
     }
   }
+  // NOLINTEND(bugprone-implicit-widening-of-multiplication-result)
 };
 
 }  // namespace foredraft::gpu_bench
