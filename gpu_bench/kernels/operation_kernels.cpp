@@ -76,9 +76,10 @@ AttendPlan plan_of(const latency::Attend& o, latency::DataType type, unsigned mu
       return tiles > at_once || tiles * o.length > at_once * max_keys_per_small_tile;
     };
     unsigned row_tiles = 1;
-    while (row_tiles < 4 && row_tiles * matrix_rows < rows &&
-           reads_too_often(tiles_of(std::int64_t{row_tiles} * matrix_rows))) {
+    std::int64_t tile_rows = matrix_rows;
+    while (row_tiles < 4 && tile_rows < rows && reads_too_often(tiles_of(tile_rows))) {
       row_tiles *= 2;
+      tile_rows *= 2;
     }
     const auto even = std::llround(std::sqrt(static_cast<double>(o.length) / keys_per_merged_split));
     return plan(row_tiles, row_tiles * matrix_rows, attend_tiles_blocks_at_once,
