@@ -102,7 +102,7 @@ TEST_CASE("of a speed beside that of prompts, and of one behind settings") {
 
 TEST_CASE("rows that an unknown first column tells apart are no repetitions") {
   const auto runs = posted_runs(
-      "| Depth | no MTP tok/s | MTP tok/s |\n|---|---|---|\n| d=0 (2 runs) | 60 | 84 |\n| 32K (1 run) | 50 | 65 |\n",
+      "| Place | no MTP tok/s | MTP tok/s |\n|---|---|---|\n| d=0 (2 runs) | 60 | 84 |\n| 32K (1 run) | 50 | 65 |\n",
       "table");
   CHECK(are(speedups(runs), {1.4, 1.3}));
   CHECK(runs[0].stratum.category != runs[2].stratum.category);
@@ -114,7 +114,7 @@ TEST_CASE("a depth that plain rows lack is that of a tree") {
       "| fr-spec | 1 | 3 | 3 | 112 |\n| Vanilla | N/A | N/A | 0 | 60 |\n",
       "table");
   REQUIRE(runs.size() == 3);
-  for (const Observation& run : runs) CHECK_FALSE(run.stratum.category);
+  for (const Observation& run : runs) CHECK_FALSE(run.stratum.context_tokens);
   CHECK(runs[1].drafter.value_or("").starts_with("fr-spec"));
 }
 
@@ -153,6 +153,16 @@ TEST_CASE("a request of llama-server with an acceptance rate drafts, also withou
   REQUIRE(runs.size() == 1);
   CHECK(runs[0].decoding == Decoding::speculative);
   CHECK_FALSE(runs[0].acceptance);
+}
+
+TEST_CASE("two builds that measure otherwise are two setups") {
+  const auto log = [](const std::string& build, const std::string& time) {
+    return build + "\neval time = " + time + " ms / 200 tokens (1.00 ms per token, 1.00 tokens per second)\n" +
+           "draft acceptance rate = 0.60000 ( 120 accepted / 200 generated)\n\n";
+  };
+  const auto runs = posted_runs(log("> Build 100", "20000.00") + log("> Build 200", "10000.00"), "llama-server");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].drafter != runs[1].drafter);
 }
 
 }  // namespace foredraft::tests
