@@ -161,11 +161,18 @@ std::string begin_of(const std::string& text, std::size_t most) {
   return text.substr(0, by_part ? part + 1 : word) + " \xE2\x80\xA6";
 }
 
+/// What a table was read as; of a long one its beginning, and the beginning of what was not read.
+std::string begin_of_reading(const std::string& text) {
+  constexpr std::size_t most = 164;  // characters, two lines of an answer
+  const std::size_t unread = text.find("; not read: ");
+  if (text.size() <= most || unread == std::string::npos) return begin_of(text, most);
+  return begin_of(text.substr(0, unread), most) + begin_of(text.substr(unread), most);
+}
+
 }  // namespace
 
 std::vector<std::string> warning_lines(std::span<const logs::LogWarning> warnings) {
-  constexpr std::size_t most = 3;        // of one code
-  constexpr std::size_t readings = 164;  // characters of W22, two lines of an answer
+  constexpr std::size_t most = 3;  // of one code
   std::map<std::string, std::vector<std::string>> by_code;
   std::vector<std::string> codes;  // in their order
   for (const logs::LogWarning& warning : warnings) {
@@ -179,7 +186,7 @@ std::vector<std::string> warning_lines(std::span<const logs::LogWarning> warning
   for (const std::string& code : codes) {
     const std::vector<std::string>& messages = by_code[code];
     for (std::size_t i = 0; i < std::min(messages.size(), most); ++i)
-      lines.push_back(code + " " + readable(code == "W22" ? begin_of(messages[i], readings) : messages[i]));
+      lines.push_back(code + " " + readable(code == "W22" ? begin_of_reading(messages[i]) : messages[i]));
     if (messages.size() > most)
       lines.push_back(fmt::format("{} {} more: --json has them", code, messages.size() - most));
   }

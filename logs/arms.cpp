@@ -26,7 +26,7 @@ bool is_drafting_baseline(std::string_view name) {
 
 Arm arm_named(std::string_view name) {
   static const RE2 plain(
-      R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|n/a|no[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|dflash2?|sd)|(?:without|ohne)\b.*)"
+      R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|n/a|non?[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|dflash2?|sd)|(?:without|ohne)\b.*)"
       R"(|w/o\b.*|vanilla|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|inactive|normal|standard|control)(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
   // "8B baseline", "prose, no speculation", "MTP off"
   static const RE2 ends_plain(
@@ -53,6 +53,8 @@ Arm arm_named(std::string_view name) {
   std::string text(trimmed(name));
   if (text.empty() || RE2::FullMatch(text, other)) return arm;
   RE2::GlobalReplace(&text, version, "\\12");
+  static const RE2 lookup(R"((?i)n-?gram.*\bdraft)"), match(R"((?i)\bn ?= ?\d+\b|\bdraft ?= ?\d+(?: ?/ ?\d+)+)");
+  if (RE2::PartialMatch(text, lookup)) RE2::GlobalReplace(&text, match, "");  // "n=1 draft=2": of the n-gram, K
   arm.plain = (RE2::FullMatch(text, plain) || RE2::PartialMatch(text, ends_plain)) && !is_drafting_baseline(text);
   if (arm.plain) return arm;
   for (const Length& length : lengths) {
@@ -64,7 +66,7 @@ Arm arm_named(std::string_view name) {
   }
   // The digit of "EAGLE-3" and "DFlash2" is a version; "MTP3" drafts 3.
   static const RE2 known(
-      R"((?i)(?:^|[^a-z])(eagle[- ]?[123]?|dflash2?|mtp|dspark|medusa|n-?gram(?:[-_][a-z]+)?|suffix|lookahead|pld)(?:[^a-z]|$))");
+      R"((?i)(?:^|[^a-z])(eagle[- ]?[123]?|dflash2?|fr-spec|mtp|dspark|medusa|n-?gram(?:[-_][a-z]+)?|suffix|lookahead|pld)(?:[^a-z]|$))");
   static const RE2 first_word("(?i)\\W*([a-z]+).*");
   std::string word;
   static const RE2 says_nothing(

@@ -271,7 +271,9 @@ std::string section_in(std::string_view line, bool fenced) {
   RE2::GlobalReplace(&words, tag, "");
   if (words.size() > max_words || RE2::PartialMatch(words, of_log)) return "";
   if (words.starts_with("$ ") || words.starts_with("./")) return words;
-  const bool caption = fenced || words.ends_with(':') || words.ends_with(":**");
+  static const RE2 version(R"((?i)\W*(?:build|version|commit|branch|release)[ #:=]*\w[\w.-]{0,24}\W*)");
+  const bool caption =
+      fenced || words.ends_with(':') || words.ends_with(":**") || RE2::FullMatch(words, version);  // "Build 9159"
   return caption ? "####### " + words : "";
 }
 

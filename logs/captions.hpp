@@ -76,7 +76,8 @@ struct LogSection {
 };
 
 /// The words of the section that a line with a gap above it begins: of a caption ("With MTP:", or any short line above
-/// a fence of code, `fenced`) or a command ("$ llama-server"); empty for lines of logs and for other text.
+/// a fence of code, `fenced`, or "Build 9159") or a command ("$ llama-server"); empty for lines of logs and for other
+/// text.
 [[nodiscard]] std::string section_in(std::string_view line, bool fenced);
 
 /// Adds a section, up to a limit.

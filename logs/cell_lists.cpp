@@ -53,33 +53,51 @@ std::vector<std::string> take_loads(std::string& heading) {
   return loads;
 }
 
-constexpr const char* of_output = "out(?:put)?|gen\\w*|decode";
+constexpr const char* of_output = "out(?:put)?|gen\\w*|decode|tg";
 constexpr const char* of_everything = "total|all|in\\+out";
+constexpr const char* of_prompts = "prefill|prompt|pp";
 
-/// Which of two values is that of the output: 1, 2; 0 if the words do not say. `words` is then "output".
+/// Which of two values is that of the output: 1, 2, or beside one of the prompts 3, 4; 0 if the words do not say.
+/// `words` is then "output".
 int take_order(std::string& words) {
   static const RE2 first(std::string("(?i)\\b(?:") + of_output + ") ?/ ?(?:" + of_everything + ")\\b");
   static const RE2 second(std::string("(?i)\\b(?:") + of_everything + ") ?/ ?(?:" + of_output + ")\\b");
-  return RE2::Replace(&words, first, "output") ? 1 : RE2::Replace(&words, second, "output") ? 2 : 0;
+  static const RE2 third(std::string("(?i)\\b(?:") + of_output + ") ?/ ?(?:" + of_prompts + ")\\b");
+  static const RE2 fourth(std::string("(?i)\\b(?:") + of_prompts + ") ?/ ?(?:" + of_output + ")\\b");
+  if (RE2::Replace(&words, first, "output")) return 1;
+  if (RE2::Replace(&words, second, "output")) return 2;
+  return RE2::Replace(&words, third, "output") ? 3 : RE2::Replace(&words, fourth, "output") ? 4 : 0;
 }
 
-/// "25.9" of "25.9 / 57.8 out/total", with its unit if the cell says so.
+/// "25.9" of "25.9 / 57.8 out/total", with its unit; beside a value of prompts, with the one of the cell.
 void take_output(std::string& cell, int order) {
   static const RE2 both(R"(\W*([\d.,]+) ?/ ?([\d.,]+)(.*))");
   std::string values[2], words;
   const std::string text = bare_cell(cell);
-  if (order > 0 && RE2::FullMatch(text, both, &values[0], &values[1], &words)) cell = values[order - 1] + " tok/s";
+  if (order > 0 && RE2::FullMatch(text, both, &values[0], &values[1], &words))
+    cell = values[(order - 1) % 2] + (order > 2 ? words : " tok/s");
 }
 
-/// "63 tok/s -> 80 tok/s" of "1.27x (63 -> 80 tok/s)" and "63 -> 80 tok/s (1.27x)"; false for others.
+/// "63 tok/s -> 80 tok/s" of "1.27x (63 -> 80 tok/s)" and "63 -> 80 tok/s (1.27x)"; false for others, as "63 to 80
+/// tok/s" without a gain: a range.
 bool take_sides(std::string& cell) {
   static const RE2 sides(
-      R"((?i)(?:\W*[\d.]+ ?(?:x|\x{D7})[^\w(]*\()?\W*([\d.,]+) ?(?:t\w*/s|tps)? ?(?:->|\x{2192}|to) ?~?([\d.,]+) ?(?:t(?:o?ks?|okens?)?/s(?:ec)?|tps)(?:[ ,;()].*)?)");
-  std::string plain, drafts;
+      R"((?i)(?:\W*[\d.]+ ?(?:x|\x{D7})[^\w(]*\()?\W*([\d.,]+) ?(?:t\w*/s|tps)? ?(->|\x{2192}|to) ?~?([\d.,]+) ?(?:t(?:o?ks?|okens?)?/s(?:ec)?|tps)(?:[ ,;()].*)?)");
+  static const RE2 gain(R"([\d.]+ ?(?:[xX%]|\x{D7}))");
+  std::string plain, arrow, drafts;
   const std::string text = bare_cell(cell);
-  if (!RE2::FullMatch(text, sides, &plain, &drafts)) return false;
+  if (!RE2::FullMatch(text, sides, &plain, &arrow, &drafts)) return false;
+  if (arrow == "to" && !RE2::PartialMatch(text, gain)) return false;
   cell = plain + " tok/s -> " + drafts + " tok/s";
   return true;
+}
+
+/// "84 t/s" of "n=2, p=0.5 -> 84 t/s".
+void take_setting(std::string& cell) {
+  static const RE2 setting(
+      R"((?i)(?:[a-z_]+ ?= ?[\d.]+[, ]*)+(?:->|\x{2192}) ?([\d.,]+ ?(?:t(?:o?ks?|okens?)?/s(?:ec)?|tps)))");
+  std::string speed;
+  if (RE2::FullMatch(bare_cell(cell), setting, &speed)) cell = speed;
 }
 
 }  // namespace
@@ -105,6 +123,7 @@ ShapedTable with_told_values(std::span<const std::string> headings, std::span<co
   for (TableRow& row : table.rows) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       take_output(row.cells[i], orders[i] > 0 ? orders[i] : order);
+      take_setting(row.cells[i]);
       sides[i] = take_sides(row.cells[i]) || sides[i];
     }
   }

@@ -115,6 +115,7 @@ class HeadedTable {
   std::string rising_ = {};                            ///< heading of rates that are none of drafted tokens
   bool chunks_ = false;                                ///< the inter-token latency is that of an iteration
   bool answers_ = false;                               ///< the times are of whole answers
+  bool only_ratios_ = false;                           ///< speeds may be of all requests or of each
   bool several_ = false;                               ///< speeds are of several requests, as times between tokens tell
   std::map<std::string, std::string> additions_ = {};  ///< by name: what its rows have besides their arm
   bool names_subjects_ = false;                        ///< a column of models or devices names the rows

@@ -423,6 +423,8 @@ Column column_of(std::string_view heading) {
   if (const std::size_t at = both.words.find(" / "); unknown() && at != std::string::npos)
     words = plain_words(both.words.replace(at, 3, "/"));  // "ms / token"
   look_up();
+  if (const std::size_t at = both.words.find('/'); unknown() && at != std::string::npos)
+    column.meaning = meaning_of(std::string(both.words).replace(at, 1, " / "));  // "strategy/config"
   const bool in_tokens_per_s = meaning_of(plain_words(both.unit)) == Meaning::speed;
   if (unknown() && in_tokens_per_s) words = plain_words(words + " " + both.unit);  // "Decode (tok/s)"
   look_up();

@@ -25,7 +25,7 @@ constexpr const char* words_of_speculation =
     R"(|especulación|borrador|спекуляц\pL+|спекулятивн\pL+(?: декодировани\pL)?|черновик\pL*))";
 
 /// Applied one after the other: longer words before those that they contain.
-constexpr std::array<Translation, 94> translations{{
+constexpr std::array<Translation, 95> translations{{
     // punctuation of CJK fonts, ratios, units
     {" (", "（"},
     {") ", "）"},
@@ -87,8 +87,11 @@ constexpr std::array<Translation, 94> translations{{
     {"@baseline@", R"(\b(?:basis(?:linie|lauf|wert)|référence|l[íi]nea (?:de )?base)\b)"},
     {"@autoregressive@", "普通解码|自回归(?:解码)?|通常(?:デコード|推論)|일반 ?디코딩"},
     {"\\1off\\2", R"((\| *[*`]*)(?:无|無|なし|無し|없음|기준|关闭?|關閉?|未开启|未启用|無効|オフ|끔|否)([*` ]*\|))"},
+    {"\\1off / on\\2",
+     R"((\| *[*`]*)(?:aus|non?|nein|нет|なし|无|無|关) ?/ ?(?:an|ein|ja|oui|s[íi]|да|あり|有|开)([*` ]*\|))"},
     {"\\1off\\2", R"((\| *[*`]*)(?:aus|basis|nein|non|désactivé|нет|выкл)([*` ]*\|))"},
-    {"\\1on\\2", R"((\| *[*`]*)(?:有|あり|有効|オン|있음|开启?|開啟?|启用|켬|是|ja|oui|sí|activé|да|вкл)([*` ]*\|))"},
+    {"\\1on\\2",
+     R"((\| *[*`]*)(?:有|あり|有効|オン|있음|开启?|開啟?|启用|켬|是|an|ein|ja|oui|sí|activé|да|вкл)([*` ]*\|))"},
     {"@speculation@", "@s"},
     // loads
     {"@concurrency \\1@", R"((\d+) ?(?:个|路)?(?:并发|併發|並發|並列|並行|同時)(?:请求|請求|接続|リクエスト|用户)?)"},

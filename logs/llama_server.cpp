@@ -127,6 +127,7 @@ struct Request {
   std::optional<std::string> task = {};
   std::optional<Timing> prompt = {}, output = {};
   std::optional<std::int64_t> accepted = {}, drafted = {};
+  bool drafts = false;  ///< its acceptance rate is logged, without counts
   std::optional<double> length = {};
   std::vector<double> rates = {};          ///< of its positions
   std::string drafter = {};                ///< the methods that drafted for it
@@ -222,6 +223,12 @@ bool LlamaServerReader::read_times(std::string_view text, LogContents& contents)
 bool LlamaServerReader::read_drafts(std::string_view text, std::int64_t number, LogContents& contents) {
   const auto accepted = count_after(text, "(", " accepted");
   const auto drafted = count_after(text, "/", " generated");
+  if (const auto rate = number_after(text, "draft acceptance ="); rate && !accepted && *rate <= 1.0) {
+    drafts_ = request_.drafts = true;
+    warn_once(contents, "W23", number,
+              fmt::format("{:.3g} % accepted is no acceptance length without counts of drafts", 100.0 * *rate));
+    return true;
+  }
   if (!accepted || !drafted) return false;
   if (request_.drafted) close(contents);
   check_counts({.drafted_tokens = drafted, .accepted_tokens = accepted}, std::nullopt, number, contents);
@@ -346,6 +353,7 @@ void LlamaServerReader::warn_of_rest(const Observation& request, LogContents& co
 void LlamaServerReader::close(LogContents& contents) {
   if (request_.output || request_.drafted) {
     Observation done{.line = request_.line, .span = Span::request};
+    if (request_.drafts) done.decoding = Decoding::speculative;
     if (request_.drafted) {
       done.decoding = Decoding::speculative;
       done.acceptance = counts(contents);
@@ -378,7 +386,7 @@ void LlamaServerReader::close(LogContents& contents) {
       if (request_.output->tokens > 1.0) done.times.tpot_ms = request_.output->ms / (request_.output->tokens - 1.0);
       if (done.acceptance) {
         done.times.iteration_ms = request_.output->ms / all_steps(*done.acceptance);
-      } else if (!request_.drafted) {
+      } else if (!request_.drafted && !request_.drafts) {
         done.times.iteration_ms = done.times.tpot_ms;
       }
     }

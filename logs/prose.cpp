@@ -121,6 +121,21 @@ bool are_pairs_of_lines(std::span<SpokenSpeed> speeds) {
   return true;
 }
 
+/// Drops speeds of the arm without speculation that are those of one with it, "median: 82 tok/s, 1.6x over baseline",
+/// beside others that are not, and returns them.
+std::vector<SpokenSpeed> drop_repeated(std::vector<SpokenSpeed>& speeds) {
+  constexpr double rounded = 1.02;
+  const std::vector<SpokenSpeed> all = speeds;
+  const auto is_repeated = [&](const SpokenSpeed& one) {
+    return one.arm->plain && std::ranges::any_of(all, [&](const SpokenSpeed& other) {
+             const auto [less, more] = std::minmax(one.tokens_per_s, other.tokens_per_s);
+             return !other.arm->plain && more <= rounded * less;
+           });
+  };
+  const auto is_plain = [&](const SpokenSpeed& one) { return one.arm->plain && !is_repeated(one); };
+  return std::ranges::none_of(all, is_plain) ? std::vector<SpokenSpeed>() : taken_out(speeds, is_repeated);
+}
+
 /// Names the setups of a text if it has several; `changes`: each line is one. Returns the speeds that it drops. Throws
 /// RejectedRecord if its speeds do not pair up, and no line has a pair.
 std::vector<SpokenSpeed> tell_setups(std::vector<SpokenSpeed>& speeds, bool changes) {
@@ -130,8 +145,14 @@ std::vector<SpokenSpeed> tell_setups(std::vector<SpokenSpeed>& speeds, bool chan
   const bool one_line = std::ranges::all_of(speeds, [&](const SpokenSpeed& one) { return one.line == line; });
   if (of_one_setup(speeds) && (one_line || !changes)) return {};
   if (!changes && are_paired(speeds)) return {};
+  std::vector<SpokenSpeed> all = speeds;
   auto dropped = keep_complete_lines(speeds);
   if (!speeds.empty()) return dropped;
+  dropped = drop_repeated(all);
+  if (!dropped.empty() && of_one_setup(all)) {
+    speeds = std::move(all);
+    return dropped;
+  }
   reject({.line = line,
           .text = "speeds of one arm that differ",
           .why = "of which setups are they?",

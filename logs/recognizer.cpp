@@ -351,8 +351,8 @@ void Recognizer::header(std::string_view line, std::int64_t number, std::string_
   const TableLayout layout = layout_of(line);
   std::vector<std::string> columns = table_cells(line, layout);
   const std::string_view text = trimmed(line);
-  const bool item =
-      layout == TableLayout::blanks && (text.starts_with("- ") || text.ends_with('\\'));  // of a list, a command
+  const bool item = layout == TableLayout::blanks &&  // of a list, a command
+                    (text.starts_with("- ") || (text.starts_with("--") && columns.size() == 2) || text.ends_with('\\'));
   if (item) columns.clear();
   if (!ruled && text.ends_with(':') && title(line)) return;
   if (columns.size() < 2) {

@@ -73,7 +73,7 @@ CellNumber number_of_cell(std::string_view cell) {
 CellNumber measure_in(std::string_view cell) {
   CellNumber number = number_of_cell(cell);
   static const RE2 runs(R"([\d.]+(?: ?/ ?[\d.]+){2,}|\d+\.\d+(?:, \d+\.\d+)+(?: ?t\w*/s)?)");
-  static const RE2 range("([\\d.]+)%? ?(?:-|\xE2\x80\x93) ?([\\d.]+) ?(%?)(?:\\D.*)?");
+  static const RE2 range("([\\d.]+)%? ?(?:-|\xE2\x80\x93| to ) ?([\\d.]+) ?(%?)(?:\\D.*)?");
   const std::string text = bare_cell(cell);
   double low = 0.0, high = 0.0;
   std::string percent;
@@ -106,7 +106,7 @@ bool is_whole(std::string_view cell, std::string_view above) {
 
 bool in_tokens_per_s(std::string_view cell) {
   static const RE2 speed(
-      R"((?i)[^\w.]*[\d.,]+(?:\W{1,5}[\d.,]+)*[ `*]*(?:t(?:o?ks?|oken|okens)?(?:/| per )s(?:ec|econd)?|tps)\b.*)",
+      R"((?i)[^\w.]*[\d.,]+(?:(?:\W{1,5}| to )[\d.,]+)*[ `*]*(?:t(?:o?ks?|oken|okens)?(?:/| per )s(?:ec|econd)?|tps)\b.*)",
       RE2::Latin1);
   return RE2::FullMatch(re2::StringPiece(cell.data(), cell.size()), speed);
 }

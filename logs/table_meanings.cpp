@@ -110,6 +110,8 @@ void HeadedTable::drop_gains() {
     const Meaning meaning = columns_[i].meaning;
     const bool names = meaning == Meaning::name || meaning == Meaning::category || meaning == Meaning::subject;
     if (gains > 0 && gains == numbers && !names && !may_be_share(meaning)) columns_[i].meaning = Meaning::ignored;
+    const bool speeds = std::ranges::all_of(rows_, [&](const TableRow& row) { return in_tokens_per_s(row.cells[i]); });
+    if (meaning == Meaning::name && speeds) columns_[i].meaning = Meaning::ignored;
   }
 }
 
@@ -145,13 +147,17 @@ void HeadedTable::tell_names() {
   for (std::size_t i = 0; i < columns_.size(); ++i) {  // "empty" and "32k" of contexts tell rows apart
     const auto is_word = [&](const TableRow& row) {
       const std::string cell = bare_cell(row.cells[i]);
-      return !cell.empty() && !is_dash(cell) && !number_of_cell(cell).value;
+      static const RE2 none("(?i)n/?a|none");
+      return !cell.empty() && !is_dash(cell) && !number_of_cell(cell).value && !RE2::FullMatch(cell, none);
     };
     if (columns_[i].meaning == Meaning::context_tokens && std::ranges::any_of(rows_, is_word))
       columns_[i].meaning = has(Meaning::category) ? Meaning::subject : Meaning::category;
   }
   const auto subject = at(Meaning::subject);
   tell_switch();
+  if (columns_.front().meaning == Meaning::ignored && !has(Meaning::name) && !has(Meaning::gamma) && !subject &&
+      std::ranges::any_of(rows_, [](const TableRow& row) { return arm_named(bare_cell(row.cells.front())).plain; }))
+    columns_.front().meaning = Meaning::name;  // "decoder"
   names_subjects_ = subject && !has(Meaning::name) && !has(Meaning::gamma) && names_arms(*subject);
   if (names_subjects_) columns_[*subject].meaning = Meaning::name;
 }
@@ -197,8 +203,16 @@ void HeadedTable::tell_apart() {
   tell_speed();
 }
 
-/// SGLang's settings: beside "topk", "steps" is the draft length, and sizes of trees tell rows apart.
+/// SGLang's settings: beside "topk", "steps" is the draft length, and sizes of trees tell rows apart. A small depth
+/// beside a draft length is that of a tree, no context.
 void HeadedTable::tell_trees() {
+  constexpr double deepest = 64.0;
+  const auto depth = at(Meaning::context_tokens);
+  if (depth && has(Meaning::gamma) && in_lower_case(columns_[*depth].heading) == "depth") {
+    const std::vector<double> depths = values_in(*depth);
+    const bool small = std::ranges::all_of(depths, [](double tokens) { return tokens >= 1.0 && tokens <= deepest; });
+    if (small && depths.size() < rows_.size()) columns_[*depth].meaning = Meaning::ignored;  // a plain row has none
+  }
   static const RE2 tree("(?i)(?:eagle[-_ ]?)?top[-_ ]?k|num[-_ ]draft(?:[-_ ]tokens)?");
   const auto is_tree = [](const Column& column) { return RE2::FullMatch(column.heading, tree); };
   const auto steps = at(Meaning::steps);
@@ -505,6 +519,13 @@ void HeadedTable::tell_speed() {
     speed.meaning = Meaning::total_speed;
   } else if (falls > 0 && rises == 0) {
     speed.meaning = Meaning::request_speed;
+  } else if (!has(Meaning::length) && std::ranges::all_of(runs, [&](const Loaded& one) {
+               return std::ranges::any_of(runs, [&](const Loaded& other) {
+                 return one.setup == other.setup && one.load == other.load && one.arm.plain != other.arm.plain;
+               });
+             })) {
+    speed.meaning = Meaning::total_speed;  // or each: both arms of a load have the same ratio
+    only_ratios_ = true;
   } else {
     refuse(Meaning::speed, "of all requests together or of each?",
            "call it \"total tok/s\" (all) or \"tok/s per request\" (each)");

@@ -173,14 +173,15 @@ std::string HeadedTable::conditions_of(const TableRow& row) const {
 }
 
 /// A column of unknown words, or of sizes, is that of what is measured if only it tells rows of an arm apart, and plain
-/// and drafting rows share some of it; if they share none, it is a part of the names of those that draft.
+/// and drafting rows share some of it; if they share none, it is a part of the names of those that draft. So is any
+/// first column that has the same cells in plain and drafting rows, such as "32K (2 runs)".
 void HeadedTable::tell_unknown() {
   static const RE2 remark(
       R"((?i).*(?:name of the row|note|comment|remark|verdict|result|status|date|commit|sample|text|why|link|log|source|change|bottleneck|effect).*)");
   static const RE2 words("(?i)[^\\d]*[a-z]{2}.*", RE2::Latin1);
   static const RE2 size_heading(
       "(?i).*(?:max|ctx|context|len|seq|batch|tokens|\\btp\\b|threads|layers|gpus?|bits?|depth|limit).*");
-  static const RE2 size("(?i)\\d[\\d,]*[km]?");
+  static const RE2 size("(?i)\\d[\\d,]*[km]?"), none("(?i)n/?a|n a|none");
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const Meaning meaning = columns_[i].meaning;
     const bool lengths = meaning == Meaning::prompt_tokens || meaning == Meaning::output_tokens;  // that were chosen
@@ -190,18 +191,23 @@ void HeadedTable::tell_unknown() {
     const bool sizes = lengths || RE2::FullMatch(columns_[i].heading, size_heading);
     std::map<std::string, std::string> known;  // the words of the first row, by everything else that is known
     std::set<std::string> plain, drafts;
-    bool apart = false, all = true;
+    bool apart = false, all = true, metrics = false;
     for (const TableRow& row : rows_) {
       const std::string cell = without_repetition(bare_cell(row.cells[i]));
       const bool tells = RE2::FullMatch(cell, words) || (sizes && RE2::FullMatch(bare_cell(row.cells[i]), size));
       const Arm arm = arm_of(row);
-      all =
-          all && (tells || (arm.plain && cell.empty())) && column_of(cell).meaning < Meaning::speed;  // nor of metrics
+      metrics = metrics || column_of(cell).meaning >= Meaning::speed;
+      all = all && !metrics && (tells || (arm.plain && (cell.empty() || RE2::FullMatch(cell, none))));
       (arm.plain ? plain : drafts).insert(cell);
       const auto first = known.emplace(conditions_of(row) + "|" + std::string(text(row, Meaning::name)), cell).first;
       apart = apart || first->second != cell || (lengths && row.cells[i] != rows_.front().cells[i]);
     }
-    if (!all || !apart || (lengths && plain != drafts)) continue;
+    static const RE2 counts("(?i)(?:#|no\\.?|id|idx|index|seed|iter\\w*|sample|date|time)");
+    const bool first = i == 0 || (i == 1 && columns_.front().meaning == Meaning::name);
+    const bool pairs = first && !metrics && plain == drafts && plain.size() > 1 &&
+                       column_of(columns_[i].heading).meaning == Meaning::ignored &&
+                       !RE2::FullMatch(columns_[i].heading, counts);
+    if ((!all && !pairs) || !apart || (lengths && plain != drafts)) continue;
     const bool shared = std::ranges::any_of(plain, [&](const std::string& one) { return drafts.contains(one); });
     if (plain.empty() || shared) {
       columns_[i].meaning = Meaning::subject;

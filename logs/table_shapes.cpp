@@ -86,17 +86,36 @@ void fill_down(std::span<const std::string> headings, std::span<const Meaning> m
   }
 }
 
-/// "22.7 -> 40.6" is a row without speculation and one with it, where the row names an arm.
+/// The arm after the plain one in words that name both: "MTP" of "plain / MTP" and "no spec -> MTP"; empty for others.
+std::string drafting_after_plain(std::string_view words) {
+  static const RE2 both("\\W*([^/>]*?) ?(?:/|->|\xE2\x86\x92) ?([^/>]*?)\\W*");
+  std::string first, second;
+  if (!RE2::FullMatch(re2::StringPiece(words.data(), words.size()), both, &first, &second)) return "";
+  const Arm arm = arm_named(second);
+  const bool drafts = arm.speculative || arm.gamma || arm_in_text(second);
+  return arm_named(first).plain && !arm.plain && drafts ? second : "";
+}
+
+/// "22.7 -> 40.6" is a row without speculation and one with it, where the row names an arm; so is "22.7 / 40.6" beside
+/// "off / on".
 std::vector<TableRow> with_both_sides(std::span<const Meaning> meanings, std::span<const TableRow> rows) {
-  static const RE2 sides("(.*?)(?:->|\xE2\x86\x92)(.*)");
+  static const RE2 arrow("(.*?)(?:->|\xE2\x86\x92)(.*)"),
+      slash("([^/]*?[^/ ]) ?/ ?(\\d[^/]*(?:/[a-z]+)?)", RE2::Latin1);
   const auto names_arm = [](Meaning one) { return one == Meaning::gamma || one == Meaning::name; };
   const bool arms = std::ranges::any_of(meanings, names_arm);
   std::vector<TableRow> apart;
   for (const TableRow& row : rows) {
     TableRow plain = row, drafts = row;
+    const auto both =
+        std::ranges::find_if(row.cells, [](const auto& one) { return !drafting_after_plain(one).empty(); });
+    const bool in_cell = both != row.cells.end() && both->find('/') != std::string::npos;
+    const RE2& sides = in_cell ? slash : arrow;
     bool two = false;
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      if (names_arm(meanings[i])) {
+      if (in_cell && row.cells[i] == *both) {
+        plain.cells[i] = "off";
+        drafts.cells[i] = drafting_after_plain(*both);
+      } else if (names_arm(meanings[i]) && !in_cell) {
         plain.cells[i] = "0";
       } else if (RE2::FullMatch(row.cells[i], sides, &plain.cells[i], &drafts.cells[i])) {
         two = true;
@@ -104,7 +123,7 @@ std::vector<TableRow> with_both_sides(std::span<const Meaning> meanings, std::sp
         plain.cells[i].clear();
       }
     }
-    if (two && arms) {
+    if (two && (arms || in_cell)) {
       apart.push_back(std::move(plain));
       apart.push_back(std::move(drafts));
     } else {
@@ -196,6 +215,24 @@ std::vector<TableRow> meant_rows(std::span<const std::string> headings, std::spa
   std::vector<TableRow> meant = with_both_sides(meanings, rows);
   fill_down(headings, meanings, meant);
   return meant;
+}
+
+void tell_sides(ShapedTable& table, std::string_view caption) {
+  static const RE2 bracket(R"((.*)\(([^()]*)\)[\s:*]*)");
+  const std::vector<Meaning> meanings = meanings_of(table.headings);
+  if (std::ranges::any_of(meanings, [](Meaning one) { return one == Meaning::name || one == Meaning::gamma; })) return;
+  std::string before, sides;
+  std::string arm = drafting_after_plain(caption);
+  if (arm.empty() && RE2::FullMatch(re2::StringPiece(caption.data(), caption.size()), bracket, &before, &sides))
+    arm = drafting_after_plain(sides);
+  for (std::string& heading : table.headings) {
+    if (!RE2::FullMatch(heading, bracket, &before, &sides) || drafting_after_plain(sides).empty()) continue;
+    arm = drafting_after_plain(sides);
+    heading = trimmed(before);
+  }
+  if (arm.empty()) return;
+  table.headings.emplace_back("config");
+  for (TableRow& row : table.rows) row.cells.push_back(arm);
 }
 
 void tell_loads(ShapedTable& table) {

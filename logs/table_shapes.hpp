@@ -26,6 +26,10 @@ struct ShapedTable {
 /// The number of concurrent requests that the line above a table states: "### GSM8K, concurrency = 64".
 [[nodiscard]] std::optional<std::string> load_in_caption(std::string_view caption);
 
+/// Adds a column of arms to a table without one whose caption or headings say what its pairs are: "tok/s (plain ->
+/// MTP)".
+void tell_sides(ShapedTable& table, std::string_view caption);
+
 /// Turns a column whose cells all state a load in words, "C=1 (chat)" or "8 users", into that of the concurrency, if
 /// the table has none.
 void tell_loads(ShapedTable& table);
@@ -34,7 +38,7 @@ void tell_loads(ShapedTable& table);
 [[nodiscard]] std::string name_of(const Arm& arm);
 
 /// Rows as they are meant: empty cells of first columns that name rows are those of the row above; "22.7 -> 40.6" is a
-/// row without speculation and one with it, where the row names an arm.
+/// row without speculation and one with it, where the row names an arm; so is "22.7 / 40.6" beside "off / on".
 [[nodiscard]] std::vector<TableRow> meant_rows(std::span<const std::string> headings, std::span<const TableRow> rows);
 
 /// A table whose columns are loads ("concurrency 1", "concurrency 16") with a row for each; nullopt for others.

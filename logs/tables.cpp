@@ -42,8 +42,8 @@ constexpr std::string_view headings_anchor =
     R"(|^[ \t]*\|[ \t]*:?-{2,}[-:| \t]*$)"  // the ruling below a head
     R"(|\b(?:method|mode|config\w*|draft|drafter|setting|variant|approach)\b.*[|\t;].*\b(?:time|latency)\b)";
 
-/// Whether headings, at most 60 % of them unknown, name something measured and something that tells rows apart; or are
-/// those of another shape.
+/// Whether headings, at most 60 % of them unknown, name something measured and something that tells rows apart; or name
+/// an arm and a speed for sure; or are those of another shape.
 bool claims_headings(std::span<const std::string> written) {
   const std::vector<std::string> headings = headings_of_lists(written);
   if (is_head_of_loads(headings)) return true;
@@ -64,13 +64,17 @@ bool claims_headings(std::span<const std::string> written) {
     if (meaning == Meaning::ignored && RE2::FullMatch(bare_cell(heading), beside)) continue;
     if (meaning != Meaning::ignored) {
       known.push_back(meaning);
-    } else if (!may_be_speed(bare_cell(heading)) && 5 * ++unknown > 3 * headings.size()) {
-      return names_arms(headings) || names_loads(headings) || may_name_kinds(headings);
+    } else if (!may_be_speed(bare_cell(heading))) {
+      ++unknown;
     }
   }
   const auto any = [&](std::initializer_list<Meaning> of) {
     return std::ranges::any_of(of, [&](Meaning one) { return std::ranges::find(known, one) != known.end(); });
   };
+  const bool sure = any({Meaning::name, Meaning::gamma}) &&
+                    any({Meaning::speed, Meaning::total_speed, Meaning::request_speed, Meaning::tpot});
+  if (5 * unknown > 3 * headings.size() && !sure)
+    return names_arms(headings) || names_loads(headings) || may_name_kinds(headings);
   const bool measured =
       std::ranges::any_of(headings, [](const std::string& one) { return may_be_speed(one); }) ||
       any({Meaning::speed, Meaning::total_speed, Meaning::request_speed, Meaning::tpot, Meaning::iteration,
@@ -86,6 +90,17 @@ bool claims_headings(std::span<const std::string> written) {
   const bool answers = any({Meaning::name, Meaning::gamma}) &&
                        std::ranges::any_of(headings, [](const auto& one) { return names_answer_time(bare_cell(one)); });
   return (measured && told) || answers || names_arms(headings) || names_loads(headings) || may_name_kinds(headings);
+}
+
+/// Whether the first of the headings is unknown and another one is that of a speed: the first may be that of arms.
+bool may_name_rows(std::span<const std::string> headings) {
+  const auto is_speed = [](const std::string& one) {
+    const Meaning meaning = column_of(bare_cell(one)).meaning;
+    return meaning >= Meaning::speed && meaning <= Meaning::tpot;
+  };
+  const auto is_value = [](const std::string& one) { return one.ends_with(':') || number_of_cell(one).value; };
+  return column_of(bare_cell(headings.front())).meaning == Meaning::ignored &&
+         std::ranges::none_of(headings, is_value) && std::ranges::any_of(headings.subspan(1), is_speed);
 }
 
 /// "1" of the heading "tg128 (c1)"; empty if there is none, or several.
@@ -133,8 +148,11 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   ShapedTable table;
   for (const std::string& heading : written.headings) table.headings.push_back(bare_cell(heading));
   table = with_told_values(table.headings, written.rows);
-  if (!claims_headings(written.headings) && !claims_headings(table.headings)) return;
+  const auto is_plain = [](const TableRow& row) { return arm_named(bare_cell(row.cells.front())).plain; };
+  const bool rows_named = may_name_rows(table.headings) && std::ranges::any_of(table.rows, is_plain);
+  if (!rows_named && !claims_headings(written.headings) && !claims_headings(table.headings)) return;
   table = by_listed_load(std::move(table));
+  tell_sides(table, written.caption);
   table.rows = meant_rows(table.headings, table.rows);
   tell_loads(table);
   if (is_head_of_loads(table.headings)) table = table_below_loads(table.headings, table.rows);
@@ -168,8 +186,14 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   }
 }
 
+/// As claims_headings, or may_name_rows of no sentence: a heading has two words.
+bool may_be_table(std::span<const std::string> headings) {
+  const auto has_words = [](const std::string& one) { return one.find_first_of(" _") != std::string::npos; };
+  return claims_headings(headings) || (std::ranges::any_of(headings, has_words) && may_name_rows(headings));
+}
+
 }  // namespace
 
-TableFormat table_format() { return {headings_anchor, claims_headings, read_headed_table}; }
+TableFormat table_format() { return {headings_anchor, may_be_table, read_headed_table}; }
 
 }  // namespace foredraft::logs

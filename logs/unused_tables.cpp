@@ -56,8 +56,15 @@ void tell_unused_tables(std::span<const UnusedTable> tables, LogContents& conten
   for (const UnusedTable& table : tables) {
     const Problem& why = table.problem;
     const bool rejected = !why.text.empty();
-    if (nothing ? rejected : table.both_arms && !both) {
+    const bool only = nothing && contents.format.empty() && problems.empty();
+    if (nothing ? rejected || only : table.both_arms && !both) {
       problems.add(rejected ? why
+                   : only   ? Problem{.line = table.line,
+                                      .key = table.headings,
+                                      .text = "this table is not read",
+                                      .why = "which runs are without speculation, and which column is their speed?",
+                                      .suggestion = "call its columns \"config\" and \"tok/s\" or \"TPOT (ms)\", "
+                                                    "its runs \"baseline\" and \"MTP\""}
                             : Problem{.line = table.line,
                                       .key = table.headings,
                                       .text = "the only table with both arms is not read",

@@ -507,6 +507,8 @@ TEST_CASE("how a table was read is told in two lines, up to a whole part") {
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].size() <= 2 * 88);
   CHECK_THAT(lines[0], Catch::EndsWith("means; \xE2\x80\xA6"));
+  const auto unread = answers::warning_lines(std::vector<logs::LogWarning>{{"W22", 1, all + "not read: tau"}});
+  CHECK_THAT(unread.at(0), Catch::EndsWith("not read: tau"));
   const std::string words(400, 'a');
   CHECK(answers::warning_lines(std::vector<logs::LogWarning>{{"W22", 1, "b " + words}})[0].size() <= 2 * 88);
 }

@@ -228,11 +228,16 @@ case("table of several loads", "advise posted.md", files={"posted.md": """| user
 | 8 | 3 | 700 |
 """}, json={"loads#": 2, "loads[batch=1].speedup.measured": near(1.8), "loads[batch=8].speedup.measured": near(1.75)},
      first=[r"K = 3\b"])
-# At one load above 1 nobody knows.
-case("table that says too little", "advise posted.md", files={"posted.md": """| c | K | tok/s |
+# At one load above 1 nobody knows, but both arms have the same ratio.
+case("the ratio of unsure speeds", "advise posted.md", files={"posted.md": """| c | K | tok/s |
 |---|---|---|
 | 8 | 0 | 400 |
 | 8 | 3 | 700 |
+"""}, json={"loads#": 1, "loads[batch=8].speedup.measured": near(1.75)}, first=[r"K = 3\b"], text=[r"W12 tok/s may be of all"])
+case("table that says too little", "advise posted.md", files={"posted.md": """| c | K | tok/s |
+|---|---|---|
+| 8 | 0 | 400 |
+| 4 | 3 | 700 |
 """}, exit=(2,), lines=0, text=[r"tok/s", r"total tok/s", r"tok/s per request"])
 
 # ---------------------------------------------------------------- hostile
