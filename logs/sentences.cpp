@@ -150,7 +150,9 @@ std::optional<Arm> drafting_arm_in(std::string_view text, std::span<const ArmPhr
   if (phrases.empty()) return std::nullopt;
   const auto first = std::ranges::find_if(phrases, [](const ArmPhrase& one) { return !one.is_plain(); });
   if (first == phrases.end()) return Arm{.speculative = true};
-  const std::string_view words = text.substr(first->begin);
+  const auto other = std::find_if(first, phrases.end(), [](const ArmPhrase& one) { return one.is_plain(); });
+  const std::size_t end = other == phrases.end() ? text.size() : other->begin;
+  const std::string_view words = text.substr(first->begin, end - first->begin);
   return arm_in_text(words.substr(0, std::min(end_of_clause(words), end_of_sentence(words))));
 }
 
@@ -217,6 +219,7 @@ class Sentence {
 
   [[nodiscard]] std::span<const ArmPhrase> arms_in(std::string_view words) const;
   [[nodiscard]] std::optional<Said> said_in(std::string_view words, bool ahead) const;
+  [[nodiscard]] std::optional<Said> contradicted(std::size_t i) const;
   [[nodiscard]] std::string_view gap(std::size_t i) const;
   [[nodiscard]] std::string_view behind(std::size_t i) const;
   [[nodiscard]] bool names_arm(std::size_t i) const { return !arms_in(gap(i)).empty(); }
@@ -289,6 +292,15 @@ std::optional<Sentence::Said> Sentence::said_in(std::string_view words, bool ahe
   return Said{.arm = *std::move(arm), .kind = near.kind};
 }
 
+/// The arm right behind speed `i`, if the words before it name the other one: "MTP is slower: 40 tok/s without MTP,".
+std::optional<Sentence::Said> Sentence::contradicted(std::size_t i) const {
+  static const RE2 direct(R"((?i)[ `*]*(?:with|without|w/o|no|using|if|when)\b.*)");
+  const std::string_view next = gap(i + 1), clause = next.substr(0, end_of_clause(next));
+  if (!RE2::FullMatch(clause, direct) || (i + 1 < said_.size() && clause.size() == next.size())) return std::nullopt;
+  const auto before = said_in(gap(i), true), behind = said_in(clause, false);
+  return before && behind && before->arm.plain != behind->arm.plain ? behind : std::nullopt;
+}
+
 /// The arm of a speed is that of the brackets behind it; else, if all words stand behind the speeds, of those, or if
 /// all stand before them, of these; else of the words before it, up to a comma; else of the clause behind it; else,
 /// right after a comma, of the words before that.
@@ -311,6 +323,11 @@ void Sentence::read_words() {
     }
     if (const auto arm = arm_in_brackets(behind(i))) {
       said_[i] = {.arm = *arm, .in_brackets = true};
+      continue;
+    }
+    if (const auto arm = contradicted(i)) {
+      said_[i] = arm;
+      used = gap(i + 1).substr(0, end_of_clause(gap(i + 1))).size();
       continue;
     }
     if (all_before || all_behind) {
@@ -356,7 +373,10 @@ void Sentence::complete_pair(std::size_t i) {
     first = other_than(*second);
   const bool is_chain = place.compared && ((i > 0 && words_.places[i].compared) ||
                                            (i + 2 < said_.size() && words_.places[i + 2].compared));
-  if (place.compared && second && !first && !is_chain) first = other_than(*second);
+  if (place.compared && second && !first && !is_chain) {
+    first = other_than(*second);
+    if (place.replaces && !second->in_brackets) std::swap(first, second);
+  }
   if (place.changes && first && second && !first->arm.plain && !second->arm.plain && !first->in_brackets &&
       !second->in_brackets) {  // the words before and behind are of the whole
     if (second->arm.gamma) {

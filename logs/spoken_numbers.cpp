@@ -40,6 +40,8 @@ std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool o
     if (!last || *last < value) return std::nullopt;
     value = 0.5 * (value + *last);
   }
+  static const RE2 spread("(?i) ?\\(?(?:\xC2\xB1|\\+ ?/? ?-) ?\\d[\\d.,]*(?: ?%)?\\)?");
+  RE2::Consume(&behind, spread);
   const auto place = [&](bool is_time) -> SpokenPlace {
     const auto end = static_cast<std::size_t>(behind.data() - text.data());
     return {.begin = begin, .end = end, .value = is_time ? 1e3 / value : value, .is_time = is_time};
@@ -61,6 +63,8 @@ std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool o
 /// Numbers that may be speeds, in their order; not those of arms, "K 3".
 std::vector<Figure> figures_in(std::string_view text, std::span<const ArmPhrase> arms) {
   static const RE2 number("(?:^|[^\\w.,+\\x{b1}-])(\\d)");
+  static const RE2 spread(
+      "(?i)(?:\xC2\xB1|\\+ ?/? ?-|\xCF\x83|\\b(?:std(?:ev|dev)?|std\\.? dev\\.?|se|sem|by))[ =:~`*]*$");
   static const RE2 times("(?i)\\b(?:tpot|itl|time per output token|inter-token latency)\\b"), others("(?i)\\bttft\\b");
   const bool of_times = RE2::PartialMatch(text, times) && !RE2::PartialMatch(text, others);
   std::vector<Figure> figures;
@@ -71,6 +75,7 @@ std::vector<Figure> figures_in(std::string_view text, std::span<const ArmPhrase>
     auto figure = figure_at(text, begin, of_times);
     const auto has = [&](const ArmPhrase& arm) { return arm.begin <= begin && begin < arm.end; };
     if (figure && !figure->is_speed && std::ranges::any_of(arms, has)) figure.reset();
+    if (RE2::PartialMatch(text.substr(0, begin), spread)) figure.reset();
     if (figure) figures.push_back(*figure);
     at = figure ? figure->place.end : text.find_first_not_of("0123456789.,", begin);
   }
@@ -155,7 +160,8 @@ std::vector<SpokenPlace> spoken_places(std::string_view text, std::span<const Ar
   static const RE2 change(
       R"((?i)[ `*]*(?:\([^()]*\))?[ `*]*(?:[-=]>|\x{2192}|)"
       R"((?:(?:drop|fall|fell|goe?s|went|ris|rose|jump|increas|decreas|improv|climb|slow)\w* )?(?:(?:down|up|back) )?to)[ ~`*]*)");
-  static const RE2 versus(R"((?i)[ `*]*(?:\([^()]*\))?[ `*,]*(?:vs\.?|versus|against|compared (?:to|with))[ ~`*]*)");
+  static const RE2 versus(
+      R"((?i)[ `*]*(?:\([^()]*\))?[ `*,]*(?:vs\.?|versus|against|compared (?:to|with)|(instead of|rather than|statt))[ ~`*]*)");
   static const RE2 list("(?i)[ `*]*(?:,|;|/|&|and|,? and)[ ~`*]*");  // of changes
   static const RE2 labeled(R"((?i)[ `*]*(?:,|;|/|&|and|,? and)[ ~`*]*(?:[a-z][\w -]{0,20}:? )?(?:from )?[ ~`*]*)");
   static const RE2 only_to("(?i)[ `*]*to[ ~`*]*"), from(R"((?is).*\bfrom[ ~`*]*)");
@@ -166,7 +172,9 @@ std::vector<SpokenPlace> spoken_places(std::string_view text, std::span<const Ar
     const std::string_view between = text.substr(before.end, one.begin - before.end);
     if (between.size() > longest) continue;
     one.changes = RE2::FullMatch(between, change);
-    one.compared = RE2::FullMatch(between, versus);
+    std::string instead;
+    one.compared = RE2::FullMatch(between, versus, &instead);
+    one.replaces = !instead.empty();
     const std::string_view front = text.substr(0, before.begin);
     const std::string_view words = front.substr(front.size() - std::min(front.size(), longest));
     const bool is_range = !figures[i - 1].is_speed && RE2::FullMatch(between, only_to) && !RE2::FullMatch(words, from);

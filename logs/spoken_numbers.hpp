@@ -13,7 +13,7 @@ namespace foredraft::logs {
 
 /// A unit of speeds: tokens per second, or the time per token.
 inline constexpr std::string_view spoken_unit =
-    R"((?:t(?:o?ks?|oken|okens)?(?:/|[- ]per[- ])s(?:ec|econd)?|tps|ms(?:/| per )tok(?:en)?)\b)";
+    R"((?:(?:output |generated |decode )?t(?:o?ks?|oken|okens)?(?:/|[- ]per[- ])s(?:ec|econd)?(?:/(?:user|req\w*|stream|seq\w*|slot|client))?|tps|ms(?:/| per )tok(?:en)?)\b)";
 
 /// A speed in a line (of a range its middle, of repeated runs their mean), and how it continues the one before it.
 struct SpokenPlace {
@@ -21,6 +21,7 @@ struct SpokenPlace {
   double value;            ///< tokens/s
   bool changes = false;    ///< "from 38 to 61 tok/s"
   bool compared = false;   ///< "38 vs 61 tok/s"
+  bool replaces = false;   ///< compared as "61 instead of 38 tok/s": the words behind it are of the first
   bool is_time = false;    ///< stated as a time per token
   bool is_bare = false;    ///< has no unit: a speed only if words name its arm
   bool is_one_of = false;  ///< the last of a list of several things, "31 / 40 / 52 tok/s"

@@ -63,6 +63,8 @@ TEST_CASE("words name the arms of two speeds in any order") {
           "No speculation: 20 t/s | MTP K=3: 40 t/s",
           "Without a drafter 20 tokens per second, 3 draft tokens 40.",
           "With MTP 40 tok/s vs 20 tok/s without speculation, at n_max=3.",
+          "MTP is faster than without: 20 tok/s without MTP, 40 tok/s with MTP K=3.",
+          "MTP K=3 is the faster one: 20 tok/s without MTP, 40 tok/s with it",
       },
       3);
 }
@@ -101,6 +103,36 @@ TEST_CASE("a change to speculation or away from it has both arms") {
     CAPTURE(text);
     CHECK(problem(text + "\n").find("20 and 40 tok/s") != std::string::npos);
   }
+}
+
+TEST_CASE("what is switched off is plain, and the name of a model is no draft length") {
+  check_pairs({
+      "Big-K2.6: 40 tok/s with EAGLE-3 enabled versus 20 tok/s disabled.",
+      "Kimi-K2: 40 output tok/s with EAGLE-3 enabled, versus 20 tok/s with EAGLE-3 disabled.",
+      "EAGLE-3 off: 20 tok/s, EAGLE-3 on: 40 tok/s.",
+      "It moves from 20 tok/s/user (no spec) to 40 tok/s/user.",
+      "20 tok/s/request without MTP, 40 tok/s/request with MTP",
+      "It is 40 instead of 20 tok/s with MTP.",
+      "With MTP it is 40 instead of 20 t/s.",
+      "40 tok/s rather than 20 tok/s with MTP",
+  });
+  const auto [plain, drafting] = read_pair("MTP is slower: 40 tok/s without MTP, 38 tok/s on the other card");
+  CHECK(plain.size() == 1);
+  CHECK(drafting.empty());
+}
+
+TEST_CASE("a spread is no speed") {
+  check_pairs(
+      {
+          "baseline 20.0 \u00b1 0.5 tok/s, MTP K=3 40.0 \u00b1 7.6 tok/s",
+          "Without MTP: 20 +/- 3 t/s. With MTP K=3: 40 +/- 2 t/s",
+          "no spec 20 tok/s \u00b1 15 tok/s, MTP n=3 40 tok/s \u00b1 25 tok/s",
+          "20 tok/s \u00b1 15 tok/s without MTP, 40 tok/s \u00b1 25 tok/s with MTP K=3",
+          "20.0+-0.5 tok/s plain, 40.0+-0.8 tok/s with MTP K=3",
+          "TPOT drops from 50 \u00b1 2 ms to 25 \u00b1 1 ms with EAGLE3 (3 draft tokens)",
+          "baseline 20 tok/s (std 12 tok/s), MTP K=3 40 tok/s (stdev 22 tok/s)",
+      },
+      3);
 }
 
 TEST_CASE("differences, maxima and numbers of other units are no speeds of an arm") {
