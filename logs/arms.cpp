@@ -26,7 +26,7 @@ bool is_drafting_baseline(std::string_view name) {
 
 Arm arm_named(std::string_view name) {
   static const RE2 plain(
-      R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|n/a|no[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|dflash2?|sd)|(?:without|ohne)\b.*)"
+      R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|n/a|no[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|dflash2?|sd)|(?:without|ohne|sans|sin|sem|senza|zonder)\b.*)"
       R"(|w/o\b.*|vanilla|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|inactive|normal|standard|control)(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
   // "8B baseline", "prose, no speculation", "MTP off"
   static const RE2 ends_plain(
@@ -103,7 +103,7 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
   static const RE2 phrase(
       "(?i)(?:^|[^a-z])(?:"
       "(baseline|base|vanilla|plain|autoregressive|ar|(?:normal|regular|standard|ordinary) (?:decod\\w+|generation)"
-      "|(?:without|w/o|no|non|ohne)[- ]?(?:(?:an?|any|the|my) )?(?:it|any|anything|" +
+      "|(?:without|w/o|no|non|ohne|sans|sin|sem|senza|zonder)[- ]?(?:(?:an?|any|the|my) )?(?:it|any|anything|" +
       named + ")|-sd|(?:it|" + named +
       "(?: decod\\w+| model)?)[ :=_-]*(?:(?:is|was|turned|switched) )*(?:off|none|disabled|inactive))"
       "|((?:disabl|remov)(?:e|ed|es|ing) (?:the )?" +

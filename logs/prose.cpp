@@ -116,7 +116,8 @@ bool are_pairs_of_lines(std::span<SpokenSpeed> speeds) {
   }
   if (!several || speeds.size() % 2 != 0) return false;
   for (std::size_t i = 0; i < speeds.size(); ++i)
-    speeds[i].setup = fmt::format("line {}, {:.4g} tok/s", speeds[i].line, speeds[i - i % 2].tokens_per_s);
+    speeds[i].setup =
+        fmt::format("{:.4g} -> {:.4g} tok/s", speeds[i - i % 2].tokens_per_s, speeds[i - i % 2 + 1].tokens_per_s);
   return true;
 }
 
@@ -368,7 +369,8 @@ LineFormat prose_format() {
   static const std::string anchor =
       "(?i)\\d[\\d.,]*[`* ]*" + std::string(spoken_unit) +
       R"(|accept(?:ance|ed)?[ -]len(?:gth)?\b[^\n\d|]{0,16}\d)"
-      R"(|\bspeed-?up\b[^.\n|]{0,60}\b\d[\d.]* ?(?:x|\x{d7})|\d ?(?:x|\x{d7}) (?:speed-?up|faster|as fast|the (?:speed|throughput)))"
+      R"(|\bspeed-?up\b[^.\n|]{0,60}\b\d[\d.]* ?(?:x|\x{d7}))"
+      R"(|\d ?(?:x|\x{d7}) (?:speed-?up|faster|as fast|the (?:speed|throughput)))"
       R"(|\d ?% of (?:[a-z]+ ){0,5}(?:without|baseline|plain|no[- ]spec)\b)"
       R"(|(?:mtp|eagle|dflash|medusa|draft|spec)[^\n|]{0,40}\bvs\.? [^\n|]{0,20}\b(?:base|plain|no|without))"
       R"(|\b(?:tpot|itl)\b[^\n|]{0,60}\d(?: ?ms (?:to|->|vs)[ .]| (?:to|->|vs\.?) ~?[\d.]+ ?ms\b))";

@@ -29,19 +29,11 @@ std::optional<double> spoken_rate(std::string_view text) {
   return rate > 0.0 && rate <= 1.0 ? std::optional(rate) : std::nullopt;
 }
 
-/// The only draft length that words state: 4 of "n_max=4".
-std::optional<double> stated_length(std::string_view text) {
-  static const RE2 stated(R"((?i)\b(?:k|n[-_]max|draft-max|num[-_]spec\w*[-_]tokens)(?: ?[=:] ?| )(\d{1,2})\b)");
-  re2::StringPiece rest = text;
-  int length = 0, other = 0;
-  const bool one = RE2::FindAndConsume(&rest, stated, &length) && !RE2::PartialMatch(rest, stated, &other);
-  return one && length > 0 ? std::optional<double>(length) : std::nullopt;
-}
-
 /// The loads that words name, each once: "at c=32", "64 concurrent requests".
 std::vector<double> loads_in(std::string_view text) {
   static const RE2 load(
-      R"((?i)(?:\b(?:(?:c|bs|np) ?= ?|(?:concurrency|batch(?:[-_ ]?size)?)(?: of)?[ =:]{1,3})(\d{1,4})\b|\b(\d{1,4}) (?:concurrent|parallel|simultaneous) ))");
+      R"((?i)(?:\b(?:(?:c|bs|np) ?= ?|(?:concurrency|batch(?:[-_ ]?size)?)(?: of)?[ =:]{1,3})(\d{1,4})\b)"
+      R"(|\b(\d{1,4}) (?:concurrent|parallel|simultaneous) ))");
   re2::StringPiece rest = text;
   std::vector<double> loads;
   std::string named, counted;
@@ -105,21 +97,6 @@ std::optional<double> gain_behind(std::string_view behind) {
   if (words.empty()) return std::nullopt;
   words.remove_prefix(1);
   return RE2::FullMatch(words, share) ? std::nullopt : gain_in(words);
-}
-
-/// The only gain that words state: 1.6 of "a 1.6x boost", 1.35 of "35 % faster".
-std::optional<double> gain_in_words(std::string_view text) {
-  static const RE2 stated(
-      R"re((?i)(\d+(?:\.\d+)?) ?(%|x|\x{d7}|times) (?:speed-?up|boost|gain|improvement|increase|faster)(?:[.,;:)!]|$| (?:with|when|here)\b))re");
-  re2::StringPiece rest = text;
-  double number = 0.0;
-  std::string unit;
-  std::optional<double> gain;
-  while (RE2::FindAndConsume(&rest, stated, &number, &unit)) {
-    if (gain) return std::nullopt;
-    gain = unit == "%" ? 1.0 + number / 100.0 : number;
-  }
-  return gain;
 }
 
 /// Whether a gain is `after` / `before`, as rounded.
@@ -294,7 +271,7 @@ std::optional<Sentence::Said> Sentence::said_in(std::string_view words, bool ahe
 
 /// The arm right behind speed `i`, if the words before it name the other one: "MTP is slower: 40 tok/s without MTP,".
 std::optional<Sentence::Said> Sentence::contradicted(std::size_t i) const {
-  static const RE2 direct(R"((?i)[ `*]*(?:with|without|w/o|no|using|if|when)\b.*)");
+  static const RE2 direct(R"((?i)[ `*]*(?:with|without|w/o|no|using|if|when|ohne|sans|sin|sem|senza)\b.*)");
   const std::string_view next = gap(i + 1), clause = next.substr(0, end_of_clause(next));
   if (!RE2::FullMatch(clause, direct) || (i + 1 < said_.size() && clause.size() == next.size())) return std::nullopt;
   const auto before = said_in(gap(i), true), behind = said_in(clause, false);
@@ -307,7 +284,8 @@ std::optional<Sentence::Said> Sentence::contradicted(std::size_t i) const {
 void Sentence::read_words() {
   static const RE2 from("(?i)\\b(up |down )?from[ ~`*]*$");  // "by 60 % from 30 tok/s"
   const std::size_t count = said_.size();
-  bool all_before = count > 1 && !names_arm(count), all_behind = count > 1 && !names_arm(0);
+  const bool may_share = count > 1 && std::ranges::none_of(words_.places, &SpokenPlace::is_bare);
+  bool all_before = may_share && !names_arm(count), all_behind = may_share && !names_arm(0);
   for (std::size_t i = 0; i < count; ++i) {
     all_before = all_before && names_arm(i);
     all_behind = all_behind && names_arm(i + 1);
@@ -366,10 +344,14 @@ void Sentence::complete_pair(std::size_t i) {
     if (first) second = other_than(*first);
     return;
   }
-  static const RE2 becomes(
-      R"((?is).*\b(?:(?:drop|fall|goe|ris|jump|increas|decreas|climb)\w* (?:down |up )?to|becomes?|turns into)[ ~`*]*)");
+  static const RE2 becomes(R"((?is).*\b(?:(?:drop|fall|goe|ris|jump|increas|decreas|climb)\w* (?:down |up )?to)"
+                           R"(|becomes?|turns into)[ ~`*]*)");
   if (!first && second && !place.changes && RE2::FullMatch(gap(i + 1), becomes) && !names_other_speed(gap(i)) &&
       !names_other_change(words_.text, gap(i)))
+    first = other_than(*second);
+  static const RE2 opens(R"((?s)[^()]*\([ ~`*]*)");  // "41 tok/s (20 without MTP)"
+  if (!first && second && second->arm.plain && !place.changes && !place.compared && RE2::FullMatch(gap(i + 1), opens) &&
+      !names_other_speed(gap(i)))
     first = other_than(*second);
   const bool is_chain = place.compared && ((i > 0 && words_.places[i].compared) ||
                                            (i + 2 < said_.size() && words_.places[i + 2].compared));
@@ -430,7 +412,7 @@ void Sentence::share_change() {
 /// Words that mean an arm only beside a speed of the other: "with: 41 t/s, without: 20 t/s".
 void Sentence::read_relative() {
   static const RE2 plain(
-      R"((?i)\W*(?:and |but )?(?:without|w/o|before|off|disabled)\W*|.*\b(?:normal(?:ly)?|otherwise)\b.*)");
+      R"((?i)\W*(?:and |but )?(?:without|w/o|ohne|sans|sin|sem|senza|before|off|disabled)\W*|.*\b(?:normal(?:ly)?|otherwise)\b.*)");
   static const RE2 drafts(
       R"((?i)\W*(?:and |but )?(?:with|now|on|after|enabled)\W*|.*\b(?:with|enabl(?:e|ed|ing)) it(?: on| enabled)?\W*)");
   const auto says = [&](std::size_t i, const RE2& pattern) {

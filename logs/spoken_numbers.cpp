@@ -14,6 +14,9 @@
 namespace foredraft::logs {
 namespace {
 
+/// Maximum distance of two numbers that belong together, in bytes.
+constexpr std::size_t longest = 60;
+
 /// A number in a line, with or without a unit.
 struct Figure {
   SpokenPlace place;
@@ -21,17 +24,31 @@ struct Figure {
   bool is_list = false;  ///< several numbers
 };
 
+constexpr const char* without_words = "without|w/o|ohne|sans|sin|sem|senza|zonder";
+
+/// Takes the digits behind a decimal comma, "14,69 tok/s", of a number that is a speed; "2,4" alone is a list.
+double take_decimals(std::string_view& rest) {
+  static const RE2 decimals("(?i),(\\d{1,2})((?: ?(?:-|\xE2\x80\x93) ?\\d+,\\d{1,2})?[`* ]*" +
+                            std::string(spoken_unit) + ".*| (?:with|" + without_words + ")\\b.*)");
+  std::string digits;
+  re2::StringPiece behind;
+  if (!RE2::FullMatch(rest, decimals, &digits, &behind)) return 0.0;
+  rest = std::string_view(behind.data(), behind.size());
+  return std::stod("0." + digits);
+}
+
 /// The number at `begin`; nullopt if it has another unit or is a difference. `of_times`: "ms" is a time per token.
 std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool of_times) {
   static const RE2 unit("(?i)[`* ]*" + std::string(spoken_unit)), ms("(?i)[`* ]*ms\\b");
   static const RE2 other(
-      R"((?i)[`*]*(?:[%a-z_\x{d7}]| ?(?:%|(?:ms|s|sec|seconds|[gm]i?b|x|tok\w*|(?:draft|speculative) tokens?|prompts?|requests?|times)\b)))");
+      R"((?i)[`*]*(?:[%a-z_\x{d7}]| ?(?:%|(?:ms|s|sec|seconds|[gm]i?b|x|tok\w*|(?:draft|speculative) tokens?)"
+      R"(|prompts?|requests?|times)\b)))");
   static const RE2 differs(
       "(?i)[`* ]*(?:faster|slower|more|less|higher|lower|gain|increase|improvement|difference)\\b");
   std::string_view rest = text.substr(begin);
   const auto number = take_number(rest);
   if (!number || !(*number > 0.0)) return std::nullopt;
-  double value = *number;
+  double value = *number + take_decimals(rest);
   static const RE2 range("(?i) ?(?:-|\xE2\x80\x93) ?(\\d[\\d.,]*)");
   re2::StringPiece behind = rest, high;
   if (RE2::Consume(&behind, range, &high)) {
@@ -95,7 +112,8 @@ std::string_view text_between(std::string_view text, const Figure& one, const Fi
 /// Makes one of repeated runs, "31.2 / 31.0 / 31.4 tok/s". If the numbers of a list differ by more, they are of several
 /// things: only its last is kept, as one of them.
 void merge_lists(std::string_view text, std::vector<Figure>& figures) {
-  static const RE2 mark("(?i)[ `*]*(?:(/)|(,)|&|,? and)[ ~`*]*");
+  static const RE2 mark("(?i)[ `*]*(?:(/)|(,)|&|,? (?:and|y|e|et|und|en))[ ~`*]*");
+  static const RE2 respectively("(?i)[^,;.]*\\b(?:respect\\w+|resp|jeweils)\\b.*");
   constexpr double repeated = 1.1;
   std::vector<Figure> merged;
   for (std::size_t begin = 0, end = 0; begin < figures.size(); begin = end) {
@@ -121,7 +139,8 @@ void merge_lists(std::string_view text, std::vector<Figure>& figures) {
     last.place.changes = first.changes;
     last.place.compared = first.compared;
     last.is_list = is_list;
-    last.place.is_one_of = is_list && high > repeated * low;
+    last.place.is_one_of =
+        is_list && (high > repeated * low || RE2::FullMatch(text.substr(last.place.end), respectively));
     if (is_list) last.place.value = last.place.is_one_of ? last.place.value : sum / static_cast<double>(end - begin);
     merged.push_back(last);
   }
@@ -131,16 +150,19 @@ void merge_lists(std::string_view text, std::vector<Figure>& figures) {
 /// Whether a number without a unit is the speed of an arm beside the speed of another: "MTP 40, plain 20 tok/s".
 bool is_of_arm(std::string_view text, std::span<const ArmPhrase> arms, const Figure& bare, const Figure& other) {
   static const RE2 few(
-      R"((?i)(?:[ \t,;:=~`*()/&+-]|\b(?:and|vs\.?|versus|or|with|for|at|in|using|the|an?|by|only|just|about|but|whereas|while)"
-      R"(|of|gives?|gets?|is|does|has|reach(?:es)?|brings?|makes?|\d+ +tok(?:en)?s?|[123])\b)*)");
+      R"((?i)(?:[ \t,;:=~`*()/&+-]|\b(?:and|vs\.?|versus|or|with|for|at|in|using|the|an?|by|only|just|about|but)"
+      R"(|whereas|while|of|gives?|gets?|is|does|has|reach(?:es)?|brings?|makes?|\d+ +tok(?:en)?s?|[123])"
+      R"(|mit|avec|con|com|met|et|und|y|e|(?:per|por|par|pro) (?:stream|fluxo|user|request))\b)*)");
+  static const RE2 without(std::string("(?i)[ `*]+(?:") + without_words + ")\\b.*");
   static const RE2 ends(
-      R"((?i)(?:[ `*]*(?:[,.;:()/]|$)|[ `*]+(?:with|without|w/o|no|and|or|vs|for|using|on|off|if|when|but|while|in|plain)"
-      R"(|base|vanilla|mtp|eagle|dflash|medusa|n-?gram|spec|draft)).*)");
+      R"((?i)(?:[ `*]*(?:[,.;:()/]|$)|[ `*]+(?:with|without|w/o|mit|ohne|avec|sans|sin|con|sem|com|no|and|or|vs|for|using|on|off|if|when|but|while|in)"
+      R"(|plain|base|vanilla|mtp|eagle|dflash|medusa|n-?gram|spec|draft)).*)");
   constexpr double longest_draft = 16.0;
   const SpokenPlace& place = bare.place;
   const bool may_be_length = place.value == std::floor(place.value) && place.value <= longest_draft;
-  if (may_be_length || !are_alike(place, other.place) || !RE2::FullMatch(text.substr(place.end), ends)) return false;
   const std::size_t begin = std::min(place.end, other.place.end), end = std::max(place.begin, other.place.begin);
+  if (may_be_length || end - begin > longest || !are_alike(place, other.place)) return false;
+  if (!RE2::FullMatch(text.substr(place.end, longest), ends)) return false;
   std::string words;
   std::size_t from = begin;
   for (const ArmPhrase& arm : arms) {
@@ -148,7 +170,7 @@ bool is_of_arm(std::string_view text, std::span<const ArmPhrase> arms, const Fig
     words += text.substr(from, arm.begin - from);
     from = arm.end;
   }
-  if (from == begin) return false;
+  if (from == begin && !RE2::FullMatch(text.substr(place.end, longest), without)) return false;
   words += text.substr(from, end - from);
   return RE2::FullMatch(words, few);
 }
@@ -156,10 +178,9 @@ bool is_of_arm(std::string_view text, std::span<const ArmPhrase> arms, const Fig
 }  // namespace
 
 std::vector<SpokenPlace> spoken_places(std::string_view text, std::span<const ArmPhrase> arms) {
-  constexpr std::size_t longest = 60;  // bytes between two numbers of a change
-  static const RE2 change(
-      R"((?i)[ `*]*(?:\([^()]*\))?[ `*]*(?:[-=]>|\x{2192}|)"
-      R"((?:(?:drop|fall|fell|goe?s|went|ris|rose|jump|increas|decreas|improv|climb|slow)\w* )?(?:(?:down|up|back) )?to)[ ~`*]*)");
+  static const RE2 change(R"((?i)[ `*]*(?:\([^()]*\))?[ `*]*(?:[-=]>|\x{2192}|)"
+                          R"((?:(?:drop|fall|fell|goe?s|went|ris|rose|jump|increas|decreas|improv|climb|slow)\w* )?)"
+                          R"((?:(?:down|up|back) )?to)[ ~`*]*)");
   static const RE2 versus(
       R"((?i)[ `*]*(?:\([^()]*\))?[ `*,]*(?:vs\.?|versus|against|compared (?:to|with)|(instead of|rather than|statt))[ ~`*]*)");
   static const RE2 list("(?i)[ `*]*(?:,|;|/|&|and|,? and)[ ~`*]*");  // of changes
@@ -225,6 +246,29 @@ std::vector<SpokenPlace> spoken_places(std::string_view text, std::span<const Ar
     places.back().compared = places.back().compared && follows;
   }
   return places;
+}
+
+std::optional<double> stated_length(std::string_view text) {
+  static const RE2 stated(R"((?i)\b(?:k|n[-_]max|draft-max|num[-_]spec\w*[-_]tokens)(?: ?[=:] ?| )(\d{1,2})\b)");
+  re2::StringPiece rest = text;
+  int length = 0, other = 0;
+  const bool one = RE2::FindAndConsume(&rest, stated, &length) && !RE2::PartialMatch(rest, stated, &other);
+  return one && length > 0 ? std::optional<double>(length) : std::nullopt;
+}
+
+std::optional<double> gain_in_words(std::string_view text) {
+  static const RE2 stated(
+      R"re((?i)(\d+(?:\.\d+)?) ?(%|x|\x{d7}|times) (?:speed-?up|boost|gain|improvement|increase|faster))re"
+      R"re((?:[.,;:)!]|$| (?:with|when|here)\b))re");
+  re2::StringPiece rest = text;
+  double number = 0.0;
+  std::string unit;
+  std::optional<double> gain;
+  while (RE2::FindAndConsume(&rest, stated, &number, &unit)) {
+    if (gain) return std::nullopt;
+    gain = unit == "%" ? 1.0 + number / 100.0 : number;
+  }
+  return gain;
 }
 
 }  // namespace foredraft::logs

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -30,5 +31,11 @@ struct SpokenPlace {
 /// The speeds of a line in their order: numbers with a unit, and those that stand beside them in a change, a
 /// comparison or a list of arms, "plain 20, MTP 40 tok/s". `arms`: those of the line.
 [[nodiscard]] std::vector<SpokenPlace> spoken_places(std::string_view text, std::span<const ArmPhrase> arms);
+
+/// The only draft length that words state: 4 of "n_max=4".
+[[nodiscard]] std::optional<double> stated_length(std::string_view text);
+
+/// The only gain that words state: 1.6 of "a 1.6x boost", 1.35 of "35 % faster".
+[[nodiscard]] std::optional<double> gain_in_words(std::string_view text);
 
 }  // namespace foredraft::logs

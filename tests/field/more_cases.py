@@ -553,3 +553,5 @@ case("12 one scrape of an unknown K", "advise metrics.txt", lines=0, files={"met
 case("12 acceptance rates without K", "advise rates.md", lines=0, files={"rates.md":
     "| run | tok/s | acceptance |\n|---|---|---|\n| baseline | 20 | - |\n| draft | 28 | 64% |\n"},
      text=[r"64 %", r"column K", r"1\.40x"], forbidden=[r"no acceptance was read"])
+case("12 an acceptance rate without K and one speed", "advise rate.md", exit=(1,), lines=0, files={"rate.md":
+    "| run | tok/s | acceptance |\n|---|---|---|\n| draft | 28 | 64% |\n"}, headline=[r"rate without its draft length"])

@@ -65,6 +65,7 @@ TEST_CASE("words name the arms of two speeds in any order") {
           "With MTP 40 tok/s vs 20 tok/s without speculation, at n_max=3.",
           "MTP is faster than without: 20 tok/s without MTP, 40 tok/s with MTP K=3.",
           "MTP K=3 is the faster one: 20 tok/s without MTP, 40 tok/s with it",
+          "EAGLE: K=2 is slower, K=3 is best, 40 tok/s with K=3, 20 without.",
       },
       3);
 }
@@ -119,6 +120,27 @@ TEST_CASE("what is switched off is plain, and the name of a model is no draft le
   const auto [plain, drafting] = read_pair("MTP is slower: 40 tok/s without MTP, 38 tok/s on the other card");
   CHECK(plain.size() == 1);
   CHECK(drafting.empty());
+}
+
+TEST_CASE("decimal commas and the words for with and without of other languages are read") {
+  check_pairs({
+      "Without MTP: 20,0 tok/s. With MTP: 40,00 tok/s.",
+      "Sin MTP 20,0 tok/s; con MTP 40,0 tok/s",
+      "sem MTP 20,0 tokens/s, com MTP 40,0 tokens/s",
+      "20 tok/s sans MTP et 40 avec MTP",
+      "40.0 tok/s mit MTP, 20.0 ohne MTP",
+      "senza MTP 20,0 token/s, con MTP 40,0 token/s",
+  });
+  check_pairs({"com MTP=3, vLLM 0.29. Resultado: 40,0 tok/s por fluxo (20,0 sem MTP).",
+               "MTP=3: 40 tok/s (20.0 without)", "40 tok/s per stream with MTP=3 (20.0 without MTP)"},
+              3);
+  const LogContents contents = read_log("Sin MTP: 20 tok/s. Con MTP (2 y 3): 19.3 y 18.9 tok/s respectivamente.\n");
+  CHECK(contents.observations.size() == 1);
+  CHECK(warns(contents, "W18"));
+  // Of which run is the K of another line?
+  const auto other =
+      read_pair("num_speculative_tokens: 2 is best.\nWith k=3 MTP falls to 40 tok/s on it.\n20 tok/s without MTP");
+  for (const Observation& run : other.drafting) CHECK(run.gamma.value_or(3) == 3);
 }
 
 TEST_CASE("a spread is no speed") {
@@ -181,6 +203,9 @@ TEST_CASE("several changes of a sentence are setups of their own, of one drafter
     CHECK(plain[0].stratum.category != plain[1].stratum.category);
     CHECK(plain[1].stratum.category == drafting[1].stratum.category);
   }
+  const auto same = read_pair("20 -> 40 tok/s for code, 20 -> 30 tok/s for chat with MTP.").drafting;
+  REQUIRE(same.size() == 2);
+  CHECK(same[0].stratum.category != same[1].stratum.category);
   CHECK(problem("MTP: 20 -> 40 tok/s with K=3\n").find("20 and 40 tok/s") != std::string::npos);  // of another K?
 }
 
