@@ -15,20 +15,6 @@
 namespace foredraft::logs {
 namespace {
 
-/// The rate of "85.2 % acceptance", "accept 0.71" or "accept 72-85 %" (its lower end) as a fraction.
-std::optional<double> spoken_rate(std::string_view text) {
-  static const RE2 after(R"((?i)accept\w*(?: rate)?[^\d\n]{0,16}(\d+(?:\.\d+)?)(?:-\d+)? ?(%?))");
-  static const RE2 before(R"((?i)(\d+(?:\.\d+)?) ?(%) (?:draft )?accept)");
-  static const RE2 counts(R"((?i)accept[^\d\n|]{0,50}\b(\d+)(?: ?/ ?| of )(\d+)\b)");
-  double rate = 0.0, drafted = 0.0;
-  if (RE2::PartialMatch(text, counts, &rate, &drafted) && rate > 0.0 && rate <= drafted) return rate / drafted;
-  std::string percent;
-  if (!RE2::PartialMatch(text, before, &rate, &percent) && !RE2::PartialMatch(text, after, &rate, &percent))
-    return std::nullopt;
-  if (!percent.empty()) rate /= 100.0;
-  return rate > 0.0 && rate <= 1.0 ? std::optional(rate) : std::nullopt;
-}
-
 /// The loads that words name, each once: "at c=32", "64 concurrent requests".
 std::vector<double> loads_in(std::string_view text) {
   static const RE2 load(
@@ -43,12 +29,6 @@ std::vector<double> loads_in(std::string_view text) {
     if (requests && std::ranges::find(loads, *requests) == loads.end()) loads.push_back(*requests);
   }
   return loads;
-}
-
-/// Whether a speed at a load is that of all requests together.
-bool is_of_all(std::string_view text) {
-  static const RE2 together(R"((?i)\b(?:aggregate\w*|total|combined|overall) )");
-  return RE2::PartialMatch(text, together);
 }
 
 /// "BaseRT 0.2.0", "vLLM", "27B", "Q4_K_M" of `text`.

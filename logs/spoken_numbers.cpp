@@ -271,4 +271,22 @@ std::optional<double> gain_in_words(std::string_view text) {
   return gain;
 }
 
+std::optional<double> spoken_rate(std::string_view text) {
+  static const RE2 after(R"((?i)accept\w*(?: rate)?[^\d\n]{0,16}(\d+(?:\.\d+)?)(?:-\d+)? ?(%?))");
+  static const RE2 before(R"((?i)(\d+(?:\.\d+)?) ?(%) (?:draft )?accept)");
+  static const RE2 counts(R"((?i)accept[^\d\n|]{0,50}\b(\d+)(?: ?/ ?| of )(\d+)\b)");
+  double rate = 0.0, drafted = 0.0;
+  if (RE2::PartialMatch(text, counts, &rate, &drafted) && rate > 0.0 && rate <= drafted) return rate / drafted;
+  std::string percent;
+  if (!RE2::PartialMatch(text, before, &rate, &percent) && !RE2::PartialMatch(text, after, &rate, &percent))
+    return std::nullopt;
+  if (!percent.empty()) rate /= 100.0;
+  return rate > 0.0 && rate <= 1.0 ? std::optional(rate) : std::nullopt;
+}
+
+bool is_of_all(std::string_view text) {
+  static const RE2 together(R"((?i)\b(?:aggregate\w*|total|combined|overall) )");
+  return RE2::PartialMatch(text, together);
+}
+
 }  // namespace foredraft::logs

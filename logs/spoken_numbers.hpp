@@ -38,4 +38,10 @@ struct SpokenPlace {
 /// The only gain that words state: 1.6 of "a 1.6x boost", 1.35 of "35 % faster".
 [[nodiscard]] std::optional<double> gain_in_words(std::string_view text);
 
+/// The rate of "85.2 % acceptance", "accept 0.71" or "accept 72-85 %" (its lower end) as a fraction.
+[[nodiscard]] std::optional<double> spoken_rate(std::string_view text);
+
+/// Whether a speed at a load is that of all requests together.
+[[nodiscard]] bool is_of_all(std::string_view text);
+
 }  // namespace foredraft::logs
