@@ -139,7 +139,8 @@ TEST_CASE("decimal commas and the words for with and without of other languages 
   CHECK(warns(contents, "W18"));
   // Of which run is the K of another line?
   const auto other = read_pair(
-      "`num_speculative_tokens: 2` is best.\nWith MTP 40 tok/s.\n20 tok/s without MTP.\nIt is slower with k=3.");
+      "The setting that they measured as the best one on this card is `num_speculative_tokens: 2` now.\nWith MTP 40 "
+      "tok/s.\n20 tok/s without MTP.\nIt is slower with k=3.");
   REQUIRE(other.drafting.size() == 1);
   CHECK_FALSE(other.drafting[0].gamma);
 }
