@@ -108,8 +108,8 @@ std::optional<Arm> drafting_arm_in(std::string_view text, std::span<const ArmPhr
   const auto first = std::ranges::find_if(phrases, [](const ArmPhrase& one) { return !one.is_plain(); });
   if (first == phrases.end()) return Arm{.speculative = true};
   const auto other = std::find_if(first, phrases.end(), [](const ArmPhrase& one) { return one.is_plain(); });
-  const std::size_t end = other == phrases.end() ? text.size() : other->begin;
-  const std::string_view words = text.substr(first->begin, end - first->begin);
+  const std::string_view words =
+      text.substr(0, other == phrases.end() ? text.size() : other->begin).substr(first->begin);
   return arm_in_text(words.substr(0, std::min(end_of_clause(words), end_of_sentence(words))));
 }
 
@@ -283,9 +283,8 @@ void Sentence::read_words() {
       said_[i] = {.arm = *arm, .in_brackets = true};
       continue;
     }
-    if (const auto arm = contradicted(i)) {
-      said_[i] = arm;
-      used = gap(i + 1).substr(0, end_of_clause(gap(i + 1))).size();
+    if (said_[i] = contradicted(i); said_[i]) {
+      used = end_of_clause(gap(i + 1));
       continue;
     }
     if (all_before || all_behind) {
@@ -422,6 +421,8 @@ void Sentence::add_to(SpokenLine& spoken, std::int64_t number) const {
       const bool begins =
           i + 1 < said_.size() && !said_[i + 1] && (words_.places[i + 1].changes || words_.places[i + 1].compared);
       if (other || begins || place.is_bare) continue;
+      if (place.compared && names_arm(i - 1) && std::ranges::all_of(arms_in(gap(i - 1)), &ArmPhrase::is_plain))
+        continue;
       if (place.changes || place.compared)
         spoken.unnamed.push_back({.line = number, .before = words_.places[i - 1].value, .after = place.value});
       else if (gain)

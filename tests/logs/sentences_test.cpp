@@ -137,6 +137,7 @@ TEST_CASE("decimal commas and the words for with and without of other languages 
   const LogContents contents = read_log("Sin MTP: 20 tok/s. Con MTP: 19.3 y 18.9 tok/s respectivamente.\n");
   CHECK(contents.observations.size() == 1);
   CHECK(warns(contents, "W18"));
+  CHECK(read_pair("Sin MTP: 20 tok/s.\nFP16 vs BF16 sin MTP: 20.0 vs 19.6 tok/s").plain.size() == 1);
   // Of which run is the K of another line?
   const auto other = read_pair(
       "The setting that they measured as the best one on this card is `num_speculative_tokens: 2` now.\nWith MTP 40 "
