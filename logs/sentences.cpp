@@ -107,9 +107,9 @@ std::optional<Arm> drafting_arm_in(std::string_view text, std::span<const ArmPhr
   if (phrases.empty()) return std::nullopt;
   const auto first = std::ranges::find_if(phrases, [](const ArmPhrase& one) { return !one.is_plain(); });
   if (first == phrases.end()) return Arm{.speculative = true};
-  const auto other = std::find_if(first, phrases.end(), [](const ArmPhrase& one) { return one.is_plain(); });
-  const std::string_view words =
-      text.substr(0, other == phrases.end() ? text.size() : other->begin).substr(first->begin);
+  const auto next = std::find_if(first, phrases.end(), [](const ArmPhrase& one) { return one.is_plain(); });
+  const std::size_t end = next == phrases.end() ? text.size() : next->begin, begin = first->begin;
+  const std::string_view words = text.substr(begin, end - begin);
   return arm_in_text(words.substr(0, std::min(end_of_clause(words), end_of_sentence(words))));
 }
 
@@ -329,9 +329,8 @@ void Sentence::complete_pair(std::size_t i) {
       !names_other_change(words_.text, gap(i)))
     first = other_than(*second);
   static const RE2 opens(R"((?s)[^()]*\([ ~`*]*)");  // "41 tok/s (20 without MTP)"
-  if (!first && second && second->arm.plain && !place.changes && !place.compared && RE2::FullMatch(gap(i + 1), opens) &&
-      !names_other_speed(gap(i)))
-    first = other_than(*second);
+  const bool joins = place.changes || place.compared || names_other_speed(gap(i));
+  if (!first && second && second->arm.plain && !joins && RE2::FullMatch(gap(i + 1), opens)) first = other_than(*second);
   const bool is_chain = place.compared && ((i > 0 && words_.places[i].compared) ||
                                            (i + 2 < said_.size() && words_.places[i + 2].compared));
   if (place.compared && second && !first && !is_chain) {
