@@ -26,7 +26,7 @@ bool is_drafting_baseline(std::string_view name) {
 
 Arm arm_named(std::string_view name) {
   static const RE2 plain(
-      R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|n/a|non?[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|dflash2?|sd)|(?:without|ohne)\b.*)"
+      R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|n/a|non?[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|dflash2?|sd)|(?:without|ohne|sans|sin|sem|senza|zonder)\b.*)"
       R"(|w/o\b.*|vanilla|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|inactive|normal|standard|control)(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
   // "8B baseline", "prose, no speculation", "MTP off"
   static const RE2 ends_plain(
@@ -37,7 +37,7 @@ Arm arm_named(std::string_view name) {
     int longest;  ///< more are tokens of an answer
   };
   static const std::array<Length, 5> lengths{
-      {{RE2(R"((?i)(?:(?:^|(?:mtp|nextn|spec|draft|eagle-?[23]?)[-_ ])d|(?:^|[^a-z])(?:k|n|nst|gamma|\x{3B3}|n[-_ ]?max|draft(?:[-_ ]?n)?(?:[-_ ]?max)?|num[-_ ]?(?:spec\w*|draft)[-_ ]?tokens)"
+      {{RE2(R"((?i)(?:(?:^|(?:mtp|nextn|spec|draft|eagle-?[23]?)[-_ ])d|(?:^|[^a-z])(?:k|n|nst|gamma|\x{3B3}|n[-_ ]?max|draft(?:[-_ ]?n)?(?:[-_ ]?max)?|draft_num_predict|num[-_ ]?(?:spec\w*|draft)[-_ ]?tokens)"
             R"(|n[-_ ]?spec|spec(?:ulative)?[-_ ]?tokens|depth|(?:num[-_ ]?)?steps)[ ]?[=: _-]?[ ]?)(\d{1,3})(?:[^\d.b]|\.\D|\.?$))"),
         64},
        {RE2(R"((?i)(?:^|\D)(\d{1,3})[- ]?(?:draft|spec(?:ulative)?) tok(?:en)?s?(?:\W|$))"), 64},
@@ -100,11 +100,12 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
   static const std::string method =
       "(?:mtp|eagle|dflash2?|dspark|medusa|n-?gram|spec|specul\\w+|draft(?:er|ing|s|[- ]models?)?|nextn|assisted|pld"
       "|lookahead)";
-  static const std::string named = "(?:mtp|spec\\w*|draft\\w*|eagle\\w*|dflash2?|medusa|n-?gram\\w*|sd)";
+  static const std::string named =
+      "(?:mtp|spec\\w*|draft\\w*|eagle(?:-?[123])?\\w*|dflash2?|dspark|nextn|medusa|n-?gram\\w*|sd)";
   static const RE2 phrase(
       "(?i)(?:^|[^a-z])(?:"
       "(baseline|base|vanilla|plain|autoregressive|ar|(?:normal|regular|standard|ordinary) (?:decod\\w+|generation)"
-      "|(?:without|w/o|no|non|ohne)[- ]?(?:(?:an?|any|the|my) )?(?:it|any|anything|" +
+      "|(?:without|w/o|no|non|ohne|sans|sin|sem|senza|zonder)[- ]?(?:(?:an?|any|the|my) )?(?:it|any|anything|" +
       named + ")|-sd|(?:it|" + named +
       "(?: decod\\w+| model)?)[ :=_-]*(?:(?:is|was|turned|switched) )*(?:off|none|disabled|inactive))"
       "|((?:disabl|remov)(?:e|ed|es|ing) (?:the )?" +
@@ -115,6 +116,7 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
       ")"
       "|(\\+sd|(?:with|using) sd|-md|\\d{1,2} (?:draft|spec\\w*) tokens?|" +
       method + "|[kn] ?=? ?\\d+|d\\d))(?:[^a-z]|$)");
+  static const RE2 letter("(?i)[kn]\\d+"), family("(?i)kimi[- _]$"), version(R"(^\.\d|^-[A-Z])");  // "Kimi-K2.6"
   using Kind = ArmPhrase::Kind;
   constexpr std::array kinds{Kind::plain, Kind::disables, Kind::precedes, Kind::drafts};
   std::vector<ArmPhrase> phrases;
@@ -126,6 +128,9 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
       if (group.data() == nullptr) continue;
       const auto begin = static_cast<std::size_t>(group.data() - text.data());
       at = begin + group.size();
+      const std::string_view before = text.substr(0, begin), behind = text.substr(at);
+      if (RE2::FullMatch(group, letter) && (RE2::PartialMatch(before, family) || RE2::PartialMatch(behind, version)))
+        continue;
       phrases.push_back({.begin = begin, .end = at, .kind = kinds.at(i)});
     }
   }

@@ -78,6 +78,9 @@ void StatedLength::note(std::string_view text) {
   std::string words, option, key, count, maximum;
   while (RE2::FindAndConsume(&rest, stated, &words, &option, &key, &count, &maximum))
     lengths_.emplace_back(std::stoi(option + key + count + maximum), words);  // of which one is not empty
+  static const RE2 other(R"((?i)\bk ?= ?(\d{1,2})\b)");
+  rest = re2::StringPiece(text.data(), text.size());
+  for (int length = 0; RE2::FindAndConsume(&rest, other, &length);) others_.insert(length);
 }
 
 void StatedLength::name_runs(LogContents& contents) const {
@@ -86,6 +89,7 @@ void StatedLength::name_runs(LogContents& contents) const {
   const auto is_other = [&](const auto& one) { return one.first != length; };
   const bool asked = std::ranges::any_of(contents.warnings, [](const LogWarning& one) { return one.code == "W23"; });
   if (length == 0 || asked || std::ranges::any_of(lengths_, is_other)) return;
+  if (others_.size() > others_.count(length)) return;  // "with k=3 it is slower": of which run?
   std::vector<Observation*> drafting;
   for (Observation& run : contents.observations) {
     if (run.decoding == Decoding::speculative) drafting.push_back(&run);

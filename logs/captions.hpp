@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +51,7 @@ class StatedLength {
  private:
   std::size_t bytes_ = 0;
   std::vector<std::pair<std::int64_t, std::string>> lengths_ = {};  ///< with their words
+  std::set<int> others_ = {};                                       ///< that sentences state: "k=3"
 };
 
 /// Maximum number of tables of a log that are told apart.

@@ -78,6 +78,24 @@ void take_output(std::string& cell, int order) {
     cell = values[(order - 1) % 2] + (order > 2 ? words : " tok/s");
 }
 
+/// Takes "(mean / median / max)" from a heading: how many values its cells list, and which of them is typical.
+std::pair<std::size_t, std::size_t> take_statistics(std::string& heading) {
+  static const RE2 list(
+      R"((?i)[ ,(\[]*\b((?:mean|avg|average|median|p\d\d|min|max|best|worst|peak)(?: ?/ ?(?:mean|avg|average|median|p\d\d|min|max|best|worst|peak))+)\b[)\]]?)");
+  static const RE2 typical("(?i)mean|avg|average"), middle("(?i)median|p50");
+  std::string names;
+  if (!RE2::PartialMatch(heading, list, &names)) return {};
+  const std::vector<std::string> values = values_of(names);
+  for (const RE2* one : {&typical, &middle}) {
+    const auto is_it = [&](const std::string& name) { return RE2::FullMatch(name, *one); };
+    const auto found = std::ranges::find_if(values, is_it);
+    if (found == values.end()) continue;
+    RE2::Replace(&heading, list, "");
+    return {values.size(), static_cast<std::size_t>(found - values.begin())};
+  }
+  return {};
+}
+
 /// "63 tok/s -> 80 tok/s" of "1.27x (63 -> 80 tok/s)" and "63 -> 80 tok/s (1.27x)"; false for others, as "63 to 80
 /// tok/s" without a gain: a range.
 bool take_sides(std::string& cell) {
@@ -107,6 +125,7 @@ std::vector<std::string> headings_of_lists(std::span<const std::string> headings
   for (std::string& heading : plain) {
     take_loads(heading);
     take_order(heading);
+    take_statistics(heading);
   }
   return plain;
 }
@@ -114,7 +133,11 @@ std::vector<std::string> headings_of_lists(std::span<const std::string> headings
 ShapedTable with_told_values(std::span<const std::string> headings, std::span<const TableRow> rows) {
   ShapedTable table{.headings = {headings.begin(), headings.end()}, .rows = {rows.begin(), rows.end()}};
   std::vector<int> orders;
-  for (std::string& heading : table.headings) orders.push_back(take_order(heading));
+  std::vector<std::pair<std::size_t, std::size_t>> statistics;
+  for (std::string& heading : table.headings) {
+    orders.push_back(take_order(heading));
+    statistics.push_back(take_statistics(heading));
+  }
   std::vector<bool> sides(headings.size());
   int order = 0;  // of a cell that says it: of all that do not
   for (const TableRow& row : rows) {
@@ -124,6 +147,8 @@ ShapedTable with_told_values(std::span<const std::string> headings, std::span<co
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       take_output(row.cells[i], orders[i] > 0 ? orders[i] : order);
       take_setting(row.cells[i]);
+      const std::vector<std::string> values = values_of(bare_cell(row.cells[i]));
+      if (statistics[i].first > 0 && values.size() == statistics[i].first) row.cells[i] = values[statistics[i].second];
       sides[i] = take_sides(row.cells[i]) || sides[i];
     }
   }

@@ -243,6 +243,7 @@ std::string plain_words(std::string_view words) {
     plain.erase(plain.begin() + 1);
   }
   while (begins({"draft", "spec", "tok"}, "acc") && plain[1] == "acc") plain.erase(plain.begin());
+  if (begins({"decode", "decoding"}, "gen")) plain.erase(plain.begin());  // "decode gen tok/s"
   const std::initializer_list<std::string_view> decodes{"decode", "decoding", "generation", "eval", "inference", "gen"};
   const bool of_speed = begins(decodes, "tok/s") || begins(decodes, "speed") || begins(decodes, "rate") ||
                         begins({"tg", "pred", "predicted", "out", "output", "completion", "generated"}, "tok/s") ||

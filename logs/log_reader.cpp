@@ -128,6 +128,23 @@ void LogReader::State::release(bool last) {
   arrived_.erase(0, arrived_.size() - text.size());
 }
 
+/// Drops times that no engine reaches, such as the size of a cache that was read as a speed, and names them.
+void drop_impossible_speeds(LogContents& contents) {
+  constexpr double least_ms = 0.02, most_together = 1e6;
+  for (Observation& one : contents.observations) {
+    ObservedTimes& times = one.times;
+    const bool each = times.tpot_ms && *times.tpot_ms < least_ms;
+    const bool together = times.output_tokens_per_s.value_or(0.0) > most_together;
+    if (!each && !together) continue;
+    const double speed = each ? 1000.0 / *times.tpot_ms : *times.output_tokens_per_s;
+    if (each) times.tpot_ms.reset();
+    if (together) times.output_tokens_per_s.reset();
+    contents.warnings.push_back({.code = "W18",
+                                 .line = one.line,
+                                 .message = fmt::format("{:.7g} tok/s is not used: no engine is so fast", speed)});
+  }
+}
+
 LogContents LogReader::State::finish() {
   arrived_ += encoding_.left();
   release(true);
@@ -139,7 +156,9 @@ LogContents LogReader::State::finish() {
     nothing.text = "binary, not text";
   }
   if (binary_) nothing.suggestion = "save it as text in UTF-8";
-  return formats_.finish(line_ - (ends_in_line_ ? 0 : 1), std::move(nothing));
+  LogContents contents = formats_.finish(line_ - (ends_in_line_ ? 0 : 1), std::move(nothing));
+  drop_impossible_speeds(contents);
+  return contents;
 }
 
 void LogReader::State::scan(bool last) {

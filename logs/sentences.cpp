@@ -15,20 +15,6 @@
 namespace foredraft::logs {
 namespace {
 
-/// The rate of "85.2 % acceptance", "accept 0.71" or "accept 72-85 %" (its lower end) as a fraction.
-std::optional<double> spoken_rate(std::string_view text) {
-  static const RE2 after(R"((?i)accept\w*(?: rate)?[^\d\n]{0,16}(\d+(?:\.\d+)?)(?:-\d+)? ?(%?))");
-  static const RE2 before(R"((?i)(\d+(?:\.\d+)?) ?(%) (?:draft )?accept)");
-  static const RE2 counts(R"((?i)accept[^\d\n|]{0,50}\b(\d+)(?: ?/ ?| of )(\d+)\b)");
-  double rate = 0.0, drafted = 0.0;
-  if (RE2::PartialMatch(text, counts, &rate, &drafted) && rate > 0.0 && rate <= drafted) return rate / drafted;
-  std::string percent;
-  if (!RE2::PartialMatch(text, before, &rate, &percent) && !RE2::PartialMatch(text, after, &rate, &percent))
-    return std::nullopt;
-  if (!percent.empty()) rate /= 100.0;
-  return rate > 0.0 && rate <= 1.0 ? std::optional(rate) : std::nullopt;
-}
-
 /// The loads that words name, each once: "at c=32", "64 concurrent requests".
 std::vector<double> loads_in(std::string_view text) {
   static const RE2 load(
@@ -43,12 +29,6 @@ std::vector<double> loads_in(std::string_view text) {
     if (requests && std::ranges::find(loads, *requests) == loads.end()) loads.push_back(*requests);
   }
   return loads;
-}
-
-/// Whether a speed at a load is that of all requests together.
-bool is_of_all(std::string_view text) {
-  static const RE2 together(R"((?i)\b(?:aggregate\w*|total|combined|overall) )");
-  return RE2::PartialMatch(text, together);
 }
 
 /// "BaseRT 0.2.0", "vLLM", "27B", "Q4_K_M" of `text`.
@@ -127,7 +107,9 @@ std::optional<Arm> drafting_arm_in(std::string_view text, std::span<const ArmPhr
   if (phrases.empty()) return std::nullopt;
   const auto first = std::ranges::find_if(phrases, [](const ArmPhrase& one) { return !one.is_plain(); });
   if (first == phrases.end()) return Arm{.speculative = true};
-  const std::string_view words = text.substr(first->begin);
+  const auto next = std::find_if(first, phrases.end(), [](const ArmPhrase& one) { return one.is_plain(); });
+  const std::size_t end = next == phrases.end() ? text.size() : next->begin, begin = first->begin;
+  const std::string_view words = text.substr(begin, end - begin);
   return arm_in_text(words.substr(0, std::min(end_of_clause(words), end_of_sentence(words))));
 }
 
@@ -194,6 +176,7 @@ class Sentence {
 
   [[nodiscard]] std::span<const ArmPhrase> arms_in(std::string_view words) const;
   [[nodiscard]] std::optional<Said> said_in(std::string_view words, bool ahead) const;
+  [[nodiscard]] std::optional<Said> contradicted(std::size_t i) const;
   [[nodiscard]] std::string_view gap(std::size_t i) const;
   [[nodiscard]] std::string_view behind(std::size_t i) const;
   [[nodiscard]] bool names_arm(std::size_t i) const { return !arms_in(gap(i)).empty(); }
@@ -266,6 +249,15 @@ std::optional<Sentence::Said> Sentence::said_in(std::string_view words, bool ahe
   return Said{.arm = *std::move(arm), .kind = near.kind};
 }
 
+/// The arm right behind speed `i`, if the words before it name the other one: "MTP is slower: 40 tok/s without MTP,".
+std::optional<Sentence::Said> Sentence::contradicted(std::size_t i) const {
+  static const RE2 direct(R"((?i)[ `*]*(?:with|without|w/o|no|using|if|when|ohne|sans|sin|sem|senza)\b.*)");
+  const std::string_view next = gap(i + 1), clause = next.substr(0, end_of_clause(next));
+  if (!RE2::FullMatch(clause, direct) || (i + 1 < said_.size() && clause.size() == next.size())) return std::nullopt;
+  const auto before = said_in(gap(i), true), behind = said_in(clause, false);
+  return before && behind && before->arm.plain != behind->arm.plain ? behind : std::nullopt;
+}
+
 /// The arm of a speed is that of the brackets behind it; else, if all words stand behind the speeds, of those, or if
 /// all stand before them, of these; else of the words before it, up to a comma; else of the clause behind it; else,
 /// right after a comma, of the words before that.
@@ -289,6 +281,10 @@ void Sentence::read_words() {
     }
     if (const auto arm = arm_in_brackets(behind(i))) {
       said_[i] = {.arm = *arm, .in_brackets = true};
+      continue;
+    }
+    if (said_[i] = contradicted(i); said_[i]) {
+      used = end_of_clause(gap(i + 1));
       continue;
     }
     if (all_before || all_behind) {
@@ -332,9 +328,15 @@ void Sentence::complete_pair(std::size_t i) {
   if (!first && second && !place.changes && RE2::FullMatch(gap(i + 1), becomes) && !names_other_speed(gap(i)) &&
       !names_other_change(words_.text, gap(i)))
     first = other_than(*second);
+  static const RE2 opens(R"((?s)[^()]*\([ ~`*]*)");  // "41 tok/s (20 without MTP)"
+  const bool joins = place.changes || place.compared || names_other_speed(gap(i));
+  if (!first && second && second->arm.plain && !joins && RE2::FullMatch(gap(i + 1), opens)) first = other_than(*second);
   const bool is_chain = place.compared && ((i > 0 && words_.places[i].compared) ||
                                            (i + 2 < said_.size() && words_.places[i + 2].compared));
-  if (place.compared && second && !first && !is_chain) first = other_than(*second);
+  if (place.compared && second && !first && !is_chain) {
+    first = other_than(*second);
+    if (place.replaces && !second->in_brackets) std::swap(first, second);
+  }
   if (place.changes && first && second && !first->arm.plain && !second->arm.plain && !first->in_brackets &&
       !second->in_brackets) {  // the words before and behind are of the whole
     if (second->arm.gamma) {
@@ -388,7 +390,7 @@ void Sentence::share_change() {
 /// Words that mean an arm only beside a speed of the other: "with: 41 t/s, without: 20 t/s".
 void Sentence::read_relative() {
   static const RE2 plain(
-      R"((?i)\W*(?:and |but )?(?:without|w/o|before|off|disabled)\W*|.*\b(?:normal(?:ly)?|otherwise)\b.*)");
+      R"((?i)\W*(?:and |but )?(?:without|w/o|ohne|sans|sin|sem|senza|before|off|disabled)\W*|.*\b(?:normal(?:ly)?|otherwise)\b.*)");
   static const RE2 drafts(
       R"((?i)\W*(?:and |but )?(?:with|now|on|after|enabled)\W*|.*\b(?:with|enabl(?:e|ed|ing)) it(?: on| enabled)?\W*)");
   const auto says = [&](std::size_t i, const RE2& pattern) {
@@ -418,6 +420,8 @@ void Sentence::add_to(SpokenLine& spoken, std::int64_t number) const {
       const bool begins =
           i + 1 < said_.size() && !said_[i + 1] && (words_.places[i + 1].changes || words_.places[i + 1].compared);
       if (other || begins || place.is_bare) continue;
+      if (place.compared && names_arm(i - 1) && std::ranges::all_of(arms_in(gap(i - 1)), &ArmPhrase::is_plain))
+        continue;
       if (place.changes || place.compared)
         spoken.unnamed.push_back({.line = number, .before = words_.places[i - 1].value, .after = place.value});
       else if (gain)

@@ -24,6 +24,19 @@ struct Figure {
   bool is_list = false;  ///< several numbers
 };
 
+constexpr const char* without_words = "without|w/o|ohne|sans|sin|sem|senza|zonder";
+
+/// Takes the digits behind a decimal comma, "14,69 tok/s", of a number that is a speed; "2,4" alone is a list.
+double take_decimals(std::string_view& rest) {
+  static const RE2 decimals("(?i),(\\d{1,2})((?: ?(?:-|\xE2\x80\x93) ?\\d+,\\d{1,2})?[`* ]*" +
+                            std::string(spoken_unit) + ".*| (?:with|" + without_words + ")\\b.*)");
+  std::string digits;
+  re2::StringPiece behind;
+  if (!RE2::FullMatch(rest, decimals, &digits, &behind)) return 0.0;
+  rest = std::string_view(behind.data(), behind.size());
+  return std::stod("0." + digits);
+}
+
 /// The number at `begin`; nullopt if it has another unit or is a difference. `of_times`: "ms" is a time per token.
 std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool of_times) {
   static const RE2 unit("(?i)[`* ]*" + std::string(spoken_unit)), ms("(?i)[`* ]*ms\\b");
@@ -35,7 +48,7 @@ std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool o
   std::string_view rest = text.substr(begin);
   const auto number = take_number(rest);
   if (!number || !(*number > 0.0)) return std::nullopt;
-  double value = *number;
+  double value = *number + take_decimals(rest);
   static const RE2 range("(?i) ?(?:-|\xE2\x80\x93) ?(\\d[\\d.,]*)");
   re2::StringPiece behind = rest, high;
   if (RE2::Consume(&behind, range, &high)) {
@@ -44,6 +57,8 @@ std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool o
     if (!last || *last < value) return std::nullopt;
     value = 0.5 * (value + *last);
   }
+  static const RE2 spread("(?i) ?\\(?(?:\xC2\xB1|\\+ ?/? ?-) ?\\d[\\d.,]*(?: ?%)?\\)?");
+  RE2::Consume(&behind, spread);
   const auto place = [&](bool is_time) -> SpokenPlace {
     const auto end = static_cast<std::size_t>(behind.data() - text.data());
     return {.begin = begin, .end = end, .value = is_time ? 1e3 / value : value, .is_time = is_time};
@@ -65,6 +80,8 @@ std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool o
 /// Numbers that may be speeds, in their order; not those of arms, "K 3".
 std::vector<Figure> figures_in(std::string_view text, std::span<const ArmPhrase> arms) {
   static const RE2 number("(?:^|[^\\w.,+\\x{b1}-])(\\d)");
+  static const RE2 spread(
+      "(?i)(?:\xC2\xB1|\\+ ?/? ?-|\xCF\x83|\\b(?:std(?:ev|dev)?|std\\.? dev\\.?|se|sem|by))[ =:~`*]*$");
   static const RE2 times("(?i)\\b(?:tpot|itl|time per output token|inter-token latency)\\b"), others("(?i)\\bttft\\b");
   const bool of_times = RE2::PartialMatch(text, times) && !RE2::PartialMatch(text, others);
   std::vector<Figure> figures;
@@ -75,6 +92,7 @@ std::vector<Figure> figures_in(std::string_view text, std::span<const ArmPhrase>
     auto figure = figure_at(text, begin, of_times);
     const auto has = [&](const ArmPhrase& arm) { return arm.begin <= begin && begin < arm.end; };
     if (figure && !figure->is_speed && std::ranges::any_of(arms, has)) figure.reset();
+    if (RE2::PartialMatch(text.substr(0, begin), spread)) figure.reset();
     if (figure) figures.push_back(*figure);
     at = figure ? figure->place.end : text.find_first_not_of("0123456789.,", begin);
   }
@@ -94,7 +112,8 @@ std::string_view text_between(std::string_view text, const Figure& one, const Fi
 /// Makes one of repeated runs, "31.2 / 31.0 / 31.4 tok/s". If the numbers of a list differ by more, they are of several
 /// things: only its last is kept, as one of them.
 void merge_lists(std::string_view text, std::vector<Figure>& figures) {
-  static const RE2 mark("(?i)[ `*]*(?:(/)|(,)|&|,? and)[ ~`*]*");
+  static const RE2 mark("(?i)[ `*]*(?:(/)|(,)|&|,? (?:and|y|e|et|und|en))[ ~`*]*");
+  static const RE2 respectively("(?i)[^,;.]*\\b(?:respect\\w+|resp|jeweils)\\b.*");
   constexpr double repeated = 1.1;
   std::vector<Figure> merged;
   for (std::size_t begin = 0, end = 0; begin < figures.size(); begin = end) {
@@ -120,7 +139,8 @@ void merge_lists(std::string_view text, std::vector<Figure>& figures) {
     last.place.changes = first.changes;
     last.place.compared = first.compared;
     last.is_list = is_list;
-    last.place.is_one_of = is_list && high > repeated * low;
+    last.place.is_one_of =
+        is_list && (high > repeated * low || RE2::FullMatch(text.substr(last.place.end), respectively));
     if (is_list) last.place.value = last.place.is_one_of ? last.place.value : sum / static_cast<double>(end - begin);
     merged.push_back(last);
   }
@@ -131,9 +151,11 @@ void merge_lists(std::string_view text, std::vector<Figure>& figures) {
 bool is_of_arm(std::string_view text, std::span<const ArmPhrase> arms, const Figure& bare, const Figure& other) {
   static const RE2 few(
       R"((?i)(?:[ \t,;:=~`*()/&+-]|\b(?:and|vs\.?|versus|or|with|for|at|in|using|the|an?|by|only|just|about|but)"
-      R"(|whereas|while|of|gives?|gets?|is|does|has|reach(?:es)?|brings?|makes?|\d+ +tok(?:en)?s?|[123])\b)*)");
+      R"(|whereas|while|of|gives?|gets?|is|does|has|reach(?:es)?|brings?|makes?|\d+ +tok(?:en)?s?|[123])"
+      R"(|mit|avec|con|com|met|et|und|y|e|(?:per|por|par|pro) (?:stream|fluxo|user|request))\b)*)");
+  static const RE2 without(std::string("(?i)[ `*]+(?:") + without_words + ")\\b.*");
   static const RE2 ends(
-      R"((?i)(?:[ `*]*(?:[,.;:()/]|$)|[ `*]+(?:with|without|w/o|no|and|or|vs|for|using|on|off|if|when|but|while|in)"
+      R"((?i)(?:[ `*]*(?:[,.;:()/]|$)|[ `*]+(?:with|without|w/o|mit|ohne|avec|sans|sin|con|sem|com|no|and|or|vs|for|using|on|off|if|when|but|while|in)"
       R"(|plain|base|vanilla|mtp|eagle|dflash|medusa|n-?gram|spec|draft)).*)");
   constexpr double longest_draft = 16.0;
   const SpokenPlace& place = bare.place;
@@ -148,7 +170,7 @@ bool is_of_arm(std::string_view text, std::span<const ArmPhrase> arms, const Fig
     words += text.substr(from, arm.begin - from);
     from = arm.end;
   }
-  if (from == begin) return false;
+  if (from == begin && !RE2::FullMatch(text.substr(place.end, longest), without)) return false;
   words += text.substr(from, end - from);
   return RE2::FullMatch(words, few);
 }
@@ -159,7 +181,8 @@ std::vector<SpokenPlace> spoken_places(std::string_view text, std::span<const Ar
   static const RE2 change(R"((?i)[ `*]*(?:\([^()]*\))?[ `*]*(?:[-=]>|\x{2192}|)"
                           R"((?:(?:drop|fall|fell|goe?s|went|ris|rose|jump|increas|decreas|improv|climb|slow)\w* )?)"
                           R"((?:(?:down|up|back) )?to)[ ~`*]*)");
-  static const RE2 versus(R"((?i)[ `*]*(?:\([^()]*\))?[ `*,]*(?:vs\.?|versus|against|compared (?:to|with))[ ~`*]*)");
+  static const RE2 versus(
+      R"((?i)[ `*]*(?:\([^()]*\))?[ `*,]*(?:vs\.?|versus|against|compared (?:to|with)|(instead of|rather than|statt))[ ~`*]*)");
   static const RE2 list("(?i)[ `*]*(?:,|;|/|&|and|,? and)[ ~`*]*");  // of changes
   static const RE2 labeled(R"((?i)[ `*]*(?:,|;|/|&|and|,? and)[ ~`*]*(?:[a-z][\w -]{0,20}:? )?(?:from )?[ ~`*]*)");
   static const RE2 only_to("(?i)[ `*]*to[ ~`*]*"), from(R"((?is).*\bfrom[ ~`*]*)");
@@ -170,7 +193,9 @@ std::vector<SpokenPlace> spoken_places(std::string_view text, std::span<const Ar
     const std::string_view between = text.substr(before.end, one.begin - before.end);
     if (between.size() > longest_gap) continue;
     one.changes = RE2::FullMatch(between, change);
-    one.compared = RE2::FullMatch(between, versus);
+    std::string instead;
+    one.compared = RE2::FullMatch(between, versus, &instead);
+    one.replaces = !instead.empty();
     const std::string_view front = text.substr(0, before.begin);
     const std::string_view words = front.substr(front.size() - std::min(front.size(), longest_gap));
     const bool is_range = !figures[i - 1].is_speed && RE2::FullMatch(between, only_to) && !RE2::FullMatch(words, from);
@@ -244,6 +269,24 @@ std::optional<double> gain_in_words(std::string_view text) {
     gain = unit == "%" ? 1.0 + number / 100.0 : number;
   }
   return gain;
+}
+
+std::optional<double> spoken_rate(std::string_view text) {
+  static const RE2 after(R"((?i)accept\w*(?: rate)?[^\d\n]{0,16}(\d+(?:\.\d+)?)(?:-\d+)? ?(%?))");
+  static const RE2 before(R"((?i)(\d+(?:\.\d+)?) ?(%) (?:draft )?accept)");
+  static const RE2 counts(R"((?i)accept[^\d\n|]{0,50}\b(\d+)(?: ?/ ?| of )(\d+)\b)");
+  double rate = 0.0, drafted = 0.0;
+  if (RE2::PartialMatch(text, counts, &rate, &drafted) && rate > 0.0 && rate <= drafted) return rate / drafted;
+  std::string percent;
+  if (!RE2::PartialMatch(text, before, &rate, &percent) && !RE2::PartialMatch(text, after, &rate, &percent))
+    return std::nullopt;
+  if (!percent.empty()) rate /= 100.0;
+  return rate > 0.0 && rate <= 1.0 ? std::optional(rate) : std::nullopt;
+}
+
+bool is_of_all(std::string_view text) {
+  static const RE2 together(R"((?i)\b(?:aggregate\w*|total|combined|overall) )");
+  return RE2::PartialMatch(text, together);
 }
 
 }  // namespace foredraft::logs

@@ -14,7 +14,7 @@ namespace foredraft::logs {
 
 /// A unit of speeds: tokens per second, or the time per token.
 inline constexpr std::string_view spoken_unit =
-    R"((?:t(?:o?ks?|oken|okens)?(?:/|[- ]per[- ])s(?:ec|econd)?|tps|ms(?:/| per )tok(?:en)?)\b)";
+    R"((?:(?:output |generated |decode )?t(?:o?ks?|oken|okens)?(?:/|[- ]per[- ])s(?:ec|econd)?(?:/(?:user|req\w*|stream|seq\w*|slot|client))?|tps|ms(?:/| per )tok(?:en)?)\b)";
 
 /// A speed in a line (of a range its middle, of repeated runs their mean), and how it continues the one before it.
 struct SpokenPlace {
@@ -22,6 +22,7 @@ struct SpokenPlace {
   double value;            ///< tokens/s
   bool changes = false;    ///< "from 38 to 61 tok/s"
   bool compared = false;   ///< "38 vs 61 tok/s"
+  bool replaces = false;   ///< compared as "61 instead of 38 tok/s": the words behind it are of the first
   bool is_time = false;    ///< stated as a time per token
   bool is_bare = false;    ///< has no unit: a speed only if words name its arm
   bool is_one_of = false;  ///< the last of a list of several things, "31 / 40 / 52 tok/s"
@@ -36,5 +37,11 @@ struct SpokenPlace {
 
 /// The only gain that words state: 1.6 of "a 1.6x boost", 1.35 of "35 % faster".
 [[nodiscard]] std::optional<double> gain_in_words(std::string_view text);
+
+/// The rate of "85.2 % acceptance", "accept 0.71" or "accept 72-85 %" (its lower end) as a fraction.
+[[nodiscard]] std::optional<double> spoken_rate(std::string_view text);
+
+/// Whether a speed at a load is that of all requests together.
+[[nodiscard]] bool is_of_all(std::string_view text);
 
 }  // namespace foredraft::logs

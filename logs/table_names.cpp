@@ -88,14 +88,22 @@ void HeadedTable::tell_setups() {
   static const RE2 engine(
       R"((?i)(?:.*[^a-z])?((?:vllm|sglang|tensorrt-?llm|trt-?llm|(?:ik_)?llama\.cpp|ollama|lm ?studio|mlx(?:[-_](?:lm|vlm))?)"
       R"(|exllama\w*|tgi|lmdeploy|k?transformers)(?:[ v]*\d+(?:\.\d+)+)?)(?:[^a-z].*)?)");
+  static const RE2 model(
+      R"((?i)\W*((?:qwen|llama|gemma|mistral|deepseek|glm|phi|granite|nemotron)[\w.]*(?:[- ][\w.]+)*?[- ]\d+(?:\.\d+)?b)"
+      R"((?:-a\d+b)?)\b(.*))");
+  static const RE2 drafts("(?i)\\W*(?:(?:as|is|the|a) )*draft.*");
+  const bool in_names = std::ranges::any_of(rows_, [&](const TableRow& row) {
+    return arm_of(row).plain && RE2::FullMatch(bare_cell(text(row, Meaning::name)), model);
+  });
   std::map<std::string, std::string> words;  // by name
   std::map<std::string, std::string> begin;  // by words
   for (const TableRow& row : rows_) {
     const std::string name = bare_cell(text(row, Meaning::name));
-    std::string setup;
+    std::string setup, rest;
     if (names_subjects_) {
       setup = trimmed(std::string_view(name).substr(0, name.find_first_of("+,(;")));
-    } else if (!RE2::FullMatch(name, engine, &setup)) {
+    } else if (!RE2::FullMatch(name, engine, &setup) &&
+               !(in_names && RE2::FullMatch(name, model, &setup, &rest) && !RE2::FullMatch(rest, drafts))) {
       continue;
     }
     if (const std::string of = without_arm(setup); !of.empty()) begin.emplace(words[name] = of, setup);

@@ -65,7 +65,7 @@ std::optional<std::string> load_in_words(const std::string& cell) {
 bool holds_numbers(const std::string& heading, std::span<const TableRow> rows, std::size_t column) {
   static const RE2 other(
       R"((?i).*(?:\b(?:vs|speed-?up|gain|change|delta|ratio|vram|mem\w*|[gm]i?b|size|quality|scores?|notes?|power|watts?|ppl)"
-      R"(|commit|runs?|reps?|n|min|max|p\d\d|std\w*|hits?|errors?)\b|%).*)");
+      R"(|commit|cache size|capacity|kv|concurrency|runs?|reps?|n|min|max|p\d\d|std\w*|hits?|errors?)\b|%).*)");
   const auto is_empty = [&](const TableRow& row) { return bare_cell(row.cells[column]).empty(); };
   const auto number_or_none = [&](const TableRow& row) {
     const std::string cell = bare_cell(row.cells[column]);

@@ -220,6 +220,49 @@ TEST_CASE("a cell of another unit, or of several things, is no number of its col
   CHECK(speeds[0].times.tpot_ms == 25.0);
 }
 
+TEST_CASE("the size of a cache is no speed, and no time is shorter than any engine's") {
+  const std::string rows =
+      "| Spec | K | GPU KV cache | CPU KV cache |\n|---|---|---|---|\n| none | 0 | 1,500 | 600 |\n"
+      "| MTP | 3 | 1,400 | 550 |\n";
+  CHECK_FALSE(problem("Numbers are tok/s.\n\n" + rows).empty());
+  for (const std::string speeds : {"tok/s", "tok/s per request"}) {
+    const LogContents contents =
+        read_log("| config | " + speeds + " |\n|---|---|\n| baseline | 1400000 |\n| MTP K=2 | 1500000 |\n");
+    CHECK(warns(contents, "W18"));
+    for (const auto& run : contents.observations) {
+      CHECK_FALSE(run.times.tpot_ms);
+      CHECK_FALSE(run.times.output_tokens_per_s);
+    }
+  }
+}
+
+TEST_CASE("of several statistics in a cell the mean or the median is read") {
+  for (const auto& [heading, of] : {std::pair("tok/s (mean / median / max)", "50 / 60 / 90"),
+                                    std::pair("tok/s p50/p99", "50 / 20"), std::pair("min/avg tok/s", "20 / 50")}) {
+    CAPTURE(heading);
+    const auto runs = read_log(std::string("| config | ") + heading + " |\n|---|---|\n| plain | " + of +
+                               " |\n| MTP K=2 | " + of + " |\n")
+                          .observations;
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[1].times.tpot_ms == 20.0);
+  }
+}
+
+TEST_CASE("models in the names of rows are not compared") {
+  const std::string head = "| config | tok/s |\n|---|---|\n";
+  for (const std::string rows :
+       {"| Qwen3.8-27B, no MTP | 20 |\n| Qwen3.8-27B, MTP n-max 1 | 30 |\n| Qwen3.6-35B-A3B, MTP | 80 |\n",
+        "| gemma-3-27b baseline | 20 |\n| gemma-3-27b + MTP K=2 | 30 |\n| llama-3.1-8b + MTP K=2 | 80 |\n"}) {
+    const auto runs = read_log(head + rows).observations;
+    REQUIRE(runs.size() == 3);
+    CHECK(runs[0].stratum.category == runs[1].stratum.category);
+    CHECK(runs[0].stratum.category != runs[2].stratum.category);
+  }
+  const auto drafters = read_log(head + "| Qwen3-32B baseline | 20 |\n| Qwen3-0.6B draft K=4 | 30 |\n").observations;
+  REQUIRE(drafters.size() == 2);
+  CHECK(drafters[0].stratum.category == drafters[1].stratum.category);
+}
+
 TEST_CASE("thresholds in a table are no measurements") {
   const std::string text =
       "| Metric | Healthy | Broken |\n|---|---|---|\n| accept rate | 0.8~1.0 | < 0.3 |\n| accept len | 2.5 | 1.0 |\n";

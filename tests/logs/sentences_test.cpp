@@ -63,6 +63,8 @@ TEST_CASE("words name the arms of two speeds in any order") {
           "No speculation: 20 t/s | MTP K=3: 40 t/s",
           "Without a drafter 20 tokens per second, 3 draft tokens 40.",
           "With MTP 40 tok/s vs 20 tok/s without speculation, at n_max=3.",
+          "MTP is faster than without: 20 tok/s without MTP, 40 tok/s with MTP K=3.",
+          "MTP K=3 is the faster one: 20 tok/s without MTP, 40 tok/s with it",
           "EAGLE: K=2 is slower, K=3 is best, 40 tok/s with K=3, 20 without.",
       },
       3);
@@ -102,6 +104,60 @@ TEST_CASE("a change to speculation or away from it has both arms") {
     CAPTURE(text);
     CHECK(problem(text + "\n").find("20 and 40 tok/s") != std::string::npos);
   }
+}
+
+TEST_CASE("what is switched off is plain, and the name of a model is no draft length") {
+  check_pairs({
+      "Big-K2.6: 40 tok/s with EAGLE-3 enabled versus 20 tok/s disabled.",
+      "Kimi-K2: 40 output tok/s with EAGLE-3 enabled, versus 20 tok/s with EAGLE-3 disabled.",
+      "EAGLE-3 off: 20 tok/s, EAGLE-3 on: 40 tok/s.",
+      "It moves from 20 tok/s/user (no spec) to 40 tok/s/user.",
+      "20 tok/s/request without MTP, 40 tok/s/request with MTP",
+      "It is 40 instead of 20 tok/s with MTP.",
+      "With MTP it is 40 instead of 20 t/s.",
+      "40 tok/s rather than 20 tok/s with MTP",
+  });
+  const auto [plain, drafting] = read_pair("MTP is slower: 40 tok/s without MTP, 38 tok/s on the other card");
+  CHECK(plain.size() == 1);
+  CHECK(drafting.empty());
+}
+
+TEST_CASE("decimal commas and the words for with and without of other languages are read") {
+  check_pairs({
+      "Without MTP: 20,0 tok/s. With MTP: 40,00 tok/s.",
+      "Sin MTP 20,0 tok/s; con MTP 40,0 tok/s",
+      "sem MTP 20,0 tokens/s, com MTP 40,0 tokens/s",
+      "20 tok/s sans MTP et 40 avec MTP",
+      "40.0 tok/s mit MTP, 20.0 ohne MTP",
+      "senza MTP 20,0 token/s, con MTP 40,0 token/s",
+  });
+  check_pairs({"com MTP=3, vLLM 0.29. Resultado: 40,0 tok/s por fluxo (20,0 sem MTP).",
+               "MTP=3: 40 tok/s (20.0 without)", "40 tok/s per stream with MTP=3 (20.0 without MTP)"},
+              3);
+  const LogContents contents = read_log("Sin MTP: 20 tok/s. Con MTP: 19.3 y 18.9 tok/s respectivamente.\n");
+  CHECK(contents.observations.size() == 1);
+  CHECK(warns(contents, "W18"));
+  CHECK(read_pair("Sin MTP: 20 tok/s.\nFP16 vs BF16 sin MTP: 20.0 vs 19.6 tok/s").plain.size() == 1);
+  // Of which run is the K of another line?
+  const auto other = read_pair(
+      "The setting that they measured as the best one on this card is `num_speculative_tokens: 2` now.\nWith MTP 40 "
+      "tok/s.\n20 tok/s without MTP.\nIt is slower with k=3.");
+  REQUIRE(other.drafting.size() == 1);
+  CHECK_FALSE(other.drafting[0].gamma);
+}
+
+TEST_CASE("a spread is no speed") {
+  check_pairs(
+      {
+          "baseline 20.0 \u00b1 0.5 tok/s, MTP K=3 40.0 \u00b1 7.6 tok/s",
+          "Without MTP: 20 +/- 3 t/s. With MTP K=3: 40 +/- 2 t/s",
+          "no spec 20 tok/s \u00b1 15 tok/s, MTP n=3 40 tok/s \u00b1 25 tok/s",
+          "20 tok/s \u00b1 15 tok/s without MTP, 40 tok/s \u00b1 25 tok/s with MTP K=3",
+          "20.0+-0.5 tok/s plain, 40.0+-0.8 tok/s with MTP K=3",
+          "TPOT drops from 50 \u00b1 2 ms to 25 \u00b1 1 ms with EAGLE3 (3 draft tokens)",
+          "baseline 20 tok/s (std 12 tok/s), MTP K=3 40 tok/s (stdev 22 tok/s)",
+      },
+      3);
 }
 
 TEST_CASE("differences, maxima and numbers of other units are no speeds of an arm") {
