@@ -51,7 +51,7 @@ class StatedLength {
  private:
   std::size_t bytes_ = 0;
   std::vector<std::pair<std::int64_t, std::string>> lengths_ = {};  ///< with their words
-  std::set<int> others_ = {};                                       ///< that sentences state: "k=3"
+  std::set<std::int64_t> others_ = {};                              ///< that sentences state: "k=3"
 };
 
 /// Maximum number of tables of a log that are told apart.

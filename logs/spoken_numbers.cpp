@@ -170,7 +170,7 @@ bool is_of_arm(std::string_view text, std::span<const ArmPhrase> arms, const Fig
     words += text.substr(from, arm.begin - from);
     from = arm.end;
   }
-  if (from == begin && !RE2::FullMatch(text.substr(place.end, longest), without)) return false;
+  if (from == begin && !RE2::FullMatch(text.substr(place.end, longest_gap), without)) return false;
   words += text.substr(from, end - from);
   return RE2::FullMatch(words, few);
 }
