@@ -77,7 +77,8 @@ void StatedLength::note(std::string_view text) {
   re2::StringPiece rest(text.data(), text.size());
   std::string words, option, key, count, maximum;
   while (RE2::FindAndConsume(&rest, stated, &words, &option, &key, &count, &maximum))
-    lengths_.emplace_back(std::stoi(option + key + count + maximum), words);  // of which one is not empty
+    lengths_.emplace_back(std::stoi(fmt::format("{}{}{}{}", option, key, count, maximum)),
+                          words);  // of which one is not empty
   static const RE2 other(R"((?i)\bk ?= ?(\d{1,2})\b)");
   rest = re2::StringPiece(text.data(), text.size());
   for (int length = 0; RE2::FindAndConsume(&rest, other, &length);) others_.insert(length);
