@@ -275,7 +275,10 @@ std::optional<double> spoken_rate(std::string_view text) {
   static const RE2 after(R"((?i)accept\w*(?: rate)?[^\d\n]{0,16}(\d+(?:\.\d+)?)(?:-\d+)? ?(%?))");
   static const RE2 before(R"((?i)(\d+(?:\.\d+)?) ?(%) (?:draft )?accept)");
   static const RE2 counts(R"((?i)accept[^\d\n|]{0,50}\b(\d+)(?: ?/ ?| of )(\d+)\b)");
+  static const RE2 of_tokens(
+      R"((?i)\b(?:mean|avg|average|num)[-_ ](?:num[-_ ])?accept(?:ed)?(?:[-_ ]tok\w*)?[ =:]+[\d.]+(?:[^\d.% ]|$| [^%]))");
   double rate = 0.0, drafted = 0.0;
+  if (RE2::PartialMatch(text, of_tokens)) return std::nullopt;  // "mean_accept=0.27": tokens, not a share
   if (RE2::PartialMatch(text, counts, &rate, &drafted) && rate > 0.0 && rate <= drafted) return rate / drafted;
   std::string percent;
   if (!RE2::PartialMatch(text, before, &rate, &percent) && !RE2::PartialMatch(text, after, &rate, &percent))

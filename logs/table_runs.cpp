@@ -59,6 +59,20 @@ bool drop_counts_of_some(StatedRun& run, LogContents& contents) {
   return true;
 }
 
+/// Removes a rate, and counts without steps, of a drafter that looks tokens up: it drafts nothing where it finds no
+/// match, so the draft length gives no acceptance length. `names`: of the row. Returns whether it did.
+bool drop_rate_of_lookup(std::string_view names, StatedRun& run, LogContents& contents) {
+  static const RE2 looks_up(R"((?i)n-?gram|look-?up|suffix|\bpld\b)");
+  if (!run.rate || run.length || run.accepted_per_step || run.steps || !RE2::PartialMatch(names, looks_up))
+    return false;
+  warn_once(contents, "W18", run.line,
+            fmt::format("{:.0f} % of the drafts were accepted, which is no acceptance length: where {} finds no match, "
+                        "it drafts nothing",
+                        100.0 * *run.rate, names));
+  run.drafted = run.accepted = run.rate = std::nullopt;
+  return true;
+}
+
 /// "draft" of a row whose name says only that a draft model drafts.
 std::optional<std::string> drafter_of_row(std::string_view name) {
   return in_lower_case(name).starts_with("draft") ? std::optional<std::string>("draft") : std::nullopt;
@@ -283,7 +297,9 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
   const Arm arm = arm_of(row);
   run.gamma = arm.plain ? std::nullopt : arm.gamma;
   set_acceptance_of(row, run, contents);
-  const bool counts_some = !arm.plain && drop_counts_of_some(run, contents);
+  const std::string named = has(Meaning::name) ? bare_cell(text(row, Meaning::name)) : arm.drafter.value_or("");
+  const bool counts_some =
+      !arm.plain && (drop_counts_of_some(run, contents) || drop_rate_of_lookup(named, run, contents));
   set_speed_of(row, has_plain, run);
   if (chunks_ && !arm.plain && run.tpot_ms.value_or(0.0) > 0.0 && run.iteration_ms.value_or(0.0) > *run.tpot_ms) {
     run.length = *run.iteration_ms / *run.tpot_ms;

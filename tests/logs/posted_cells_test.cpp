@@ -137,6 +137,17 @@ TEST_CASE("the n of an n-gram is no draft length, nor is a list of these") {
   CHECK_FALSE(gamma("ngram n=1 draft=2/4"));
 }
 
+TEST_CASE("a rate of a drafter that looks tokens up gives no acceptance length") {
+  for (const std::string name : {"ngram K=2", "prompt lookup K=2", "suffix decoding K=2"}) {
+    CAPTURE(name);
+    const LogContents contents =
+        read_log("| config | accept | tok/s |\n|---|---|---|\n| baseline | - | 40 |\n| " + name + " | 100 % | 50 |\n");
+    REQUIRE(contents.observations.size() == 2);
+    CHECK_FALSE(contents.observations[1].acceptance_length);
+    CHECK(warns(contents, "W18"));
+  }
+}
+
 TEST_CASE("a plain speed that is one with speculation is said again") {
   const auto runs = posted_runs(
       "[vanilla] run 0: 512 tokens, 100 tok/s\n[vanilla] run 1: 512 tokens, 101 tok/s\n"

@@ -263,6 +263,10 @@ TEST_CASE("a rate in the sentence behind is that of the one speed that drafts") 
   const auto [plain, drafting] = read_pair("20 tok/s without draft, 40 tok/s with draft K=3. 50 % accepted tokens.");
   REQUIRE(drafting.size() == 1);
   CHECK(drafting[0].acceptance_length.value() == near(2.5));
+  // Accepted tokens a step, of which the share is not known.
+  const auto tokens = read_pair("20 tok/s without draft, 40 tok/s with draft K=3, mean_accept=0.4.");
+  REQUIRE(tokens.drafting.size() == 1);
+  CHECK_FALSE(tokens.drafting[0].acceptance_length);
 }
 
 TEST_CASE("models of other families are not compared, a drafter's name is not its target's") {
