@@ -26,8 +26,9 @@ bool is_drafting_baseline(std::string_view name) {
 
 Arm arm_named(std::string_view name) {
   static const RE2 plain(
-      R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|n/a|non?[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|dflash2?|sd)|(?:without|ohne|sans|sin|sem|senza|zonder)\b.*)"
-      R"(|w/o\b.*|vanilla|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|inactive|normal|standard|control)(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
+      R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|n/a|non?[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|dflash2?|sd)|(?:)" +
+      std::string(words_for_without) +
+      R"()\b.*|vanilla|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|inactive|normal|standard|control)(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
   // "8B baseline", "prose, no speculation", "MTP off"
   static const RE2 ends_plain(
       R"((?i)[^a-z](?:(?:base(?:line)?|vanilla)|(?:no|non|without|w/o)[- _](?:spec\w*(?:[- _]decod\w*)?|mtp|draft\w*|eagle\w*|dflash2?|sd)\W*)$)"
@@ -40,8 +41,8 @@ Arm arm_named(std::string_view name) {
       {{RE2(R"((?i)(?:(?:^|(?:mtp|nextn|spec|draft|eagle-?[23]?)[-_ ])d|(?:^|[^a-z])(?:k|n|nst|gamma|\x{3B3}|n[-_ ]?max|draft(?:[-_ ]?n)?(?:[-_ ]?max)?|draft_num_predict|num[-_ ]?(?:spec\w*|draft)[-_ ]?tokens)"
             R"(|n[-_ ]?spec|spec(?:ulative)?[-_ ]?tokens|depth|(?:num[-_ ]?)?steps)[ ]?[=: _-]?[ ]?)(\d{1,3})(?:[^\d.b]|\.\D|\.?$))"),
         64},
-       {RE2(R"((?i)(?:^|\D)(\d{1,3})[- ]?(?:draft|spec(?:ulative)?) tok(?:en)?s?(?:\W|$))"), 64},
-       {RE2(R"((?i)(?:^|\D)(\d{1,3})[- ]?tok(?:en)?s?(?:\W|$))"), 16},
+       {RE2(R"((?i)(?:^|[^\d.])(\d{1,3})[- ]?(?:draft|spec(?:ulative)?) tok(?:en)?s?(?:\W|$))"), 64},
+       {RE2(R"((?i)(?:^|[^\d.])(\d{1,3})[- ]?tok(?:en)?s?(?:\W|$))"), 16},
        {RE2(R"((?i)(?:(?:mtp|nextn|spec|eagle-?[23]|medusa|n-?gram)[-_ ]?(?::|[@(x ]?[ ]?|=[ ]?)|dflash2?(?:[-_ ]*(?::|[@(x ][ ]?)|-))(\d{1,2})(?:[^\d.b]|\.\D|\.?$))"),
         64},
        {RE2(R"((?i)(?:^|[^a-z])dflash([3-9]|1\d)(?:[^\d.b]|\.\D|\.?$))"), 64}}};
@@ -105,8 +106,9 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
   static const RE2 phrase(
       "(?i)(?:^|[^a-z])(?:"
       "(baseline|base|vanilla|plain|autoregressive|ar|(?:normal|regular|standard|ordinary) (?:decod\\w+|generation)"
-      "|(?:without|w/o|no|non|ohne|sans|sin|sem|senza|zonder)[- ]?(?:(?:an?|any|the|my) )?(?:it|any|anything|" +
-      named + ")|-sd|(?:it|" + named +
+      "|(?:no|non|" +
+      std::string(words_for_without) + ")[- ]?(?:(?:an?|any|the|my) )?(?:it|any|anything|" + named + ")|-sd|(?:it|" +
+      named +
       "(?: decod\\w+| model)?)[ :=_-]*(?:(?:is|was|turned|switched) )*(?:off|none|disabled|inactive))"
       "|((?:disabl|remov)(?:e|ed|es|ing) (?:the )?" +
       named + "|(?:turn|switch)(?:ed|es|ing)? (?:off (?:the )?" + named + "|(?:the )?" + named +

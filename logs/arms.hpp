@@ -22,6 +22,9 @@ struct Arm {
 /// The arm of a name. The first word of an unknown name is taken for the drafter.
 [[nodiscard]] Arm arm_named(std::string_view name);
 
+/// "Without" in the languages of people's tables, as alternatives of a pattern.
+inline constexpr const char* words_for_without = "without|w/o|ohne|sans|sin|sem|senza|zonder";
+
 /// Words of a text that name an arm.
 struct ArmPhrase {
   enum class Kind {

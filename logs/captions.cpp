@@ -68,28 +68,29 @@ void RunCaptions::name_runs(LogContents& contents) const {
 }
 
 void StatedLength::note(std::string_view text) {
-  static const RE2 stated(
-      R"re((?i)(--(?:spec-)?draft(?:-n)?(?:-(?:max|tokens))?[ =]+(\d{1,2})\b|num[-_]spec(?:ulative)?[-_]tokens["'\\]*[ =:]{1,3}(\d{1,2})\b)re"
-      R"re(|\b(\d{1,2}) spec(?:ulative)? tokens\b|\bn[-_]max ?[=:] ?(\d{1,2})\b))re");
+  static const RE2 option(
+      R"re((?i)((?:--(?:spec-)?draft(?:-n)?(?:-(?:max|tokens))?[ =]+|num[-_]spec(?:ulative)?[-_]tokens["'\\]*[ =:]{1,3})re"
+      R"re(|\bn[-_]max ?[=:] ?)(\d{1,2})\b))re");
+  static const RE2 words("(?i)(\\b(\\d{1,2}) spec(?:ulative)? tokens\\b)"), other("(?i)\\bk ?= ?(\\d{1,2})\\b");
   constexpr std::size_t beginning = 65536;
   if (bytes_ > beginning) return;
   bytes_ += text.size();
-  re2::StringPiece rest(text.data(), text.size());
-  std::string words, option, key, count, maximum;
-  while (RE2::FindAndConsume(&rest, stated, &words, &option, &key, &count, &maximum))
-    lengths_.emplace_back(std::stoi(fmt::format("{}{}{}{}", option, key, count, maximum)),
-                          words);  // of which one is not empty
-  static const RE2 other(R"((?i)\bk ?= ?(\d{1,2})\b)");
+  int length = 0;
+  std::string place;
+  re2::StringPiece rest;
+  for (const RE2* stated : {&option, &words}) {
+    rest = re2::StringPiece(text.data(), text.size());
+    while (RE2::FindAndConsume(&rest, *stated, &place, &length)) lengths_.emplace_back(length, place);
+  }
   rest = re2::StringPiece(text.data(), text.size());
-  for (int length = 0; RE2::FindAndConsume(&rest, other, &length);) others_.insert(length);
+  while (RE2::FindAndConsume(&rest, other, &length)) others_.insert(length);
 }
 
 void StatedLength::name_runs(LogContents& contents) const {
   if (lengths_.empty() || (contents.format != "table" && contents.format != "prose")) return;
   const auto length = lengths_.front().first;
   const auto is_other = [&](const auto& one) { return one.first != length; };
-  const bool asked = std::ranges::any_of(contents.warnings, [](const LogWarning& one) { return one.code == "W23"; });
-  if (length == 0 || asked || std::ranges::any_of(lengths_, is_other)) return;
+  if (length == 0 || std::ranges::any_of(lengths_, is_other)) return;
   if (others_.size() > others_.count(length)) return;  // "with k=3 it is slower": of which run?
   std::vector<Observation*> drafting;
   for (Observation& run : contents.observations) {

@@ -80,8 +80,8 @@ void take_output(std::string& cell, int order) {
 
 /// Takes "(mean / median / max)" from a heading: how many values its cells list, and which of them is typical.
 std::pair<std::size_t, std::size_t> take_statistics(std::string& heading) {
-  static const RE2 list(
-      R"((?i)[ ,(\[]*\b((?:mean|avg|average|median|p\d\d|min|max|best|worst|peak)(?: ?/ ?(?:mean|avg|average|median|p\d\d|min|max|best|worst|peak))+)\b[)\]]?)");
+  static const std::string statistic = "(?:mean|avg|average|median|p\\d\\d|min|max|best|worst|peak)";
+  static const RE2 list("(?i)[ ,(\\[]*\\b(" + statistic + "(?: ?/ ?" + statistic + ")+)\\b[)\\]]?");
   static const RE2 typical("(?i)mean|avg|average"), middle("(?i)median|p50");
   std::string names;
   if (!RE2::PartialMatch(heading, list, &names)) return {};

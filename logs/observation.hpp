@@ -95,6 +95,7 @@ struct Observation {
   std::optional<std::string> drafter = {};          ///< method or drafter, if a log names it per observation
   std::optional<AcceptanceCounts> acceptance = {};  ///< empty: without speculation, or not logged
   std::optional<double> acceptance_length = {};     ///< printed, or computed from means, if there are no counts
+  std::optional<double> acceptance_rate = {};       ///< accepted / drafted, if neither steps nor a length are known
   std::optional<double> requests = {};              ///< running at once, or their mean
   std::optional<double> waiting = {};
   std::optional<double> concurrency = {};       ///< limit set in the load generator

@@ -229,6 +229,7 @@ class ProseReader final : public LineReader {
   std::int64_t first_unused_ = 0;                     ///< its line
   std::string unused_ = {};                           ///< what is not used, and why
   std::string compares_ = {};                         ///< the last line that compares arms, without speeds
+  bool may_be_of_all_ = false;                        ///< SpokenLine::may_be_of_all of some line
 };
 
 bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& /*contents*/) {
@@ -241,6 +242,7 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
   }
   if (text.find_first_of("|\t") != std::string_view::npos) return false;
   SpokenLine spoken = spoken_line(text, number, compares_);
+  may_be_of_all_ = may_be_of_all_ || spoken.may_be_of_all;
   if (spoken.speeds.empty() && spoken.unnamed.empty() && text.find(" vs") != std::string_view::npos) compares_ = text;
   const std::size_t before = speeds_.size() + unnamed_.size() + lengths_.size();
   note_length(text, number);
@@ -381,6 +383,8 @@ void ProseReader::finish(LogContents& contents) {
                              one.tokens_per_s, one.arm->plain ? "without" : "with");
   }
   warn_once(contents, "W22", speeds_.front().line, "read as: " + read_as);
+  const auto is_of_one = [](const SpokenSpeed& one) { return one.load || one.is_time; };
+  if (may_be_of_all_ && !std::ranges::all_of(speeds_, is_of_one)) warn_of_totals(speeds_.front().line, contents);
   tell_unused(contents);
 }
 

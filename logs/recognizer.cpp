@@ -13,6 +13,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/log_reader.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/stated_run.hpp"
 #include "logs/table_cells.hpp"
 #include "logs/table_shapes.hpp"
 #include "logs/wrapped_lines.hpp"
@@ -159,6 +160,7 @@ LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
   captions_.name_runs(contents_);
   launches_.name_runs(contents_);
   stated_length_.name_runs(contents_);
+  tell_rates(contents_);
   keep_tables_apart(read_tables_, contents_);
   keep_sections_apart(sections_, contents_);
   keep_rows_apart(contents_);

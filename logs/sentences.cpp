@@ -251,7 +251,7 @@ std::optional<Sentence::Said> Sentence::said_in(std::string_view words, bool ahe
 
 /// The arm right behind speed `i`, if the words before it name the other one: "MTP is slower: 40 tok/s without MTP,".
 std::optional<Sentence::Said> Sentence::contradicted(std::size_t i) const {
-  static const RE2 direct(R"((?i)[ `*]*(?:with|without|w/o|no|using|if|when|ohne|sans|sin|sem|senza)\b.*)");
+  static const RE2 direct("(?i)[ `*]*(?:with|no|using|if|when|" + std::string(words_for_without) + ")\\b.*");
   const std::string_view next = gap(i + 1), clause = next.substr(0, end_of_clause(next));
   if (!RE2::FullMatch(clause, direct) || (i + 1 < said_.size() && clause.size() == next.size())) return std::nullopt;
   const auto before = said_in(gap(i), true), behind = said_in(clause, false);
@@ -389,8 +389,8 @@ void Sentence::share_change() {
 
 /// Words that mean an arm only beside a speed of the other: "with: 41 t/s, without: 20 t/s".
 void Sentence::read_relative() {
-  static const RE2 plain(
-      R"((?i)\W*(?:and |but )?(?:without|w/o|ohne|sans|sin|sem|senza|before|off|disabled)\W*|.*\b(?:normal(?:ly)?|otherwise)\b.*)");
+  static const RE2 plain("(?i)\\W*(?:and |but )?(?:before|off|disabled|" + std::string(words_for_without) +
+                         R"()\W*|.*\b(?:normal(?:ly)?|otherwise)\b.*)");
   static const RE2 drafts(
       R"((?i)\W*(?:and |but )?(?:with|now|on|after|enabled)\W*|.*\b(?:with|enabl(?:e|ed|ing)) it(?: on| enabled)?\W*)");
   const auto says = [&](std::size_t i, const RE2& pattern) {
@@ -461,7 +461,10 @@ bool may_be_compared(const Subject& one, const Subject& other) {
 }
 
 SpokenLine spoken_line(std::string_view text, std::int64_t number, std::string_view compares) {
+  static const RE2 of_one(R"((?i)\b(?:per|each|/) ?(?:request|user|stream|session|client|slot)\b)");
+  const auto is_several = [](double load) { return load > 1.0; };
   SpokenLine spoken;
+  spoken.may_be_of_all = std::ranges::any_of(loads_in(text), is_several) && !RE2::PartialMatch(text, of_one);
   const std::vector<ArmPhrase> arms = arm_phrases(text);
   std::vector<SpokenPlace> places = spoken_places(text, arms);
   if (places.empty()) return spoken;

@@ -47,6 +47,8 @@ struct UnnamedChange {
 struct SpokenLine {
   std::vector<SpokenSpeed> speeds = {};
   std::vector<UnnamedChange> unnamed = {};
+  /// Names several requests at once, and not whether a speed is that of one: it may be of all together.
+  bool may_be_of_all = false;
 };
 
 /// Reads a line. `compares`: the last line above that compares arms, "27B-MTP vs Base 27B"; empty: none.

@@ -24,12 +24,10 @@ struct Figure {
   bool is_list = false;  ///< several numbers
 };
 
-constexpr const char* without_words = "without|w/o|ohne|sans|sin|sem|senza|zonder";
-
 /// Takes the digits behind a decimal comma, "14,69 tok/s", of a number that is a speed; "2,4" alone is a list.
 double take_decimals(std::string_view& rest) {
   static const RE2 decimals("(?i),(\\d{1,2})((?: ?(?:-|\xE2\x80\x93) ?\\d+,\\d{1,2})?[`* ]*" +
-                            std::string(spoken_unit) + ".*| (?:with|" + without_words + ")\\b.*)");
+                            std::string(spoken_unit) + ".*| (?:with|" + words_for_without + ")\\b.*)");
   std::string digits;
   re2::StringPiece behind;
   if (!RE2::FullMatch(rest, decimals, &digits, &behind)) return 0.0;
@@ -153,7 +151,7 @@ bool is_of_arm(std::string_view text, std::span<const ArmPhrase> arms, const Fig
       R"((?i)(?:[ \t,;:=~`*()/&+-]|\b(?:and|vs\.?|versus|or|with|for|at|in|using|the|an?|by|only|just|about|but)"
       R"(|whereas|while|of|gives?|gets?|is|does|has|reach(?:es)?|brings?|makes?|\d+ +tok(?:en)?s?|[123])"
       R"(|mit|avec|con|com|met|et|und|y|e|(?:per|por|par|pro) (?:stream|fluxo|user|request))\b)*)");
-  static const RE2 without(std::string("(?i)[ `*]+(?:") + without_words + ")\\b.*");
+  static const RE2 without(std::string("(?i)[ `*]+(?:") + words_for_without + ")\\b.*");
   static const RE2 ends(
       R"((?i)(?:[ `*]*(?:[,.;:()/]|$)|[ `*]+(?:with|without|w/o|mit|ohne|avec|sans|sin|con|sem|com|no|and|or|vs|for|using|on|off|if|when|but|while|in)"
       R"(|plain|base|vanilla|mtp|eagle|dflash|medusa|n-?gram|spec|draft)).*)");
@@ -278,10 +276,11 @@ std::optional<double> spoken_rate(std::string_view text) {
   static const RE2 of_tokens(
       R"((?i)\b(?:mean|avg|average|num)[-_ ](?:num[-_ ])?accept(?:ed)?(?:[-_ ]tok\w*)?[ =:]+[\d.]+(?:[^\d.% ]|$| [^%]))");
   double rate = 0.0, drafted = 0.0;
-  if (RE2::PartialMatch(text, of_tokens)) return std::nullopt;  // "mean_accept=0.27": tokens, not a share
-  if (RE2::PartialMatch(text, counts, &rate, &drafted) && rate > 0.0 && rate <= drafted) return rate / drafted;
+  std::string shares(text);
+  RE2::GlobalReplace(&shares, of_tokens, " ");  // "mean_accept=0.27": tokens, not a share
+  if (RE2::PartialMatch(shares, counts, &rate, &drafted) && rate > 0.0 && rate <= drafted) return rate / drafted;
   std::string percent;
-  if (!RE2::PartialMatch(text, before, &rate, &percent) && !RE2::PartialMatch(text, after, &rate, &percent))
+  if (!RE2::PartialMatch(shares, before, &rate, &percent) && !RE2::PartialMatch(shares, after, &rate, &percent))
     return std::nullopt;
   if (!percent.empty()) rate /= 100.0;
   return rate > 0.0 && rate <= 1.0 ? std::optional(rate) : std::nullopt;

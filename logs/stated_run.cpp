@@ -112,12 +112,17 @@ void set_stated_acceptance(const StatedRun& run, Observation& observation, LogCo
       contradicts(run, "acceptance length", *length, fmt::format("at most {} are drafted", *observation.gamma));
     }
     observation.acceptance_length = length;
-    if (run.rate && !length) {
-      warn_once(contents, "W23", run.line,
-                fmt::format("{:.3g} % accepted is no acceptance length without K: state the draft length K",
-                            100.0 * *run.rate));
-    }
+    if (!length) observation.acceptance_rate = run.rate;
   }
+}
+
+/// The time of an iteration from that of a token, unless it was stated.
+void set_iteration(Observation& observation) {
+  ObservedTimes& times = observation.times;
+  if (times.iteration_ms || !times.tpot_ms) return;
+  if (observation.decoding == Decoding::plain) times.iteration_ms = times.tpot_ms;
+  const auto length = observation.acceptance ? tokens_per_step(*observation.acceptance) : observation.acceptance_length;
+  if (observation.decoding == Decoding::speculative && length) times.iteration_ms = *times.tpot_ms * *length;
 }
 
 void set_stated_times(const StatedRun& run, Observation& observation) {
@@ -131,10 +136,7 @@ void set_stated_times(const StatedRun& run, Observation& observation) {
   if (!times.tpot_ms && run.request_tokens_per_s.value_or(0.0) > 0.0)
     times.tpot_ms = 1000.0 / *run.request_tokens_per_s;
   times.iteration_ms = run.iteration_ms;
-  if (times.iteration_ms || !times.tpot_ms) return;
-  if (observation.decoding == Decoding::plain) times.iteration_ms = times.tpot_ms;
-  const auto length = observation.acceptance ? tokens_per_step(*observation.acceptance) : observation.acceptance_length;
-  if (observation.decoding == Decoding::speculative && length) times.iteration_ms = *times.tpot_ms * *length;
+  set_iteration(observation);
 }
 
 }  // namespace
@@ -158,6 +160,25 @@ Observation observation_of(const StatedRun& run, Decoding decoding, LogContents&
   set_lengths(run.prompt_tokens, run.output_tokens, observation.stratum);
   check_failures(observation, contents);
   return observation;
+}
+
+void tell_rates(LogContents& contents) {
+  for (Observation& run : contents.observations) {
+    if (!run.acceptance_rate || run.acceptance || run.acceptance_length) continue;
+    if (run.gamma) {
+      run.acceptance_length = 1.0 + *run.acceptance_rate * static_cast<double>(*run.gamma);
+      set_iteration(run);
+    } else {
+      warn_once(contents, "W23", run.line,
+                fmt::format("{:.3g} % accepted is no acceptance length without K: state the draft length K",
+                            100.0 * *run.acceptance_rate));
+    }
+  }
+}
+
+void warn_of_totals(std::int64_t line, LogContents& contents) {
+  warn_once(contents, "W12", line,
+            "tok/s may be of all requests together or of each: only their ratios count, not the TPOT");
 }
 
 void read_stated(const JsonFields& record, std::span<const StatedKey> keys, StatedRun& run) {

@@ -42,6 +42,13 @@ struct StatedRun {
 /// RejectedRecord for contradictions.
 [[nodiscard]] Observation observation_of(const StatedRun& run, Decoding decoding, LogContents& contents);
 
+/// Computes the acceptance lengths of runs of which only a rate was stated from draft lengths that other places of the
+/// log state; warns of those without one (W23).
+void tell_rates(LogContents& contents);
+
+/// Warns (W12) of speeds of which nothing says whether they are those of one request.
+void warn_of_totals(std::int64_t line, LogContents& contents);
+
 /// A key of a summary, its meaning, and the factor to the meaning's unit.
 struct StatedKey {
   std::string_view key;

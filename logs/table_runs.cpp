@@ -405,9 +405,7 @@ void HeadedTable::read(LogContents& contents) const {
   if (answers)
     warn_once(contents, "W12", rows_.front().line,
               "the times are of whole answers, prompts included: only their ratios count, not the TPOT");
-  if (only_ratios_)
-    warn_once(contents, "W12", rows_.front().line,
-              "tok/s may be of all requests together or of each: only their ratios count, not the TPOT");
+  if (only_ratios_) warn_of_totals(rows_.front().line, contents);
   tell_lists(contents);
   std::ranges::move(runs, std::back_inserter(contents.observations));
   contents.warnings.push_back({.code = "W22", .line = rows_.front().line, .message = read_as()});

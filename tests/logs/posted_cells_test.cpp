@@ -135,6 +135,17 @@ TEST_CASE("the n of an n-gram is no draft length, nor is a list of these") {
   };
   CHECK(gamma("ngram n=1 draft=2") == 2);
   CHECK_FALSE(gamma("ngram n=1 draft=2/4"));
+  CHECK(gamma("dspark, 3 draft tokens") == 3);
+  CHECK_FALSE(gamma("dspark accepts 2.03 tokens"));
+}
+
+TEST_CASE("a rate has the one draft length that other words state") {
+  const std::string table = "| config | accept | tok/s |\n|---|---|---|\n| baseline | - | 40 |\n| MTP | 50 % | 60 |\n";
+  const LogContents stated = read_log(table + "\nwith `--spec-draft-n-max 4`\n");
+  CHECK(stated.observations.at(1).acceptance_length == near(3.0));
+  CHECK(stated.observations.at(1).times.iteration_ms == near(50.0));
+  CHECK_FALSE(warns(stated, "W23"));
+  CHECK_FALSE(read_log(table + "\n`--spec-draft-n-max 4` or `--spec-draft-n-max 2`\n").observations.at(1).gamma);
 }
 
 TEST_CASE("a rate of a drafter that looks tokens up gives no acceptance length") {

@@ -267,6 +267,9 @@ TEST_CASE("a rate in the sentence behind is that of the one speed that drafts") 
   const auto tokens = read_pair("20 tok/s without draft, 40 tok/s with draft K=3, mean_accept=0.4.");
   REQUIRE(tokens.drafting.size() == 1);
   CHECK_FALSE(tokens.drafting[0].acceptance_length);
+  const auto both = read_pair("20 tok/s without draft, 40 tok/s with draft K=3, mean_accept=1.5, acceptance 50 %.");
+  REQUIRE(both.drafting.size() == 1);
+  CHECK(both.drafting[0].acceptance_length.value() == near(2.5));
 }
 
 TEST_CASE("models of other families are not compared, a drafter's name is not its target's") {
@@ -285,4 +288,12 @@ TEST_CASE("speeds of one arm that differ much are those of other setups") {
 }
 
 }  // namespace
+
+TEST_CASE("speeds beside a load are a request's only if words say so") {
+  const auto warned = [](const std::string& text) { return warns(read_log(text), "W12"); };
+  CHECK(warned("At concurrency 8: 400 tok/s without MTP, 600 tok/s with MTP K=3.\n"));
+  CHECK_FALSE(warned("At concurrency 1: 40 tok/s without MTP, 60 tok/s with MTP K=3.\n"));
+  CHECK_FALSE(warned("At concurrency 8: 40 tok/s per user without MTP, 60 tok/s with MTP K=3.\n"));
+}
+
 }  // namespace foredraft::tests
