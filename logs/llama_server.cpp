@@ -281,6 +281,15 @@ bool LlamaServerReader::read_statistics(std::string_view text, std::int64_t numb
   if (of_request.drafted > 0 && request_.drafted) {
     request_.drafter += request_.drafter.empty() ? name : "+" + name;
   }
+  // Builds that print no drafts of a request: its tokens are those of its calls and the accepted ones.
+  const double tokens = request_.output ? request_.output->tokens - 1.0 : 0.0;
+  if (!request_.drafted && of_request.calls > 0 &&
+      std::abs(static_cast<double>(of_request.calls + of_request.accepted) - tokens) <= 1.0) {
+    request_.drafted = of_request.drafted;
+    request_.accepted = of_request.accepted;
+    request_.drafter = name;
+    drafts_ = true;
+  }
   if (request_.drafted && of_request.drafted >= *request_.drafted) request_.totals = std::move(of_request);
   return true;
 }
@@ -467,9 +476,10 @@ void LlamaServerReader::finish(LogContents& contents) {
       request.times.iteration_ms = std::nullopt;
     }
     // A request that drafted nothing is without speculation if the server never drafts. So is a long one if the drafter
-    // always finds a draft: then the file has the logs of two servers.
+    // always finds a draft: then the file has the logs of two servers, unless its command line drafts.
     constexpr double long_output = 32.0;
-    const bool other_server = !looks_up_ && request.stratum.output_tokens.value_or(0.0) >= long_output;
+    const bool other_server =
+        !looks_up_ && !launched.drafts() && request.stratum.output_tokens.value_or(0.0) >= long_output;
     if (request.decoding == Decoding::unknown && (!drafts_ || other_server)) request.decoding = Decoding::plain;
     if (slot_ && !several_slots_) request.requests = 1.0;
   }

@@ -214,6 +214,21 @@ TEST_CASE("runs that differ in temperature, load, category or context are named 
   CHECK(why(brief, full) == "context 1000 against 8000 tokens");
 }
 
+TEST_CASE("the fewer requests at once, the more their lengths may differ") {
+  const auto differs = [](double requests, double context) {
+    logs::Observation one = speculative(3, requests, 12.0, 0.7), other = one;
+    one.stratum.context_tokens = 200.0;
+    other.stratum.context_tokens = context;
+    return !compared({one}, {other}).not_compared.empty();
+  };
+  CHECK_FALSE(differs(1, 1200.0));
+  CHECK(differs(1, 1300.0));
+  CHECK_FALSE(differs(2, 700.0));
+  CHECK(differs(2, 720.0));
+  CHECK_FALSE(differs(8, 450.0));
+  CHECK(differs(8, 460.0));
+}
+
 TEST_CASE("another target model is not compared, neither with a run nor with a plain run") {
   answers::ComparisonQuestion question{.reference = log_of({speculative(3, 8, 12.0, 0.7)}, "a"),
                                        .candidate = log_of({speculative(3, 8, 11.0, 0.8)}, "b"),

@@ -285,13 +285,35 @@ TEST_CASE("llama-server's command line says whether requests drafted where no dr
   CHECK(one("# speculative.n_max: 0").decoding == Decoding::plain);
   CHECK(one("# speculative.n_max: 16").decoding == Decoding::speculative);
   CHECK(one("I also set -md b.gguf").decoding == Decoding::plain);
-  // A build that prints drafts prints those of every request that has some.
+  // Of a build that prints drafts, a request without is not that of a plain server if the command line drafts.
   const auto printed = posted_runs("llama-server -m a.gguf -md b.gguf\n" + request + request +
                                        "draft acceptance rate = 0.5 (  100 accepted /   200 generated)\n",
                                    "llama-server");
   REQUIRE(printed.size() == 2);
-  CHECK(printed[0].decoding == Decoding::plain);
+  CHECK(printed[0].decoding == Decoding::unknown);
   CHECK(printed[1].decoding == Decoding::speculative);
+}
+
+TEST_CASE("llama-server's totals are those of a request if its tokens are those of their calls and accepted drafts") {
+  const auto run = [](const std::string& calls) {
+    return posted_runs(
+               "prompt eval time =     100.00 ms /    24 tokens\n"
+               "       eval time =    6000.00 ms /   201 tokens\n"
+               "statistics draft: #calls(b,g,a) = 1 " +
+                   calls +
+                   " 30, #gen drafts = 60, #acc drafts = 30, #gen tokens = 300, #acc tokens = 120, "
+                   "dur(b,g,a) = 0.000, 1600.000, 0.022 ms\n",
+               "llama-server")
+        .at(0);
+  };
+  const Observation of_request = run("80");
+  CHECK(of_request.decoding == Decoding::speculative);
+  REQUIRE(of_request.acceptance);
+  CHECK(of_request.acceptance->steps == 60);
+  CHECK(of_request.acceptance->accepted_tokens == 120);
+  CHECK(of_request.acceptance->generated_tokens == 200);
+  CHECK(of_request.times.iteration_ms == near(75.0));  // of 80 steps, 20 without a draft
+  CHECK_FALSE(run("90").acceptance);                   // also counts other requests
 }
 
 TEST_CASE("llama-server's drafts after a prefix with brackets, and a plain server's requests in the same file") {
