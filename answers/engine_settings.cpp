@@ -19,12 +19,13 @@ bool is_plain_word(const std::string& word) {
   });
 }
 
-/// Whether a drafter's name is that of a method, as engines write them: a label ("TP1") is none.
+/// Whether a drafter's name is that of a method, as vLLM writes them: a label ("TP1", "ngram-tuned") is none.
 bool names_method(const std::string& word) {
   constexpr std::array<std::string_view, 10> known{"eagle",  "mtp",    "ngram", "medusa", "draft",
                                                    "suffix", "dflash", "nextn", "mlp",    "spark"};
   const auto in_word = [&](std::string_view one) { return word.find(one) != std::string::npos; };
-  return is_plain_word(word) && std::ranges::any_of(known, in_word);
+  const auto is_letter = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  return std::ranges::all_of(word, is_letter) && std::ranges::any_of(known, in_word);
 }
 
 std::int64_t longest_of(const SettingsQuestion& question) {

@@ -14,16 +14,18 @@
 #include <utility>
 #include <vector>
 
+#include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/table_shapes.hpp"
 
 namespace foredraft::logs {
 
 std::optional<Arm> arm_in_caption(std::string_view caption) {
   constexpr std::size_t max_words = 60;  // in bytes; a longer one is a sentence
   static const RE2 several(              // or options of a command
-      R"((?i).*(?:--|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*)");
+      R"((?i).*(?:--\w|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*)");
   // These name no arm: a data set, the size of a model (no draft length), a unit.
   static const RE2 no_arm(R"((?i)spec[-_ ]?bench|\b\d+(?:\.\d+)?b\b|\(t(?:o?ks?|okens?)?/s(?:ec)?\))");
   std::string text(caption);
@@ -40,7 +42,10 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
 void RunCaptions::note(std::string_view caption, std::int64_t number) {
   constexpr std::size_t max_captions = 1024;
   if (caption.empty() || captions_.size() == max_captions) return;
-  if (auto arm = arm_in_caption(caption)) captions_.push_back({.line = number, .arm = std::move(arm)});
+  auto arm = arm_in_caption(caption);
+  auto requests = load_in_caption(caption);
+  if (!arm && requests && !captions_.empty()) arm = captions_.back().arm;  // another load of it
+  if (arm) captions_.push_back({.line = number, .arm = std::move(arm), .requests = std::move(requests)});
 }
 
 void RunCaptions::end(std::int64_t number) {
@@ -57,6 +62,9 @@ void RunCaptions::name_runs(LogContents& contents) const {
     const auto later = std::ranges::upper_bound(captions_, run.line, {}, &Caption::line);
     if (later == captions_.begin() || !std::prev(later)->arm) continue;
     const Arm& arm = *std::prev(later)->arm;
+    const auto& requests = std::prev(later)->requests;
+    if (requests && run.span == Span::run && !run.offered_requests && !run.times.request_rate_per_s)
+      logs::note(run.concurrency, parse_real(*requests));
     const bool counted = run.acceptance || run.acceptance_length;
     if (!of_text && !counted && (arm.plain || run.decoding != Decoding::speculative)) {
       run.decoding = arm.plain ? Decoding::plain : Decoding::speculative;

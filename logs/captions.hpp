@@ -34,7 +34,8 @@ class RunCaptions {
  private:
   struct Caption {
     std::int64_t line;
-    std::optional<Arm> arm = {};  ///< empty: none from here on
+    std::optional<Arm> arm = {};               ///< empty: none from here on
+    std::optional<std::string> requests = {};  ///< concurrent
   };
   std::vector<Caption> captions_ = {};
 };

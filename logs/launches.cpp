@@ -22,6 +22,7 @@ bool Launches::read(std::string_view text, std::int64_t number) {
   static const RE2 drafts(
       R"re(--(?:speculative[-_](?:model|config|algorithm|algo|draft-model-path)|with[-_]speculation)[ \t=]+[^\w \t]*(\w+))re",
       byte_options());
+  static const RE2 lookup(R"re(--spec\S*[ \t=].*\b(?:ngram|suffix|lookup))re", byte_options());
   static const RE2 method(R"re(^[ \t]*decoding_type:[ \t]*["']?(\w+))re", byte_options());
   static const RE2 tokens(
       R"re((?:--num[-_]spec(?:ulative)?[-_]tokens[ \t=]+|num_speculative_tokens\W{1,4}|^[ \t]*(?:num_nextn_predict_layers|max_draft_len):[ \t]*)(\d{1,4})\b)re",
@@ -44,6 +45,7 @@ bool Launches::read(std::string_view text, std::int64_t number) {
   if (configures || RE2::PartialMatch(piece(text), drafts, &value)) {
     launch.drafts = value != "None" && value != "none" && value != "False" && value != "false" && value != "0";
   }
+  launch.looks_up = launch.looks_up || RE2::PartialMatch(piece(text), lookup);
   if (RE2::PartialMatch(piece(text), tokens, &gamma)) {
     launch.drafts = launch.drafts || gamma > 0;
     launch.gamma = gamma;
@@ -72,7 +74,8 @@ std::vector<Launches::Launch> Launches::before_runs(const LogContents& contents)
     clear = clear && !(other && last.back().program == launch.program);
     if (launch.concurrency) last.back().concurrency = launch.concurrency;
     if (launch.drafts) {
-      last.back() = {last.back().line, last.back().program, true, launch.gamma, last.back().concurrency};
+      last.back() = {last.back().line, last.back().program, true,
+                     launch.looks_up,  launch.gamma,        last.back().concurrency};
     }
     // A configuration is of the command line beside it.
     if (!launch.program.empty() && (launch.drafts || last.back().program.empty())) last.back().program = launch.program;
@@ -95,6 +98,12 @@ void Launches::name_runs(LogContents& contents) const {
     if (run.span == Span::run && !loaded) note(run.concurrency, launch.concurrency);
     const bool fits = run.acceptance_length.value_or(1.0) <= static_cast<double>(launch.gamma.value_or(0)) + 1.0;
     if (run.span == Span::run && run.decoding == Decoding::speculative && fits) note(run.gamma, launch.gamma);
+    if (launch.looks_up && run.span == Span::run && run.acceptance && !run.acceptance->generated_tokens) {
+      run.acceptance.reset();
+      run.times.iteration_ms.reset();
+      warn_once(contents, "W18", run.line,
+                "the acceptance length is of the steps that drafted; how many did not is not known: not used");
+    }
     if (run.decoding != Decoding::unknown) continue;
     if (!launch.drafts && !drafts(launch.program)) continue;
     run.decoding = launch.drafts ? Decoding::speculative : Decoding::plain;

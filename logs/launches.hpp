@@ -27,7 +27,8 @@ class Launches {
   /// Runs of unknown decoding speculate if the last command line before them drafts. If it does not, they are without
   /// speculation if another command line of the log starts the same program with drafts. Command lines without output
   /// between them count as one; nothing is set if two of these start the same program with and without drafts, or if
-  /// the log has several formats. Runs of unknown load have that of the command line. Warns of what was read (W22).
+  /// the log has several formats. Runs of unknown load have that of the command line. Warns of what was read (W22). Runs
+  /// with a drafter that looks tokens up lose their counts if nothing tells how many steps did not draft (W18).
   void name_runs(LogContents& contents) const;
 
  private:
@@ -35,6 +36,7 @@ class Launches {
     std::int64_t line;
     std::string program;  ///< "vllm", "trtllm-bench", or the script or module; empty: a configuration
     bool drafts = false;
+    bool looks_up = false;  ///< the drafter may find nothing: n-gram
     std::optional<std::int64_t> gamma = {};
     std::optional<double> concurrency = {};
   };

@@ -370,8 +370,9 @@ void LogReader::State::note_caption(std::string_view passed) {
     passed = passed.substr(0, begin);
     if (lines == 0) above_ = text.starts_with('|') && text.size() <= max_head ? text : std::string_view{};
     if (text.starts_with('|')) continue;
-    const bool title = text.find("| LLM Metrics") != std::string_view::npos;  // of each table of AIPerf
-    if (text.empty() || text.starts_with("```") || title || is_ruling(text)) continue;
+    const bool title = text.find("| LLM Metrics") != std::string_view::npos;           // of each table of AIPerf
+    const bool elided = text.find_first_not_of("[(<.>)] ") == std::string_view::npos;  // "..."
+    if (elided || text.starts_with("```") || title || is_ruling(text)) continue;
     const std::size_t level = std::min(text.find_first_not_of('#'), text.size());
     if (depth > 0 && (level == 0 || level >= depth)) return;
     caption_ = depth > 0 ? fmt::format("{} {}", text, caption_).substr(0, max_caption) : text.substr(0, max_caption);

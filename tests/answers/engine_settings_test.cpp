@@ -42,6 +42,7 @@ TEST_CASE("settings of engines hold the draft length and the schedule") {
   CHECK(setting("llama.cpp", {.gamma = 4}).find("--spec-draft-n-max 4") == 0);
   CHECK(setting("vllm", {.method = "our fork, MTP head", .gamma = 4}).find("method") == std::string::npos);
   CHECK(setting("vllm", {.method = "TP1", .gamma = 4}).find("method") == std::string::npos);
+  CHECK(setting("vllm", {.method = "ngram-tuned", .gamma = 4}).find("method") == std::string::npos);
 }
 
 TEST_CASE("keys of a TensorRT-LLM schedule are lower bounds up to 1.2 and upper bounds from 1.3 on") {

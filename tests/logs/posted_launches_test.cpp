@@ -201,4 +201,34 @@ TEST_CASE("the timings of an answer of llama-server may stand without the rest o
   CHECK(problem("It has:\n\"timings\": {\n  \"a\": 1\n}\n\"timings\": {\n").find("no line") != std::string::npos);
 }
 
+TEST_CASE("pieces of consoles below comments that name the arms") {
+  const std::string speeds =
+      "...\nOutput token throughput (tok/s):         40.00\nMean TTFT (ms):                          30.00\n"
+      "Mean TPOT (ms):                          25.00\n";
+  const std::string counts =
+      "Acceptance length:                       3.00\nDrafts:                                  200\n"
+      "Draft tokens:                            800\nAccepted tokens:                         400\n...\n";
+  const auto command = [](const std::string& method) {
+    return "\nvllm serve big --port 8000 \\\n  --speculative-config '{\"method\":\"" + method +
+           "\",\"num_speculative_tokens\":4}'\n\n";
+  };
+  const logs::LogContents contents =
+      read_log("# --- vanilla  c=2 ---\n" + speeds + command("ngram") + "# --- ngram ---\n" + speeds + counts +
+               command("eagle3") + "# --- eagle3 ---\n" + speeds + counts + "\n# concurrency 8\n" + speeds + counts);
+  const auto& runs = contents.observations;
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].concurrency == 2.0);
+  CHECK(runs[1].gamma == 4);
+  CHECK_FALSE(runs[1].acceptance);  // of the steps that found a draft
+  CHECK_FALSE(runs[1].times.iteration_ms);
+  CHECK(warns(contents, "W18"));
+  CHECK(runs[2].gamma == 4);
+  REQUIRE(runs[2].acceptance);
+  CHECK(runs[2].acceptance->steps == 200);
+  CHECK_FALSE(runs[2].concurrency);
+  CHECK(runs[3].concurrency == 8.0);
+  CHECK(runs[3].drafter == "eagle3");
+}
+
 }  // namespace foredraft::tests
