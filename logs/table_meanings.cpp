@@ -203,8 +203,8 @@ void HeadedTable::tell_apart() {
   tell_speed();
 }
 
-/// SGLang's settings: beside "topk", "steps" is the draft length, and sizes of trees tell rows apart. A small depth
-/// beside a draft length is that of a tree, no context.
+/// A few "steps" are the draft length, and beside "topk" (SGLang's settings) all, where sizes of trees tell rows apart.
+/// A small depth beside a draft length is that of a tree, no context.
 void HeadedTable::tell_trees() {
   constexpr double deepest = 64.0;
   const auto depth = at(Meaning::context_tokens);
@@ -216,7 +216,10 @@ void HeadedTable::tell_trees() {
   static const RE2 tree("(?i)(?:eagle[-_ ]?)?top[-_ ]?k|num[-_ ]draft(?:[-_ ]tokens)?");
   const auto is_tree = [](const Column& column) { return RE2::FullMatch(column.heading, tree); };
   const auto steps = at(Meaning::steps);
-  if (!steps || std::ranges::none_of(columns_, is_tree)) return;
+  static const RE2 name("(?i)(?:num[-_ ])?steps");
+  const bool few = steps && RE2::FullMatch(columns_[*steps].heading, name) && !has(Meaning::gamma) &&
+                   !values_in(*steps).empty() && !counts_steps(*steps);
+  if (!steps || (!few && std::ranges::none_of(columns_, is_tree))) return;
   columns_[*steps].meaning = Meaning::gamma;
   columns_[*steps].may_be_count = false;
   for (Column& column : columns_) {

@@ -182,6 +182,22 @@ TEST_CASE("no acceptance length of drafts that give few of the tokens") {
   CHECK_FALSE(row_of(" K | proposals | accepted |", "500 | 2 | 200 | 290").observations.at(0).acceptance);
 }
 
+TEST_CASE("few steps are a draft length, many are counted") {
+  const auto runs = [](const std::string& heading, const std::string& most) {
+    return read_log("| " + heading + " | AL | tok/s |\n|---|---|---|\n| off | - | 40 |\n| 1 | 1.7 | 50 |\n| " + most +
+                    " | 2.4 | 55 |\n")
+        .observations;
+  };
+  for (const std::string heading : {"steps", "num_steps", "Steps"}) {
+    const auto few = runs(heading, "3");
+    REQUIRE(few.size() == 3);
+    CHECK(few[0].decoding == logs::Decoding::plain);
+    CHECK(few[1].gamma == 1);
+    CHECK(few[2].gamma == 3);
+    for (const auto& one : runs(heading, "300")) CHECK_FALSE(one.gamma);
+  }
+}
+
 TEST_CASE("rates that rise with K are no share of the drafted tokens") {
   const auto table = [](const std::string& heading, const std::string& rates) {
     return read_log("| K | " + heading + " | tok/s |\n|---|---|---|\n| 0 | | 20 |\n" + rates);
