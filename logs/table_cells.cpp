@@ -42,6 +42,16 @@ std::string bare_cell(std::string_view cell) {
   return std::string(trimmed(text));
 }
 
+std::string with_few_brackets(std::string heading) {
+  static const RE2 inner(R"(\(([^()]*)\(([^()]*)\)([^()]*)\))");
+  static const RE2 length(
+      R"((?i)((?:mtp|nextn|eagle[-\w]*|dflash2?|medusa|n-?gram|spec\w*|draft\w*) ?)\(((?:k ?= ?)?\d{1,2})\)( *[^ ]))");
+  if (heading.find('(') == std::string::npos) return heading;
+  RE2::GlobalReplace(&heading, inner, R"((\1\2\3))");
+  RE2::GlobalReplace(&heading, length, R"(\1\2\3)");
+  return heading;
+}
+
 std::optional<double> take_measure(std::string_view& text) {
   const auto number = take_number(text);
   return number && *number >= 0.0 && std::isfinite(*number) ? number : std::nullopt;

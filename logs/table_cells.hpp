@@ -19,6 +19,10 @@ struct CellNumber {
 /// The text of a cell without its marks: "**0.7**" and "~0.7" are "0.7"; "1.1~1.3" is "1.1-1.3".
 [[nodiscard]] std::string bare_cell(std::string_view cell);
 
+/// A heading without brackets in brackets, or around a draft length before other words: "tok/s (plain -> MTP (K=3))"
+/// and "MTP (3) tok/s" are "tok/s (plain -> MTP K=3)" and "MTP 3 tok/s".
+[[nodiscard]] std::string with_few_brackets(std::string heading);
+
 /// Takes a number from the front of `text`; nullopt if there is none, or a negative one.
 [[nodiscard]] std::optional<double> take_measure(std::string_view& text);
 

@@ -61,6 +61,22 @@ TEST_CASE("a shorter name of an arm is the one that goes on, unless several do")
   CHECK_FALSE(several[1].acceptance_length);
 }
 
+TEST_CASE("brackets in brackets, and around a draft length") {
+  for (const std::string head : {"baseline tok/s | EAGLE3 (K=3) tok/s", "baseline (tok/s) | spec (3) (tok/s)",
+                                 "tok/s (plain) | tok/s (MTP (K=3))"}) {
+    CAPTURE(head);
+    const auto runs = posted_runs("| c | " + head + " |\n|---|---|---|\n| 1 | 20.0 | 30.0 |\n", "table");
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].decoding == logs::Decoding::plain);
+    CHECK(runs[1].gamma == 3);
+    CHECK(runs[1].times.tpot_ms == near(1000.0 / 30.0));
+  }
+  const auto times =
+      posted_runs("| c | off (TPOT (ms)) | MTP (TPOT (ms)) |\n|---|---|---|\n| 1 | 50 | 40 |\n", "table");
+  REQUIRE(times.size() == 2);
+  CHECK(times[1].times.tpot_ms == near(40.0));
+}
+
 TEST_CASE("an arm after what was measured or in brackets, at several loads") {
   for (const std::string table : {"c,total tok/s (plain),total tok/s (K=2)\n1,50,80\n8,300,330\n",
                                   "c;plain (total tok/s);MTP K=2 (total tok/s)\n1;50;80\n8;300;330\n",
