@@ -47,11 +47,14 @@ std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool o
   const auto number = take_number(rest);
   if (!number || !(*number > 0.0)) return std::nullopt;
   double value = *number + take_decimals(rest);
-  static const RE2 range("(?i) ?(?:-|\xE2\x80\x93) ?(\\d[\\d.,]*)");
-  re2::StringPiece behind = rest, high;
-  if (RE2::Consume(&behind, range, &high)) {
+  static const RE2 range("( ?)(?:-|\xE2\x80\x93) ?(\\d[\\d.,]*)");
+  constexpr double widest = 2.0;  // of "20 - 30": "EAGLE 3 - 84 tok/s" is none
+  re2::StringPiece behind = rest, high, blank;
+  if (RE2::Consume(&behind, range, &blank, &high)) {
     std::string_view digits(high.data(), high.size());
     const auto last = take_number(digits);
+    const bool of_name = begin > 0 && text[begin - 1] == '=';
+    if (!blank.empty() && (of_name || last.value_or(0.0) > widest * value)) return std::nullopt;
     if (!last || *last < value) return std::nullopt;
     value = 0.5 * (value + *last);
   }

@@ -289,6 +289,20 @@ TEST_CASE("speeds of one arm that differ much are those of other setups") {
 
 }  // namespace
 
+TEST_CASE("a dash between a draft length and a speed makes no range") {
+  for (const std::string name : {"MTP K=3", "EAGLE 3", "MTP (K=3)", "DFlash n=12"}) {
+    CAPTURE(name);
+    const auto [plain, drafting] = read_pair("Speculation disabled - 20 tok/s\n" + name + " - 30 tok/s\n");
+    REQUIRE(plain.size() == 1);
+    REQUIRE(drafting.size() == 1);
+    CHECK(plain[0].times.tpot_ms == near(50.0));
+    CHECK(drafting[0].times.tpot_ms == near(1000.0 / 30.0));
+  }
+  const auto ranges = read_pair("no MTP: 20 - 22 tok/s\nMTP: 30 - 34 tok/s\n");
+  REQUIRE(ranges.drafting.size() == 1);
+  CHECK(ranges.drafting[0].times.tpot_ms == near(1000.0 / 32.0));
+}
+
 TEST_CASE("speeds beside a load are a request's only if words say so") {
   const auto warned = [](const std::string& text) { return warns(read_log(text), "W12"); };
   CHECK(warned("At concurrency 8: 400 tok/s without MTP, 600 tok/s with MTP K=3.\n"));
