@@ -43,7 +43,7 @@ Arm arm_named(std::string_view name) {
         64},
        {RE2(R"((?i)(?:^|[^\d.])(\d{1,3})[- ]?(?:draft|spec(?:ulative)?) tok(?:en)?s?(?:\W|$))"), 64},
        {RE2(R"((?i)(?:^|[^\d.])(\d{1,3})[- ]?tok(?:en)?s?(?:\W|$))"), 16},
-       {RE2(R"((?i)(?:(?:mtp|nextn|spec|eagle-?[23]|medusa|n-?gram)[-_ ]?(?::|[@(x ]?[ ]?|=[ ]?)|dflash2?(?:[-_ ]*(?::|[@(x ][ ]?)|-))(\d{1,2})(?:[^\d.b]|\.\D|\.?$))"),
+       {RE2(R"((?i)(?:(?:mtp|nextn|spec|eagle-?[23]|medusa|n-?gram)[-_ ]?(?::|[@(x ]?[ ]?|=[ ]?)|dflash2?(?:[-_ ]*(?::|[@(x ][ ]?)|-))(\d{1,2})(?:[^\d.bx]|\.\D|\.?$))"),
         64},
        {RE2(R"((?i)(?:^|[^a-z])dflash([3-9]|1\d)(?:[^\d.b]|\.\D|\.?$))"), 64}}};
   static const RE2 other(

@@ -28,8 +28,10 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
       R"((?i).*(?:--\w|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*)");
   // These name no arm: a data set, the size of a model (no draft length), a unit.
   static const RE2 no_arm(R"((?i)spec[-_ ]?bench|\b\d+(?:\.\d+)?b\b|\(t(?:o?ks?|okens?)?/s(?:ec)?\))");
+  static const RE2 without("(?i)\\bw/o\\b");
   std::string text(caption);
   RE2::GlobalReplace(&text, no_arm, "");
+  RE2::GlobalReplace(&text, without, "without");
   // The words in brackets at its end, or behind a plus, of a heading that says more.
   static const RE2 added(R"((?:#|\*\*).*[(+] ?([^()+]*)\)?\W*|.*[(+] ?([^()+]*)\)?[:*]+)");
   std::string addition, addition_of_line;

@@ -33,6 +33,11 @@ class LineReader {
   /// Reads a line with the format's anchor or one of its own words, without its line end and colors. Returns whether it
   /// is of the format: not if it is truncated. Throws RejectedRecord if its numbers contradict each other.
   virtual bool line(std::string_view text, std::int64_t number, LogContents& contents) = 0;
+  /// The same; `above`: the last line before it that is neither empty nor drawn.
+  virtual bool line_below(std::string_view /*above*/, std::string_view text, std::int64_t number,
+                          LogContents& contents) {
+    return line(text, number, contents);
+  }
   /// Called after the last line, if one was of the format, to add what is still open.
   virtual void finish(LogContents& /*contents*/) {}
 };

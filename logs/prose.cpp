@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "logs/arms.hpp"
+#include "logs/captions.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/sentences.hpp"
@@ -211,6 +212,7 @@ std::optional<double> ratio_in_words(std::string_view text) {
 class ProseReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override;
+  bool line_below(std::string_view above, std::string_view text, std::int64_t number, LogContents& contents) override;
   void finish(LogContents& contents) override;
 
  private:
@@ -220,6 +222,8 @@ class ProseReader final : public LineReader {
   void leave_out_unnamed();
   void tell_unused(LogContents& contents) const;
 
+  std::string label_ = {};                 ///< that names the arm of the speeds right below it: "## MTP", "baseline:"
+  std::int64_t last_below_ = 0;            ///< the last line with one of them
   std::vector<Observation> lengths_ = {};  ///< acceptance lengths, of texts that state no others
   bool is_exact_length_ = false;           ///< of the last one: no range
   std::vector<SpokenSpeed> speeds_ = {};
@@ -253,6 +257,24 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
   }
   std::ranges::move(spoken.unnamed, std::back_inserter(unnamed_));
   return speeds_.size() + unnamed_.size() + lengths_.size() > before || ratio_.first == number;
+}
+
+/// A speed alone, or beside words of what it measures, has the arm of the line above: "## MTP", "31 tok/s".
+bool ProseReader::line_below(std::string_view above, std::string_view text, std::int64_t number,
+                             LogContents& contents) {
+  static const RE2 alone(R"((?i)[^\w\d]*(?:[a-z][a-z ]{0,30}(?:\([a-z ]{1,20}\))?[ `*]*[:=])?[ `*~]*[\d.,]+[ `*]*)" +
+                         std::string(spoken_unit) + R"([ `*.]*(?:\([^()]*\))?\W*)");
+  static const RE2 marks(R"(^[\s#>*_-]+|[\s:*_]+$)");
+  if (!RE2::FullMatch(re2::StringPiece(text.data(), text.size()), alone) || !arm_phrases(text).empty())
+    return line(text, number, contents);
+  if (const auto arm = arm_in_caption(above)) {
+    label_ = above;
+    RE2::GlobalReplace(&label_, marks, "");
+  } else if (number != last_below_ + 1) {
+    label_.clear();
+  }
+  last_below_ = number;
+  return line(label_.empty() ? std::string(text) : fmt::format("{}: {}", label_, trimmed(text)), number, contents);
 }
 
 /// "DFlash: mean acceptance length ~3.3": of a range its middle; not of lines that compare several.

@@ -190,7 +190,7 @@ bool Recognizer::again(std::string_view line, std::int64_t number) {
   if (last_lines_ != nullptr) {
     const bool own = std::ranges::any_of(
         last_lines_->own, [&](std::string_view words) { return line.find(words) != std::string_view::npos; });
-    return own && line.size() <= max_line_bytes && offer(*last_lines_, shown(line));
+    return own && line.size() <= max_line_bytes && offer(*last_lines_, shown(line), {});
   }
   if (last_ == nullptr || !line.starts_with('{') || !document_.read(line)) return false;
   const bool rest = line.find_first_not_of(" \t\r", document_.size()) != std::string_view::npos;
@@ -198,8 +198,8 @@ bool Recognizer::again(std::string_view line, std::int64_t number) {
   return read_value(*last_, document_.value());
 }
 
-bool Recognizer::offer(Lines& lines, std::string_view line) {
-  const bool taken = claimed(*lines.format, [&] { return lines.reader->line(line, line_, contents_); });
+bool Recognizer::offer(Lines& lines, std::string_view line, std::string_view above) {
+  const bool taken = claimed(*lines.format, [&] { return lines.reader->line_below(above, line, line_, contents_); });
   lines.found = lines.found || taken;
   return taken;
 }
@@ -214,7 +214,7 @@ bool Recognizer::line(std::string_view line, std::int64_t number, std::string_vi
       return false;
     }
     Lines& lines = line_formats_[static_cast<std::size_t>(index)];
-    if (!offer(lines, line)) return false;
+    if (!offer(lines, line, caption)) return false;
     last_lines_ = &lines;
     return true;
   });
@@ -354,8 +354,9 @@ void Recognizer::header(std::string_view line, std::int64_t number, std::string_
   std::vector<std::string> columns = table_cells(line, layout);
   std::ranges::transform(columns, columns.begin(), with_few_brackets);
   const std::string_view text = trimmed(line);
-  const bool item = layout == TableLayout::blanks &&  // of a list, a command
-                    (text.starts_with("- ") || (text.starts_with("--") && columns.size() == 2) || text.ends_with('\\'));
+  const bool item = layout == TableLayout::blanks &&  // of a list, a command, a label
+                    (text.starts_with("- ") || (text.starts_with("--") && columns.size() == 2) ||
+                     text.ends_with('\\') || text.ends_with(':'));
   if (item) columns.clear();
   if (!ruled && text.ends_with(':') && title(line)) return;
   if (columns.size() < 2) {

@@ -130,7 +130,7 @@ class Recognizer {
   bool title(std::string_view line);
   bool row_of_whole(std::string_view line, std::int64_t number);
   void end_table();
-  bool offer(Lines& lines, std::string_view line);
+  bool offer(Lines& lines, std::string_view line, std::string_view above);
   bool offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth, bool in_list);
   bool read_value(const LogFormat& format, const JsonValue& value);
   void finish_values();

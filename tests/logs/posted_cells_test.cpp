@@ -137,6 +137,8 @@ TEST_CASE("the n of an n-gram is no draft length, nor is a list of these") {
   CHECK_FALSE(gamma("ngram n=1 draft=2/4"));
   CHECK(gamma("dspark, 3 draft tokens") == 3);
   CHECK_FALSE(gamma("dspark accepts 2.03 tokens"));
+  CHECK(gamma("EAGLE-2 (4)") == 4);
+  CHECK_FALSE(gamma("EAGLE-2 (1x H100)"));
 }
 
 TEST_CASE("a rate has the one draft length that other words state") {

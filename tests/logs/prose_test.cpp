@@ -270,4 +270,23 @@ TEST_CASE("llama-cli beside llama-speculative is the run without speculation") {
   CHECK(contents.observations[1].decoding == Decoding::speculative);
 }
 
+TEST_CASE("a speed alone is of the arm that the line above it names") {
+  for (const std::string& text :
+       {std::string("## Without MTP\n\n20 tok/s\n\n## With MTP (K=3)\n\n30 tok/s\n"),
+        std::string("baseline:\n  prompt: 900 tok/s\n  generation: 20 tok/s\nMTP K=3:\n  prompt: 900 tok/s\n  "
+                    "generation: 30 tok/s\n"),
+        std::string("w/o spec decoding:\n  20 tok/s\nwith spec decoding, 3 draft tokens:\n  30 tok/s\n")}) {
+    CAPTURE(text);
+    const auto runs = posted_runs(text, "prose");
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].decoding == logs::Decoding::plain);
+    CHECK(runs[0].times.tpot_ms == near(50.0));
+    CHECK(runs[1].gamma == 3);
+    CHECK(runs[1].times.tpot_ms == near(1000.0 / 30.0));
+  }
+  // Not where other lines stand between them, or of a sentence.
+  CHECK(problem("## Without MTP\n\nThe server ran.\n\n20 tok/s\n\n## With MTP\n\nIt ran too.\n\n30 tok/s\n")
+            .find("no line of a known format") != std::string::npos);
+}
+
 }  // namespace foredraft::tests
