@@ -17,7 +17,7 @@ namespace foredraft::logs {
 
 bool Launches::read(std::string_view text, std::int64_t number) {
   static const RE2 program(
-      R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(vllm|trtllm-bench)[ \t]+(?:-|serve\b))re",
+      R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(vllm|sglang|trtllm-bench)[ \t]+(?:-|serve\b))re",
       byte_options());
   static const RE2 drafts(
       R"re(--(?:speculative[-_](?:model|config|algorithm|algo|draft-model-path)|with[-_]speculation)[ \t=]+[^\w \t]*(\w+))re",
@@ -46,8 +46,9 @@ bool Launches::read(std::string_view text, std::int64_t number) {
   }
   if (RE2::PartialMatch(piece(text), tokens, &gamma)) {
     launch.drafts = launch.drafts || gamma > 0;
-    launch.gamma = gamma;
+    launch.tokens = gamma;
   }
+  launch.sglang.read(text);
   if (double requests = 0.0; RE2::PartialMatch(piece(text), load, &requests) && requests > 0.0)
     launch.concurrency = requests;
   return begins;
@@ -72,7 +73,8 @@ std::vector<Launches::Launch> Launches::before_runs(const LogContents& contents)
     clear = clear && !(other && last.back().program == launch.program);
     if (launch.concurrency) last.back().concurrency = launch.concurrency;
     if (launch.drafts) {
-      last.back() = {last.back().line, last.back().program, true, launch.gamma, last.back().concurrency};
+      last.back() = {last.back().line, last.back().program, true,
+                     launch.tokens,    launch.sglang,       last.back().concurrency};
     }
     // A configuration is of the command line beside it.
     if (!launch.program.empty() && (launch.drafts || last.back().program.empty())) last.back().program = launch.program;
@@ -93,12 +95,12 @@ void Launches::name_runs(LogContents& contents) const {
     const Launch& launch = *std::prev(later);
     const bool loaded = run.requests || run.offered_requests || run.times.request_rate_per_s;
     if (run.span == Span::run && !loaded) note(run.concurrency, launch.concurrency);
-    const bool fits = run.acceptance_length.value_or(1.0) <= static_cast<double>(launch.gamma.value_or(0)) + 1.0;
-    if (run.span == Span::run && run.decoding == Decoding::speculative && fits) note(run.gamma, launch.gamma);
+    const bool fits = run.acceptance_length.value_or(1.0) <= static_cast<double>(launch.gamma().value_or(0)) + 1.0;
+    if (run.span == Span::run && run.decoding == Decoding::speculative && fits) note(run.gamma, launch.gamma());
     if (run.decoding != Decoding::unknown) continue;
     if (!launch.drafts && !drafts(launch.program)) continue;
     run.decoding = launch.drafts ? Decoding::speculative : Decoding::plain;
-    if (launch.drafts) note(run.gamma, launch.gamma);
+    if (launch.drafts) note(run.gamma, launch.gamma());
     const std::string one = fmt::format("line {} {}", launch.line, launch.drafts ? "drafts" : "does not draft");
     if (read_as.find(one) == std::string::npos) read_as += (read_as.empty() ? "" : ", ") + one;
   }
