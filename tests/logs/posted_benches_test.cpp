@@ -94,4 +94,53 @@ TEST_CASE("AISBench: of runs with one and with several tokens a chunk, the latte
   CHECK(posted_runs(aisbench("40.0", "41.0"), "aisbench").at(0).decoding == Decoding::unknown);
 }
 
+TEST_CASE("mtp-bench.py: the draft length that words state is that of the run, or its maximum") {
+  const std::string run =
+      "  code   pred= 200 draft= 300 acc= 100 rate=0.333 tok/s=50.0\n"
+      "  prose  pred= 200 draft= 290 acc= 100 rate=0.345 tok/s=48.0\n";
+  const auto stated = [&](const std::string& words) { return posted_runs(words + "\n\n" + run, "mtp-bench").at(1); };
+  CHECK(stated("With MTP and `--spec-draft-n-max 4` it is faster:").gamma == 4);
+  CHECK(stated("With MTP and `--spec-draft-n-max 4` it is faster:").adaptive == true);
+  CHECK(stated(R"(args: "--spec-draft-n-max", "3")").gamma == 3);
+  CHECK_FALSE(stated("n_max=3 as it was").adaptive);
+  CHECK_FALSE(stated("n_max=2 as it was").gamma);  // 2.95 tokens a step were drafted
+  CHECK_FALSE(stated("n_max=3, later n_max=4").gamma);
+}
+
+TEST_CASE("rows of llama-benchy draft if the only statement beside them is that its server does") {
+  const std::string table =
+      "| model | test | t/s | ttfr (ms) |\n|--|--|--|--|\n| m | pp512 | 900.0 | 600.0 |\n| m | tg32 | 25.0 | |\n"
+      "| m | tg32 @ d1024 | 24.0 | |\n\nllama-benchy (0.3.8)\n\n";
+  const std::string config =
+      "command: >\n  --speculative-config '{\"method\": \"mtp\", \"num_speculative_tokens\": 2}'\n";
+  const auto decoding = [&](const std::string& text) { return posted_runs(text, "table").at(0).decoding; };
+  const logs::LogContents contents = read_log(table + config);
+  CHECK(contents.observations.at(1).decoding == Decoding::speculative);
+  CHECK(contents.observations.at(1).gamma == 2);
+  CHECK(warns(contents, "W22"));
+  CHECK(decoding(table) == Decoding::unknown);
+  CHECK(decoding(table + config + "Without MTP it is slower.\n") == Decoding::unknown);
+  CHECK(decoding(table + "  # --spec-draft-n-max 2\n") == Decoding::unknown);
+  CHECK(decoding(table + config + config) == Decoding::unknown);
+  CHECK(decoding(table + "I tried num_speculative_tokens=2, too.\n") == Decoding::unknown);
+}
+
+TEST_CASE("SpecForge: lines of its benchmark of settings, with the throughput of all requests") {
+  const auto line = [](int steps, int topk, const std::string& length) {
+    return R"({"batch_size": 4, "steps": )" + std::to_string(steps) + R"(, "topk": )" + std::to_string(topk) +
+           R"(, "num_draft_tokens": 8, "acc_length": )" + length +
+           R"(, "duration": 20.5, "throughput": 400.0, "completion_tokens": 8200, "benchmark": "math"})" + "\n";
+  };
+  const auto runs = posted_runs(line(0, 0, "1.0") + line(3, 1, "2.5") + line(7, 8, "3.5"), "specforge");
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].times.output_tokens_per_s == 400.0);
+  CHECK(runs[0].times.duration_s == 20.5);
+  CHECK(runs[1].gamma == 3);
+  CHECK(runs[1].requests == 4.0);
+  CHECK(runs[1].acceptance_length == 2.5);
+  CHECK(runs[1].stratum.category == "math");
+  CHECK_FALSE(runs[2].gamma);  // a tree
+}
+
 }  // namespace foredraft::tests
