@@ -143,4 +143,26 @@ TEST_CASE("SpecForge: lines of its benchmark of settings, with the throughput of
   CHECK_FALSE(runs[2].gamma);  // a tree
 }
 
+TEST_CASE("a script's summary of each arm below its name, with the draft length that it states") {
+  const std::string drafts =
+      "DFlash (block_size=8)\n  Output tokens (total / mean)            4000 / 400.0\n"
+      "  TTFT mean / p50 / p95                   1.500s / 1.400s / 1.900s\n"
+      "  Per-decode-token latency                20.00ms\n  Decode throughput                       50.00 tok/s\n"
+      "  -- acceptance\n  Mean acceptance length                  3.10\n"
+      "  Gamma (tokens per proposal)             7\n  Draft calls / verify steps              1290 / 1290\n\n";
+  const std::string plain =
+      "Baseline (block_size=1, drafter unused)\n  Output tokens (total / mean)            3900 / 390.0\n"
+      "  Per-decode-token latency                40.00ms\n  Decode throughput                       25.00 tok/s\n\n";
+  const auto runs = posted_runs(drafts + plain + "DFlash vs baseline\n  Decoding speedup   2.00x\n", "small-bench");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].gamma == 7);
+  CHECK(runs[0].acceptance_length == near(3.1));
+  CHECK(runs[0].times.tpot_ms == 20.0);
+  CHECK(runs[0].times.ttft_ms == near(1500.0));
+  CHECK(runs[1].decoding == Decoding::plain);
+  CHECK(runs[1].times.tpot_ms == 40.0);
+  CHECK(posted_runs(plain + drafts, "small-bench").at(0).decoding == Decoding::plain);
+}
+
 }  // namespace foredraft::tests
