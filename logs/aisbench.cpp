@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -7,6 +9,7 @@
 
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/serving_runs.hpp"
 #include "logs/stated_run.hpp"
 
 /// AISBench, the load generator of Ascend: two tables on its console, the times of requests and the run's totals.
@@ -30,8 +33,24 @@ class AisBenchReader final : public BlockReader {
     return true;
   }
 
+  /// AISBench does not print whether the server speculates: of runs with and without several tokens a chunk, it does in
+  /// the former.
+  void finish(LogContents& contents) override {
+    constexpr double one_token = 1.1;
+    close(contents);
+    const auto is_one = [](const auto& run) { return run.second <= one_token; };
+    const auto is_several = [](const auto& run) { return run.second > speculative_chunk; };
+    const bool has_one = std::ranges::any_of(chunks_, is_one);
+    for (Observation& run : contents.observations) {
+      const auto tokens = chunks_.find(run.line);
+      if (tokens == chunks_.end()) continue;
+      if (is_several(*tokens) && !has_one) warn_of_chunks(run.line, contents);
+      if (is_several(*tokens) && has_one) speculate_by_chunks(tokens->second, run, contents);
+      if (is_one(*tokens) && std::ranges::any_of(chunks_, is_several)) run.decoding = Decoding::plain;
+    }
+  }
+
  private:
-  /// AISBench does not print whether the server speculates.
   void read(const KeyValueBlock& block, LogContents& contents) override {
     StatedRun run{.line = block.line(),
                   .concurrency = block.real("Max Concurrency"),
@@ -47,7 +66,11 @@ class AisBenchReader final : public BlockReader {
     if (const auto ms = block.real("Benchmark Duration")) run.duration_s = *ms / 1000.0;
     if (!run.tpot_ms && !run.output_tokens_per_s) return;
     contents.observations.push_back(observation_of(run, Decoding::unknown, contents));
+    if (const auto itl = block.real("ITL"); itl && run.tpot_ms.value_or(0.0) > 0.0)
+      chunks_[run.line] = *itl / *run.tpot_ms;
   }
+
+  std::map<std::int64_t, double> chunks_ = {};  ///< tokens of a chunk, ITL / TPOT, by line
 };
 
 }  // namespace

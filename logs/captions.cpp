@@ -77,14 +77,30 @@ void RunCaptions::name_runs(LogContents& contents) const {
   }
 }
 
+namespace {
+
+constexpr std::size_t beginning = 65536;  // bytes of a log in which a draft length is stated
+
+}  // namespace
+
 void StatedLength::note(std::string_view text) {
   static const RE2 option(
-      R"re((?i)((?:--(?:spec-)?draft(?:-n)?(?:-(?:max|tokens))?[ =]+|num[-_]spec(?:ulative)?[-_]tokens["'\\]*[ =:]{1,3})re"
+      R"re((?i)((?:--(?:spec-)?draft(?:-n)?(?:-(?:max|tokens))?["', =]{1,4}|num[-_]spec(?:ulative)?[-_]tokens["'\\]*[ =:]{1,3})re"
       R"re(|\bn[-_]max ?[=:] ?)(\d{1,2})\b))re");
   static const RE2 words("(?i)(\\b(\\d{1,2}) spec(?:ulative)? tokens\\b)"), other("(?i)\\bk ?= ?(\\d{1,2})\\b");
-  constexpr std::size_t beginning = 65536;
+  // Words of another run, and options that a comment leaves out.
+  static const RE2 without(
+      R"((?im)\b(?:base ?line|without|w/o|non?[- ]?(?:mtp|spec\w*|draft\w*)|vanilla|plain|disabled|off|before|vs)\b)"
+      R"(|^[ \t]*(?:#|//).*(?:spec|draft))");
+  // A line of a command or of its configuration, no sentence.
+  static const RE2 command(
+      R"re((?im)^[ \t"'>$]*(?:(?:- )?["']?--|["{]|num[-_]spec|(?:command|args|cmd|entrypoint)\b|\S*(?:vllm|llama-server|python|docker|podman|sglang)\S*[ \t]))re"
+      R"re([^`\n]*(?:num[-_]spec|draft))re");
   if (bytes_ > beginning) return;
   bytes_ += text.size();
+  benchy_ = benchy_ || text.find("llama-benchy") != std::string_view::npos;
+  command_ = command_ || RE2::PartialMatch(text, command);
+  plain_ = plain_ || RE2::PartialMatch(text, without);
   int length = 0;
   std::string place;
   re2::StringPiece rest;
@@ -97,24 +113,40 @@ void StatedLength::note(std::string_view text) {
 }
 
 void StatedLength::name_runs(LogContents& contents) const {
-  if (lengths_.empty() || (contents.format != "table" && contents.format != "prose")) return;
+  const bool counted = contents.format == "mtp-bench";  // requests with counts, but without steps
+  if (lengths_.empty() || (contents.format != "table" && contents.format != "prose" && !counted)) return;
   const auto length = lengths_.front().first;
   const auto is_other = [&](const auto& one) { return one.first != length; };
   if (length == 0 || std::ranges::any_of(lengths_, is_other)) return;
   if (others_.size() > others_.count(length)) return;  // "with k=3 it is slower": of which run?
+  const auto is_unknown = [](const Observation& run) { return run.decoding == Decoding::unknown; };
+  const bool of_server = benchy_ && command_ && !plain_ && bytes_ <= beginning && lengths_.size() == 1 &&
+                         std::ranges::all_of(contents.observations, is_unknown);
   std::vector<Observation*> drafting;
   for (Observation& run : contents.observations) {
+    if (of_server) run.decoding = Decoding::speculative;
     if (run.decoding == Decoding::speculative) drafting.push_back(&run);
   }
+  double drafted = 0.0, at_most = 0.0;
+  for (const Observation* run : drafting) {
+    if (!run->acceptance || !run->acceptance->drafted_tokens) continue;
+    drafted += static_cast<double>(*run->acceptance->drafted_tokens);
+    at_most += static_cast<double>(run->acceptance->steps * length);
+  }
   const auto fits = [&](const Observation* run) {
-    return !run->gamma && !run->acceptance && run->drafter == drafting.front()->drafter &&
+    return !run->gamma && (counted || !run->acceptance) && run->drafter == drafting.front()->drafter &&
            run->acceptance_length.value_or(1.0) <= static_cast<double>(length) + 1.0;
   };
-  if (drafting.empty() || !std::ranges::all_of(drafting, fits)) return;
-  for (Observation* run : drafting) run->gamma = length;
+  if (drafting.empty() || drafted > at_most || !std::ranges::all_of(drafting, fits)) return;
+  constexpr double whole = 0.95;  // drafts are cut short at the ends of texts
+  for (Observation* run : drafting) {
+    run->gamma = length;
+    if (drafted < whole * at_most) run->adaptive = true;
+  }
   contents.warnings.push_back({.code = "W22",
                                .line = drafting.front()->line,
-                               .message = fmt::format("K = {} is that of \"{}\"", length, lengths_.front().second)});
+                               .message = fmt::format("{}K = {} is that of \"{}\"", of_server ? "all rows draft: " : "",
+                                                      length, lengths_.front().second)});
 }
 
 namespace {

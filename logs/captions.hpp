@@ -45,12 +45,15 @@ class StatedLength {
  public:
   /// The text at the beginning of a log, part by part.
   void note(std::string_view text);
-  /// Gives it to runs of a table or a text that draft, if it is the only one, none of them has another, and all have
-  /// the same drafter (W22).
+  /// Gives it to runs of a table, a text or mtp-bench.py that draft, if it is the only one, none of them has another,
+  /// and all have the same drafter (W22). It is a maximum (adaptive) if they drafted fewer tokens a step. All rows
+  /// of llama-benchy, which measures one server, draft if it is the only statement, of a command, and no word is of a
+  /// run without.
   void name_runs(LogContents& contents) const;
 
  private:
   std::size_t bytes_ = 0;
+  bool benchy_ = false, command_ = false, plain_ = false;  ///< llama-benchy, a drafting command, a run without is named
   std::vector<std::pair<std::int64_t, std::string>> lengths_ = {};  ///< with their words
   std::set<std::int64_t> others_ = {};                              ///< that sentences state: "k=3"
 };

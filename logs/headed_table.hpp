@@ -29,6 +29,7 @@ class HeadedTable {
     for (const std::string& heading : headings) columns_.push_back(column_of(bare_cell(heading)));
     tell_speeds_in_cells();
     drop_gains();
+    tell_counters();
     tell_trees();
     tell_names();
     keep_first_of_each();
@@ -64,6 +65,7 @@ class HeadedTable {
   void drop_gains();
   void tell_names();
   void tell_switch();
+  void tell_counters();
   void tell_trees();
   void keep_first_of_each();
   void tell_apart();

@@ -92,14 +92,15 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
     {Meaning::drafted, "drafted tokens in all",
      "drafted,drafted tok,proposed,proposed drafts,proposed tok,total draft,total drafted,tok drafted,"
      "draft generated,num drafted,num drafted tok,n drafted,tok proposed,drafts proposed,draft tok generated,"
-     "total draft tok,draft tok total,num draft tok total"},
+     "total draft tok,draft tok total,num draft tok total,n draft tok,n drafted tok"},
     {Meaning::accepted, "accepted tokens in all",
      "accepted,accepted tok,accepted drafts,accepted draft tok,num accepted tok,total accepted,"
      "tok accepted,accepted/drafted,draft accepted,draft tok accepted,accepts/attempts,mtp accepts/attempts,"
-     "num accepted,n accepted,n acc,acc count,drafts accepted,accepted count,accepted/proposed"},
+     "num accepted,n accepted,n accepted tok,n acc,acc count,drafts accepted,accepted count,accepted/proposed"},
     {Meaning::positions, "acceptance by position",
      "pos acc,per position,per pos,positions,per position acc,per position acc rate,per pos acc,acc/position,"
-     "position acc,by position"},
+     "position acc,by position,acc/pos,accepted/pos,accepted/position,accepted tok/pos,accepted tok/position,"
+     "num accepted tok/pos,num accepted tok/position,acc rate/pos,acc rate/position,acc rates/position"},
     {Meaning::position, "share of steps that accept a position", ""},
     {Meaning::ignored, "not read", ""},
 }};
@@ -438,6 +439,10 @@ Column column_of(std::string_view heading) {
       column.percent = column.percent || unit == " %" || unit == " pct";
       break;
     }
+  }
+  if (constexpr std::string_view of_vllm = "spec decode "; unknown() && words.starts_with(of_vllm)) {
+    words.erase(0, of_vllm.size());
+    look_up();
   }
   if (unknown() && counts_requests(words)) column.meaning = Meaning::concurrency;
   if (unknown() && take_suffix(words, " name")) look_up();

@@ -17,7 +17,7 @@ namespace foredraft::logs {
 
 bool Launches::read(std::string_view text, std::int64_t number) {
   static const RE2 program(
-      R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(vllm|trtllm-bench)[ \t]+(?:-|serve\b))re",
+      R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(vllm|sglang|trtllm-bench)[ \t]+(?:-|serve\b))re",
       byte_options());
   static const RE2 drafts(
       R"re(--(?:speculative[-_](?:model|config|algorithm|algo|draft-model-path)|with[-_]speculation)[ \t=]+[^\w \t]*(\w+))re",
@@ -48,8 +48,9 @@ bool Launches::read(std::string_view text, std::int64_t number) {
   launch.looks_up = launch.looks_up || RE2::PartialMatch(piece(text), lookup);
   if (RE2::PartialMatch(piece(text), tokens, &gamma)) {
     launch.drafts = launch.drafts || gamma > 0;
-    launch.gamma = gamma;
+    launch.tokens = gamma;
   }
+  launch.sglang.read(text);
   if (double requests = 0.0; RE2::PartialMatch(piece(text), load, &requests) && requests > 0.0)
     launch.concurrency = requests;
   return begins;
@@ -74,8 +75,11 @@ std::vector<Launches::Launch> Launches::before_runs(const LogContents& contents)
     clear = clear && !(other && last.back().program == launch.program);
     if (launch.concurrency) last.back().concurrency = launch.concurrency;
     if (launch.drafts) {
-      last.back() = {last.back().line, last.back().program, true,
-                     launch.looks_up,  launch.gamma,        last.back().concurrency};
+      Launch both = launch;
+      both.line = last.back().line;
+      both.program = last.back().program;
+      both.concurrency = last.back().concurrency;
+      last.back() = std::move(both);
     }
     // A configuration is of the command line beside it.
     if (!launch.program.empty() && (launch.drafts || last.back().program.empty())) last.back().program = launch.program;
@@ -96,8 +100,8 @@ void Launches::name_runs(LogContents& contents) const {
     const Launch& launch = *std::prev(later);
     const bool loaded = run.requests || run.offered_requests || run.times.request_rate_per_s;
     if (run.span == Span::run && !loaded) note(run.concurrency, launch.concurrency);
-    const bool fits = run.acceptance_length.value_or(1.0) <= static_cast<double>(launch.gamma.value_or(0)) + 1.0;
-    if (run.span == Span::run && run.decoding == Decoding::speculative && fits) note(run.gamma, launch.gamma);
+    const bool fits = run.acceptance_length.value_or(1.0) <= static_cast<double>(launch.gamma().value_or(0)) + 1.0;
+    if (run.span == Span::run && run.decoding == Decoding::speculative && fits) note(run.gamma, launch.gamma());
     if (launch.looks_up && run.span == Span::run && run.acceptance && !run.acceptance->generated_tokens) {
       run.acceptance.reset();
       run.times.iteration_ms.reset();
@@ -107,7 +111,7 @@ void Launches::name_runs(LogContents& contents) const {
     if (run.decoding != Decoding::unknown) continue;
     if (!launch.drafts && !drafts(launch.program)) continue;
     run.decoding = launch.drafts ? Decoding::speculative : Decoding::plain;
-    if (launch.drafts) note(run.gamma, launch.gamma);
+    if (launch.drafts) note(run.gamma, launch.gamma());
     const std::string one = fmt::format("line {} {}", launch.line, launch.drafts ? "drafts" : "does not draft");
     if (read_as.find(one) == std::string::npos) read_as += (read_as.empty() ? "" : ", ") + one;
   }

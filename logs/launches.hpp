@@ -8,17 +8,18 @@
 #include <vector>
 
 #include "logs/observation.hpp"
+#include "logs/sglang_options.hpp"
 
 /// Command lines above the output of scripts and servers: they say which runs speculate.
 namespace foredraft::logs {
 
 /// RE2 of the lines that Launches reads.
 inline constexpr std::string_view launch_anchor =
-    R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\bvllm[ \t]+serve\b|\btrtllm-bench[ \t]+-)re"
+    R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\b(?:vllm|sglang)[ \t]+serve\b|\btrtllm-bench[ \t]+-)re"
     R"re(|^[ \t]*(?:decoding_type|num_nextn_predict_layers|max_draft_len):[ \t]*\w|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:max[-_])?concurrency))re";
 
-/// The command lines of a log: those of Python scripts and modules, of `vllm serve` and `trtllm-bench`, also over
-/// several lines, and configurations (YAML) of TensorRT-LLM.
+/// The command lines of a log: those of Python scripts and modules, of `vllm serve`, `sglang serve` and `trtllm-bench`,
+/// also over several lines, and configurations (YAML) of TensorRT-LLM.
 class Launches {
  public:
   /// Reads a line with launch_anchor. Returns whether it begins a command line or a configuration.
@@ -27,18 +28,21 @@ class Launches {
   /// Runs of unknown decoding speculate if the last command line before them drafts. If it does not, they are without
   /// speculation if another command line of the log starts the same program with drafts. Command lines without output
   /// between them count as one; nothing is set if two of these start the same program with and without drafts, or if
-  /// the log has several formats. Runs of unknown load have that of the command line. Warns of what was read (W22). Runs
-  /// with a drafter that looks tokens up lose their counts if nothing tells how many steps did not draft (W18).
+  /// the log has several formats. Runs of unknown load have that of the command line. Warns of what was read (W22).
+  /// Runs with a drafter that looks tokens up lose their counts if nothing tells how many steps did not draft (W18).
   void name_runs(LogContents& contents) const;
 
  private:
   struct Launch {
     std::int64_t line;
-    std::string program;  ///< "vllm", "trtllm-bench", or the script or module; empty: a configuration
+    std::string program;  ///< "vllm", "sglang", "trtllm-bench", or the script or module; empty: a configuration
     bool drafts = false;
-    bool looks_up = false;  ///< the drafter may find nothing: n-gram
-    std::optional<std::int64_t> gamma = {};
+    bool looks_up = false;                    ///< the drafter may find nothing: n-gram
+    std::optional<std::int64_t> tokens = {};  ///< num_speculative_tokens
+    SglangOptions sglang = {};
     std::optional<double> concurrency = {};
+
+    [[nodiscard]] std::optional<std::int64_t> gamma() const { return tokens ? tokens : sglang.gamma(); }
   };
 
   [[nodiscard]] std::vector<Launch> before_runs(const LogContents& contents) const;

@@ -144,9 +144,9 @@ void without_prompt(StatedRun& run) {
 constexpr StatedConsole omlx_console{Span::request, omlx_lines, without_prompt};
 
 // ---- Benchmarks without a load generator: SGLang's send_one and bench_one_batch_server, vLLM's `bench throughput` and
-// the end of its progress bar, and users' scripts that print one metric per line.
+// the end of its progress bar, and users' scripts that print one metric per line, also below the name of each arm.
 
-constexpr std::array<StatedLine, 17> small_bench_lines{{
+constexpr std::array<StatedLine, 25> small_bench_lines{{
     {"acc_length=#", {&StatedRun::length}},
     {"acc_length: #", {&StatedRun::length}},
     {"speed=# token/s", {&StatedRun::request_tokens_per_s}},
@@ -162,6 +162,14 @@ constexpr std::array<StatedLine, 17> small_bench_lines{{
     {"decode time: # s", {&StatedRun::duration_s}},
     {"output token: #", {&StatedRun::output_tokens}},
     {"decode speed: # tok", {&StatedRun::request_tokens_per_s}},
+    {"Input tokens (total / mean) # / #", {nullptr, &StatedRun::prompt_tokens}},
+    {"Output tokens (total / mean) # / #", {nullptr, &StatedRun::output_tokens}},
+    {"TTFT mean / p50 / p95 #s", {{{&StatedRun::ttft_ms, 1000.0}}}},
+    {"Per-decode-token latency #ms", {&StatedRun::tpot_ms}},
+    {"Decode throughput # tok", {&StatedRun::request_tokens_per_s}},
+    {"Mean acceptance length #", {&StatedRun::length}},
+    {"Gamma (tokens per proposal) #", {&StatedRun::gamma}},
+    {"Draft calls / verify steps # / #", {nullptr, &StatedRun::steps}},
     {"est. speed input: # toks/s, output: # toks", {nullptr, &StatedRun::output_tokens_per_s}},
     {"Throughput: # requests/s, # total tokens/s, # output tokens/s",
      {&StatedRun::served_requests_per_s, nullptr, &StatedRun::output_tokens_per_s}},
@@ -192,6 +200,8 @@ LineFormat small_bench_format() {
       R"(\bacc_length[:=] ?\d|^speed=[\d.]+ token/s|^batch size: \d|^(?:in|out)put_len: \d)"
       R"(|^last_ttft: \d|^output throughput: [\d.]+ tok|Throughput: [\d.]+ requests/s,)"
       R"(|(?:100%\||^)[^%\n]*est\. speed input: \d|^(?:ttft|tpot): *[\d.]+ *ms|^avg_throughput: *[\d.]+ *tok)"
+      R"(|^ +(?:(?:In|Out)put tokens \(total / mean\)|TTFT mean / p50 / p95|Per-decode-token latency|Decode throughput) {2,}\d)"
+      R"(|^ +(?:Mean acceptance length|Gamma \(tokens per proposal\)|Draft calls / verify steps) {2,}\d)"
       R"(|^(?:first token|decode time): *[\d.]+ *s\b|^output token: *\d|^decode speed: *[\d.]+ *tok)",
       small_bench_console);
 }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "logs/headings.hpp"
 #include "logs/recognizer.hpp"
 
 /// Reads objects of no format whose keys are headings as rows of a table.
@@ -17,33 +21,57 @@ constexpr std::size_t max_record_cell = 200;
 
 }  // namespace
 
-/// Keeps an object whose keys are headings of a table. Members of a nested object count as its own, lists are left out;
-/// an object with deeper nesting is no record.
-void Recognizer::keep_record(const JsonValue& value, std::int64_t line) {
-  if (table_format_ == nullptr || !value.is_object() || records_.size() == max_table_rows) return;
+/// An object as a row: members of a nested object count as its own, lists are left out but those of positions. Nullopt
+/// if it is nested deeper, or its keys are no headings of a table.
+std::optional<Recognizer::Record> Recognizer::record_of(const JsonValue& value, std::int64_t line) const {
   const auto is_scalar = [](const JsonValue& member) { return !member.is_structured(); };
   Record record{.headings = {}, .row = {.cells = {}, .line = line}};
-  const auto add = [&](const JsonValue& cell) {
-    if (cell.is_null() || cell.source().size() > max_record_cell || record.headings.size() == max_record_keys) return;
-    const std::string heading = cell.key();
+  const auto add = [&](const std::string& heading, std::string cell) {
+    if (cell.size() > max_record_cell || record.headings.size() == max_record_keys) return;
     if (std::ranges::find(record.headings, heading) != record.headings.end()) return;
     record.headings.push_back(heading);
-    record.row.cells.push_back(cell.is_string() ? cell.string() : std::string(cell.source()));
+    record.row.cells.push_back(std::move(cell));
   };
-  bool is_record = true;
+  const auto add_scalar = [&](const JsonValue& cell) {
+    if (is_scalar(cell) && !cell.is_null())
+      add(cell.key(), cell.is_string() ? cell.string() : std::string(cell.source()));
+  };
   for (const JsonValue& member : value) {
-    is_record = is_record && std::ranges::all_of(member, is_scalar);
-    if (is_scalar(member)) add(member);
-    if (member.is_object())
-      std::ranges::for_each(member, [&](const JsonValue& inner) {
-        if (is_scalar(inner)) add(inner);
-      });
+    if (!std::ranges::all_of(member, is_scalar)) return std::nullopt;
+    add_scalar(member);
+    if (member.is_object()) std::ranges::for_each(member, add_scalar);
+    if (!member.is_array() || column_of(member.key()).meaning != Meaning::positions) continue;
+    std::string list;
+    for (const JsonValue& share : member)
+      list += (list.empty() ? "" : " / ") + std::string(share.source().substr(0, 9));
+    add(member.key(), std::move(list));
   }
-  is_record =
-      is_record && record.headings.size() >= 2 && std::get<TableFormat>(table_format_->reads).claims(record.headings);
-  if (is_record) {
-    records_.push_back(std::move(record));
-  } else {
+  const bool claims =
+      record.headings.size() >= 2 && std::get<TableFormat>(table_format_->reads).claims(record.headings);
+  return claims ? std::optional(std::move(record)) : std::nullopt;
+}
+
+/// Keeps an object whose keys are headings of a table, or the runs in it by their names.
+void Recognizer::keep_record(const JsonValue& value, std::int64_t line, bool in_list) {
+  if (table_format_ == nullptr || !value.is_object() || records_.size() == max_table_rows) return;
+  std::vector<Record> named;
+  std::size_t objects = 0;
+  for (const JsonValue& member : value) {
+    if (!member.is_object()) continue;
+    ++objects;
+    auto record = record_of(member, line + std::count(value.source().data(), member.source().data(), '\n'));
+    if (!record) break;
+    if (column_of(record->headings.front()).meaning != Meaning::name) {
+      record->headings.insert(record->headings.begin(), "name");
+      record->row.cells.insert(record->row.cells.begin(), member.key());
+    }
+    named.push_back(*std::move(record));
+  }
+  if (named.size() > 1 && named.size() == objects && records_.size() + objects <= max_table_rows) {
+    std::ranges::move(named, std::back_inserter(records_));
+  } else if (auto record = in_list ? record_of(value, line) : std::nullopt) {
+    records_.push_back(*std::move(record));
+  } else if (in_list) {
     ++other_records_;
   }
 }

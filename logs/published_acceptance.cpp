@@ -153,9 +153,15 @@ bool is_specforge_metric(const JsonValue& value) {
   return has_keys(value, {"accept_length", "output_throughput", "num_questions"});
 }
 
+/// A line of bench_model_speedup: its setting and results.
+bool is_specforge_line(const JsonValue& value) {
+  return has_keys(value, {"batch_size", "steps", "topk", "num_draft_tokens", "throughput"});
+}
+
 bool claims_specforge(const JsonValue& value) {
   if (!value.is_object() || value.empty()) return false;
-  return is_dashboard_model(value.front()) || is_eagle3_run(value) || is_specforge_metric(value);
+  return is_dashboard_model(value.front()) || is_eagle3_run(value) || is_specforge_metric(value) ||
+         is_specforge_line(value);
 }
 
 /// "Wihtout EAGLE3" is the spelling in the files.
@@ -177,12 +183,14 @@ void read_specforge_metric(const JsonFields& setting, const JsonFields& metric, 
   const auto steps = setting.count("steps");
   const std::string name = metric.text("Name").value_or("");
   const bool plain = names_plain(name) || steps == 0;
-  const auto length = plain ? metric.real("accept_length") : metric.length("accept_length");
+  const bool line = is_specforge_line(metric.json());
+  const char* const key = metric.has("acc_length") ? "acc_length" : "accept_length";
+  const auto length = plain ? metric.real(key) : metric.length(key);
   Observation observation{.line = metric.line(), .span = Span::run, .requests = setting.real("batch_size")};
   if (plain) observation.decoding = Decoding::plain;
   if (!plain && (steps || !name.empty() || length.value_or(1.0) > 1.0)) observation.decoding = Decoding::speculative;
-  observation.times.output_tokens_per_s = metric.real("output_throughput");
-  observation.times.duration_s = metric.real("latency");
+  observation.times.output_tokens_per_s = metric.real(line ? "throughput" : "output_throughput");
+  observation.times.duration_s = metric.real(line ? "duration" : "latency");
   if (!category.empty()) observation.stratum.category = category;
   if (plain) {
     if (!is_repeated(contents, observation)) contents.observations.push_back(std::move(observation));
@@ -205,6 +213,10 @@ void read_specforge(const JsonFields& file, LogContents& contents) {
   if (is_specforge_metric(file.json())) {
     if (contents.observations.empty()) return read_specforge_metric(file, file, "", contents);
     return warn_once(contents, "W18", file.line(), "ignored results whose set and batch size are cut off");
+  }
+  if (is_specforge_line(file.json())) {
+    warn_once(contents, "W02", file.line(), "the acceptance length is that since the start of the server");
+    return read_specforge_metric(file, file, file.text("benchmark").value_or(""), contents);
   }
   if (is_eagle3_run(file.json())) {
     note(contents.settings.draft, file.text("model"));

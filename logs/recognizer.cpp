@@ -282,7 +282,7 @@ bool Recognizer::offer_value(const JsonValue& value, std::span<const int> matchi
   for (const JsonValue& part : value) {
     if (part.is_structured()) read = offer_value(part, matching, depth + 1, value.is_array()) || read;
   }
-  if (!read && in_list) keep_record(value, line);
+  if (!read) keep_record(value, line, in_list);
   return read;
 }
 

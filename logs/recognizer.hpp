@@ -134,7 +134,8 @@ class Recognizer {
   bool offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth, bool in_list);
   bool read_value(const LogFormat& format, const JsonValue& value);
   void finish_values();
-  void keep_record(const JsonValue& value, std::int64_t line);
+  [[nodiscard]] std::optional<Record> record_of(const JsonValue& value, std::int64_t line) const;
+  void keep_record(const JsonValue& value, std::int64_t line, bool in_list);
   void read_records();
   void note_resembled(std::string_view text, std::span<const int> matching);
   template <typename Offer>

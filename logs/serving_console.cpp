@@ -27,8 +27,6 @@ namespace {
 
 /// Maximum error of a rate by position, printed in percent with two digits.
 constexpr double percent_rounding = 0.00005;
-/// Chunks longer than a token by this factor hold several tokens each.
-constexpr double speculative_chunk = 1.3;
 
 constexpr std::string_view console_anchor =
     R"(^[ \t]*(?:Backend|Traffic request rate|Max(?:imum)? request concurrency|(?:Successful|Failed) requests)"
@@ -171,9 +169,7 @@ Decoding undrafted(const KeyValueBlock& block, std::optional<double> tokens, Log
   if (is_sglang_client(block)) return Decoding::plain;
   if (!tokens && beside_drafts(contents)) return Decoding::unknown;
   if (tokens ? *tokens <= speculative_chunk : !exceeds_its_peak(block)) return Decoding::plain;
-  warn_once(contents, "W09", block.line(),
-            "a run without acceptance whose chunks hold several tokens: it may be speculative and does not count as "
-            "baseline");
+  warn_of_chunks(block.line(), contents);
   return Decoding::unknown;
 }
 
@@ -381,12 +377,7 @@ void ServingConsoleReader::finish(LogContents& contents) {
     if (!has_plain || tokens == chunks_.end() || undrafted_.contains(run.line) || run.decoding != Decoding::unknown ||
         !run.times.tpot_ms)
       continue;
-    run.decoding = Decoding::speculative;
-    run.acceptance_length = tokens->second;
-    run.times.iteration_ms = *run.times.tpot_ms * tokens->second;
-    warn_once(contents, "W10", run.line,
-              "the acceptance length is ITL / TPOT, the tokens of a chunk, which are one in another run: no drafts are "
-              "counted");
+    speculate_by_chunks(tokens->second, run, contents);
   }
 }
 

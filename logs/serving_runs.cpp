@@ -49,4 +49,19 @@ bool chunks_agree(const std::optional<double>& itl_ms, const std::optional<doubl
   return std::abs(*itl_ms / *tpot_ms - *length) < nearly * *length;
 }
 
+void speculate_by_chunks(double tokens, Observation& run, LogContents& contents) {
+  run.decoding = Decoding::speculative;
+  run.acceptance_length = tokens;
+  run.times.iteration_ms = product(run.times.tpot_ms, tokens);
+  warn_once(contents, "W10", run.line,
+            "the acceptance length is ITL / TPOT, the tokens of a chunk, which are one in another run: no drafts are "
+            "counted");
+}
+
+void warn_of_chunks(std::int64_t line, LogContents& contents) {
+  warn_once(contents, "W09", line,
+            "a run without acceptance whose chunks hold several tokens: it may be speculative and does not count as "
+            "baseline");
+}
+
 }  // namespace foredraft::logs

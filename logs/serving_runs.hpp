@@ -31,4 +31,14 @@ void set_offer(std::optional<std::int64_t> sent, Observation& run);
 [[nodiscard]] bool chunks_agree(const std::optional<double>& itl_ms, const std::optional<double>& tpot_ms,
                                 const AcceptanceCounts& counts);
 
+/// Chunks longer than a token by this factor hold several tokens each.
+inline constexpr double speculative_chunk = 1.3;
+
+/// Sets a run that counts no drafts to speculative, with ITL / TPOT, the tokens of its chunks, as its acceptance length
+/// (W10): those of another run hold one.
+void speculate_by_chunks(double tokens, Observation& run, LogContents& contents);
+
+/// Warns (W09) of a run that does not say whether it speculates, and whose chunks hold several tokens.
+void warn_of_chunks(std::int64_t line, LogContents& contents);
+
 }  // namespace foredraft::logs

@@ -214,7 +214,7 @@ void HeadedTable::tell_trees() {
     if (small && depths.size() < rows_.size()) columns_[*depth].meaning = Meaning::ignored;  // a plain row has none
   }
   static const RE2 tree("(?i)(?:eagle[-_ ]?)?top[-_ ]?k|num[-_ ]draft(?:[-_ ]tokens)?");
-  const auto is_tree = [](const Column& column) { return RE2::FullMatch(column.heading, tree); };
+  const auto is_tree = [](const Column& c) { return c.meaning != Meaning::drafted && RE2::FullMatch(c.heading, tree); };
   const auto steps = at(Meaning::steps);
   static const RE2 name("(?i)(?:num[-_ ])?steps");
   const bool few = steps && RE2::FullMatch(columns_[*steps].heading, name) && !has(Meaning::gamma) &&
@@ -222,9 +222,8 @@ void HeadedTable::tell_trees() {
   if (!steps || (!few && std::ranges::none_of(columns_, is_tree))) return;
   columns_[*steps].meaning = Meaning::gamma;
   columns_[*steps].may_be_count = false;
-  for (Column& column : columns_) {
+  for (Column& column : columns_)
     if (is_tree(column)) column.meaning = Meaning::subject;
-  }
 }
 
 /// Whether numbers that may be draft lengths count steps or tokens: each kind of prompts has its own, a name states

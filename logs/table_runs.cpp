@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -134,6 +135,25 @@ bool HeadedTable::rates_tell_gamma() const {
   });
 }
 
+/// Beside a number of drafts, draft tokens are those of all: vLLM's counters. An "n" is no draft length if another one
+/// follows from both.
+void HeadedTable::tell_counters() {
+  static const RE2 drafts("(?i).*drafts"), tokens("(?i).*tok.*");
+  const auto steps = at(Meaning::steps);
+  if (!steps || !RE2::FullMatch(columns_[*steps].heading, drafts)) return;
+  for (Column& column : columns_) {
+    if (column.may_be_count && RE2::FullMatch(column.heading, tokens)) column.meaning = Meaning::drafted;
+  }
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const auto differs = [&](const TableRow& row) {
+      const double drafted = value(row, Meaning::drafted).value_or(0.0), of = value(row, Meaning::steps).value_or(0.0);
+      return of > 0.0 && std::fmod(drafted, of) == 0.0 && number_of_cell(row.cells[i]).value != drafted / of;
+    };
+    if (columns_[i].may_be_count && columns_[i].meaning == Meaning::gamma && std::ranges::any_of(rows_, differs))
+      columns_[i].meaning = Meaning::ignored;
+  }
+}
+
 /// What holds for the whole table.
 void HeadedTable::tell_same() {
   if (has(Meaning::length) && has(Meaning::rate)) rates_tell_gamma_ = rates_tell_gamma();
@@ -217,8 +237,10 @@ void HeadedTable::set_acceptance_of(const TableRow& row, StatedRun& run, LogCont
     if (rest.starts_with('%')) rest.remove_prefix(1);
   }
   add_positions(row, run, contents);
+  const double sum = std::reduce(run.positions.begin(), run.positions.end(), 0.0);
+  const bool counts = run.steps.value_or(0.0) > 0.0 && sum == run.accepted && sum > 0.0;
   const bool percent = std::ranges::any_of(run.positions, [](double share) { return share > 1.0; });
-  for (double& share : run.positions) share /= percent ? 100.0 : 1.0;
+  for (double& share : run.positions) share /= counts ? *run.steps : percent ? 100.0 : 1.0;
 }
 
 /// The speed of a row that states only its gain over the one plain row, in a column that says so and with which the

@@ -89,7 +89,9 @@ bool claims_headings(std::span<const std::string> written) {
       (any({Meaning::length}) && any({Meaning::speed, Meaning::total_speed, Meaning::request_speed}));
   const bool answers = any({Meaning::name, Meaning::gamma}) &&
                        std::ranges::any_of(headings, [](const auto& one) { return names_answer_time(bare_cell(one)); });
-  return (measured && told) || answers || names_arms(headings) || names_loads(headings) || may_name_kinds(headings);
+  const bool counted = any({Meaning::steps}) && any({Meaning::accepted}) && any({Meaning::gamma, Meaning::drafted});
+  return (measured && told) || counted || answers || names_arms(headings) || names_loads(headings) ||
+         may_name_kinds(headings);
 }
 
 /// Whether the first of the headings is unknown and another one is that of a speed: the first may be that of arms.
@@ -144,10 +146,27 @@ std::optional<Arm> arm_above(const ShapedTable& table, std::string_view caption)
   return has_arms ? std::nullopt : arm_in_caption(caption);
 }
 
+/// The table without the row numbers, from 0, that pandas prints first below no heading, if another column tells rows
+/// apart: else they may be draft lengths.
+ShapedTable without_index(ShapedTable table) {
+  const auto tells_rows = [](const std::string& one) {
+    const Meaning meaning = column_of(bare_cell(one)).meaning;
+    return meaning == Meaning::concurrency || meaning == Meaning::gamma || meaning == Meaning::name;
+  };
+  if (!table.headings.front().empty() || std::ranges::none_of(table.headings, tells_rows)) return table;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    if (bare_cell(table.rows[i].cells.front()) != std::to_string(i)) return table;
+  }
+  table.headings.erase(table.headings.begin());
+  for (TableRow& row : table.rows) row.cells.erase(row.cells.begin());
+  return table;
+}
+
 void read_headed_table(const WrittenTable& written, LogContents& contents) {
   ShapedTable table;
   for (const std::string& heading : written.headings) table.headings.push_back(bare_cell(heading));
   table = with_told_values(table.headings, written.rows);
+  table = without_index(std::move(table));
   const auto is_plain = [](const TableRow& row) { return arm_named(bare_cell(row.cells.front())).plain; };
   const bool rows_named = may_name_rows(table.headings) && std::ranges::any_of(table.rows, is_plain);
   if (!rows_named && !claims_headings(written.headings) && !claims_headings(table.headings)) return;

@@ -395,7 +395,7 @@ TEST_CASE("SGLang's settings: steps beside topk are draft lengths, and trees are
 TEST_CASE("both tables of AISBench are one run") {
   const auto runs = posted_runs(sample("aisbench.txt"), "aisbench");
   REQUIRE(runs.size() == 2);
-  CHECK(runs[0].decoding == Decoding::unknown);
+  CHECK(runs[0].decoding == Decoding::plain);  // a token a chunk, the other run 2.4
   CHECK(runs[0].times.tpot_ms == 20.5);
   CHECK(runs[0].times.ttft_ms == 400.0);
   CHECK(runs[0].concurrency == 4.0);
