@@ -285,7 +285,8 @@ bool names_loads(std::span<const std::string> headings) {
   const auto is_load = [](const std::string& heading) { return load_of_heading(heading).has_value(); };
   const std::vector<Meaning> meanings = meanings_of(headings);
   return std::ranges::count_if(headings, is_load) >= 2 &&
-         std::ranges::any_of(meanings, [](Meaning one) { return one == Meaning::name || one == Meaning::gamma; });
+         (headings.front().empty() ||
+          std::ranges::any_of(meanings, [](Meaning one) { return one == Meaning::name || one == Meaning::gamma; }));
 }
 
 std::optional<ShapedTable> table_by_load(std::span<const std::string> headings, std::span<const TableRow> rows,

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/logs/logs_testing.hpp"
+
+/// Tables as people lay them out: rows of several versions, columns of arms in other words.
+namespace foredraft::tests {
+namespace {
+
+using logs::Decoding;
+
+/// Each run as "category: time per token, plain or not", in their order.
+std::string told_runs(const std::string& log) {
+  std::string all;
+  for (const auto& run : posted_runs(log, "table")) {
+    all += run.stratum.category.value_or("-") + (run.decoding == Decoding::plain ? ": plain " : ": drafts ");
+    all += std::to_string(static_cast<int>(1000.0 / run.times.tpot_ms.value_or(1000.0) + 0.5)) + "\n";
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("plain rows of several versions are not pooled: a drafting row is compared with the one of its words") {
+  CHECK(told_runs("| run | tok/s |\n|---|---|\n| first port, baseline | 40 |\n| main@3c (no spec) | 70 |\n"
+                  "| main@3c --spec-type mtp | 100 |\n") ==
+        "first port: plain 40\nmain 3c: plain 70\nmain 3c: drafts 100\n");
+  // A note in brackets is not of the version; a number is.
+  const std::string loads = "### Total tok/s\n\n| | c1 | c4 |\n|---|---|---|\n";
+  const auto runs = posted_runs(loads +
+                                    "| stage 3 (a1f), no speculation | 90 | 300 |\n"
+                                    "| stage 5 (b2e), no speculation | 120 | 400 |\n"
+                                    "| stage 5, `--spec` | 180 | 500 |\n",
+                                "table");
+  REQUIRE(runs.size() == 6);
+  CHECK(runs[5].requests == 4.0);
+  CHECK(runs[0].stratum.category != runs[4].stratum.category);
+  CHECK(runs[2].stratum.category == runs[4].stratum.category);
+  // Without shared words, those of drafting rows are of their drafters.
+  CHECK(told_runs("| config | tok/s |\n|---|---|\n| baseline | 40 |\n| fused, no spec | 50 |\n| MTP tuned | 80 |\n") ==
+        "-: plain 40\nfused: plain 50\n-: drafts 80\n");
+  CHECK(told_runs("| config | tok/s |\n|---|---|\n| v2: plain | 40 |\n| v1 (plain) | 30 |\n| v2: MTP | 60 |\n"
+                  "| v3: MTP | 70 |\n") == "v2: plain 40\nv1: plain 30\nv2: drafts 60\nv3: drafts 70\n");
+}
+
+}  // namespace foredraft::tests
