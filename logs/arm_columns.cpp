@@ -41,9 +41,11 @@ bool may_name_arms(std::span<const std::string> headings) {
 /// True for the heading of an arm: without speculation, with a draft length, with a known drafter, "on" or "with flag".
 bool is_arm(std::string_view heading) {
   static const RE2 drafter("(?i).*(?:^|[^a-z])(?:" + std::string(drafter_names) + ").*");
-  static const RE2 other(R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|accept|position).*)",
-                         RE2::Latin1);
-  static const RE2 starts_with_letter("(?i)(?:\\+ ?|--)?[a-z].*");
+  static const RE2 other(
+      R"((?i).*(?:delta|speed-?up|chang|improve|gain|(?:^|[^a-z\x80-\xFF])ratio|diff|\bvs\b|\xCE\x94|accept|position)"
+      R"(|prefill|prompt (?:proc|eval)).*)",
+      RE2::Latin1);
+  static const RE2 starts_with_letter(R"((?i)(?:\+ ?|--)?[a-z\x80-\xFF].*)", RE2::Latin1);
   static const RE2 switched_on("(?i)(?:on|yes|enabled|with(?: .*)?)");
   const std::string text(trimmed(heading));
   const Meaning meaning = column_of(text).meaning;

@@ -31,7 +31,8 @@ Arm arm_named(std::string_view name) {
       R"()\b.*|vanilla|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|inactive|normal|standard|control)(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
   // "8B baseline", "prose, no speculation", "MTP off"
   static const RE2 ends_plain(
-      R"((?i)[^a-z](?:(?:base(?:line)?|vanilla)|(?:no|non|without|w/o)[- _](?:spec\w*(?:[- _]decod\w*)?|mtp|draft\w*|eagle\w*|dflash2?|sd)\W*)$)"
+      R"((?i)[^a-z](?:(?:base(?:line)?|vanilla)|(?:no|non|)" + std::string(words_for_without) +
+      R"()[- _](?:spec\w*(?:[- _]decod\w*)?|mtp|draft\w*|eagle[-\w]*|dflash2?|sd)\W*)$)"
       R"(|(?:^|[^a-z])(?:mtp|spec\w*|eagle-?3?|draft\w*|dflash2?|sd)[ :=_-]+(?:off|none|no|disabled|inactive|false)$|(?:: |\()plain\)?$)");
   struct Length {
     RE2 pattern;

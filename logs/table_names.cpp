@@ -192,14 +192,15 @@ std::string HeadedTable::conditions_of(const TableRow& row) const {
 /// first column that has the same cells in plain and drafting rows, such as "32K (2 runs)".
 void HeadedTable::tell_unknown() {
   static const RE2 remark(
-      R"((?i).*(?:name of the row|note|comment|remark|verdict|result|status|date|commit|sample|text|why|link|log|source|change|bottleneck|effect).*)");
+      R"((?i).*(?:name of the row|note|comment|remark|verdict|result|status|date|commit|sample|\btext|why|link|log|source|change|bottleneck|effect).*)");
   static const RE2 words("(?i)[^\\d]*[a-z]{2}.*", RE2::Latin1);
   static const RE2 size_heading(
       "(?i).*(?:max|ctx|context|len|seq|batch|tokens|\\btp\\b|threads|layers|gpus?|bits?|depth|limit).*");
   static const RE2 size("(?i)\\d[\\d,]*[km]?"), none("(?i)n/?a|n a|none");
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const Meaning meaning = columns_[i].meaning;
-    const bool lengths = meaning == Meaning::prompt_tokens || meaning == Meaning::output_tokens;  // that were chosen
+    const bool lengths = meaning == Meaning::prompt_tokens || meaning == Meaning::output_tokens ||
+                         meaning == Meaning::context_tokens;  // that were chosen
     if ((meaning != Meaning::ignored && !lengths) || columns_[i].heading.empty() ||
         RE2::FullMatch(columns_[i].heading, remark))
       continue;
