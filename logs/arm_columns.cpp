@@ -187,14 +187,15 @@ std::string measure_of_cells(std::span<const std::size_t> arms, std::span<const 
 }
 
 /// The metric of the cells of two arms, the plain one first, that agrees with a column of speedups: in a row, if its
-/// heading says so, else in all; empty if none does.
+/// heading says so, else in all; empty if none does. A "change" whose cells all fall may be one of times.
 std::string measure_of_speedups(std::span<const std::string> headings, std::span<const std::size_t> arms,
                                 std::span<const TableRow> rows) {
-  static const RE2 speedup("(?i)\\W*(?:speed-?up|gain|ratio)\\W*(?:x\\W*)?");
+  static const RE2 speedup("(?i)\\W*(?:speed-?up|gain|ratio)\\W*(?:x\\W*)?"), faster("(?i).*(?:speed|gain).*");
   if (arms.size() != 2) return {};
   for (std::size_t at = 0; at < headings.size(); ++at) {
     const bool named = RE2::FullMatch(headings[at], speedup);
     std::size_t speeds = 0, times = 0;
+    bool rises = RE2::FullMatch(headings[at], faster);
     if (std::ranges::find(arms, at) != arms.end()) continue;
     for (const TableRow& row : rows) {
       const auto gain = gain_in(row.cells[at]) || !named ? gain_in(row.cells[at]) : measure_in(row.cells[at]).value;
@@ -202,11 +203,13 @@ std::string measure_of_speedups(std::span<const std::string> headings, std::span
       if (!gain || !plain || !drafts || !(*gain > 0.0 && *plain > 0.0 && *drafts > 0.0)) continue;
       constexpr double rounded = 0.02, near_one = 0.05;
       if (std::abs(*gain - 1.0) < near_one) continue;
+      rises = rises || *gain > 1.0;
       if (std::abs(*drafts / *plain - *gain) <= rounded * *gain) ++speeds;
       if (std::abs(*plain / *drafts - *gain) <= rounded * *gain) ++times;
     }
     const std::size_t enough = named ? 1 : rows.size();
-    if (speeds >= enough || times >= enough) return speeds >= times ? "tok/s" : std::string(measure_of_times);
+    if (rises && (speeds >= enough || times >= enough))
+      return speeds >= times ? "tok/s" : std::string(measure_of_times);
   }
   return {};
 }
@@ -254,7 +257,7 @@ void add_versions(std::span<const std::string> headings, std::vector<std::size_t
   if (first == arms.end() || std::ranges::count_if(arms, drafts) == std::ssize(arms)) return;
   const std::string drafter = arm_named(headings[*first]).drafter.value_or("speculative");
   for (std::size_t i = 0; i < headings.size(); ++i) {
-    if (!RE2::FullMatch(headings[i], version)) continue;
+    if (!RE2::FullMatch(headings[i], version) || in_lower_case(headings[i]) == "change") continue;
     arms.push_back(i);
     names[i] = drafter + ", " + headings[i];
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -56,6 +57,29 @@ TEST_CASE("an arm may stand behind a word of any language, and the length of pro
     CAPTURE(head);
     CHECK(told_runs(std::string(head) + "\n" + rows) == read);
   }
+}
+
+TEST_CASE("columns of arms without a unit are speeds if a gain says so, and the question names only the arms") {
+  const std::string arms = "| case | no spec | with MTP |", ruling = "\n|---|---|---|---|\n";
+  const std::string rows = "| code | 40 | 60 | +50% |\n| prose | 40 | 38 | -5% |\n";
+  CHECK(told_runs(arms + " change |" + ruling + rows) ==
+        "code: plain 40\ncode: drafts 60\nprose: plain 40\nprose: drafts 38\n");
+  const std::string falls = "| code | 40 | 30 | -25% |\n| prose | 40 | 36 | -10% |\n";  // speeds, or times
+  CHECK_THROWS_WITH(read_log(arms + " change |" + ruling + falls),
+                    Catch::Contains("\"no spec tok/s\", \"with MTP tok/s\""));
+  CHECK(told_runs("| Caso | sin MTP | con MTP | Ganancia |" + ruling + falls).starts_with("code: plain 40"));
+}
+
+TEST_CASE("a row that names no load is not one of a column of loads") {
+  const std::string head = "| concurrency | off | on | speedup |\n|---|---|---|---|\n";
+  const auto contents =
+      read_log(head + "| 2 | 20 | 30 | 1.5x |\n| 8 | 60 | 66 | 1.1x |\n| KV pool | 30,000 | 31,000 | - |\n");
+  CHECK(contents.observations.size() == 4);
+  CHECK(std::ranges::any_of(contents.warnings,
+                            [](const auto& one) { return one.message.find("KV pool") != std::string::npos; }));
+  CHECK(
+      read_log(head + "| 2 | 20 | 30 | 1.5x |\n| 8 | 60 | 66 | 1.1x |\n| max | 70 | 71 | - |\n").observations.size() ==
+      6);
 }
 
 }  // namespace foredraft::tests
