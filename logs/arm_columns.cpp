@@ -428,6 +428,16 @@ bool is_no_run(std::string_view heading) {
   return RE2::FullMatch(re2::StringPiece(heading.data(), heading.size()), other);
 }
 
+/// Headings of which "SD" is speculative decoding, as another one says: "no-SD", "AR"; else it may be a deviation.
+std::vector<std::string> with_speculation(std::span<const std::string> headings) {
+  static const RE2 without(R"((?i)(?:.*\b(?:no|non|without|w/o)[- _]?sd\b.*|(?:ar|autoregressive)(?: .*)?))"),
+      sd(R"((?i)\bsd\b)");
+  std::vector<std::string> told(headings.begin(), headings.end());
+  if (std::ranges::none_of(told, [](const std::string& one) { return RE2::FullMatch(one, without); })) return told;
+  for (std::string& heading : told) RE2::GlobalReplace(&heading, sd, "spec");
+  return told;
+}
+
 /// Whether the first column names metrics, and the others are runs of which at most one is an arm.
 bool names_measures_of_runs(std::span<const std::string> headings, std::span<const TableRow> rows) {
   const std::size_t least = headings.front().empty() ? 3 : 2;
@@ -472,11 +482,12 @@ ShapedTable turned(std::span<const std::string> headings, std::span<const TableR
 
 }  // namespace
 
-std::optional<ShapedTable> table_by_arm(std::span<const std::string> headings, std::span<const TableRow> rows,
+std::optional<ShapedTable> table_by_arm(std::span<const std::string> written, std::span<const TableRow> rows,
                                         std::string_view measure) {
+  const std::vector<std::string> headings = with_speculation(written);
   if (names_measures_of_runs(headings, rows)) {
     const bool of_loads = std::ranges::all_of(
-        headings.subspan(1), [](const std::string& one) { return is_no_run(one) || load_in_caption(one); });
+        written.subspan(1), [](const std::string& one) { return is_no_run(one) || load_in_caption(one); });
     return turned(headings, rows, of_loads ? "concurrency" : "category");
   }
   if (!may_name_arms(headings)) return std::nullopt;

@@ -22,7 +22,7 @@ constexpr const char* words_of_speculation =
     R"((?:投机(?:解码|采样|推理|推测)?|投機(?:的)?(?:解碼|デコード|デコーディング|推論)?|推[测測](?:解[码碼]|采样|デコード))"
     R"(|推測的?デコード|草稿(?:模型)?|ドラフト(?:モデル)?|(?:추측(?:적)?|투기적?) ?(?:디코딩|실행)|드래프트(?: ?모델)?)"
     R"(|spekulation|entwurfsmodell|(?:décodage )?spéculati(?:on|f)|brouillon|(?:decodificación )?especulativa)"
-    R"(|especulación|borrador|спекуляц\pL+|спекулятивн\pL+(?: декодировани\pL)?|черновик\pL*))";
+    R"(|especulaci[óo]n|borrador|спекуляц\pL+|спекулятивн\pL+(?: декодировани\pL)?|черновик\pL*))";
 
 /// Applied one after the other: longer words before those that they contain.
 constexpr std::array<Translation, 97> translations{{

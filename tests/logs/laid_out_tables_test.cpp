@@ -82,4 +82,20 @@ TEST_CASE("a row that names no load is not one of a column of loads") {
       6);
 }
 
+TEST_CASE("SD beside no-SD or AR is speculative decoding, in any order; beside others it may be a deviation") {
+  const std::string ruling = "\n|---|---|---|---|---|\n";
+  const auto runs = posted_runs("### Batch = 4, whole-batch tok/s\n\n| Env | accept | SD | no-SD | speedup |" + ruling +
+                                    "| LAN | 4.1 | 42 | 30 | 1.4x |\n| WAN | 4.0 | 30 | 25 | 1.2x |\n",
+                                "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].acceptance_length == near(4.1));
+  CHECK(runs[1].decoding == Decoding::plain);
+  CHECK(runs[1].requests == 4.0);
+  CHECK(runs[1].times.output_tokens_per_s == near(30.0));
+  CHECK(told_runs("### Batch = 1, per-sequence tok/s\n\n| Env | AR | SD | gain |\n|---|---|---|---|\n"
+                  "| LAN | 20 | 30 | 1.5x |\n") == "-: plain 20\n-: drafts 30\n");
+  CHECK_FALSE(problem("| task | baseline tok/s | SD |\n|---|---|---|\n| chat | 20 | 1 |\n| code | 22 | 2 |\n").empty());
+}
+
 }  // namespace foredraft::tests
