@@ -82,7 +82,7 @@ TEST_CASE("a row that names no load is not one of a column of loads") {
       6);
 }
 
-TEST_CASE("SD beside no-SD or AR is speculative decoding, in any order; beside others it may be a deviation") {
+TEST_CASE("SD beside no-SD or AR is speculative decoding, in any order, and else may be a deviation") {
   const std::string ruling = "\n|---|---|---|---|---|\n";
   const auto runs = posted_runs("### Batch = 4, whole-batch tok/s\n\n| Env | accept | SD | no-SD | speedup |" + ruling +
                                     "| LAN | 4.1 | 42 | 30 | 1.4x |\n| WAN | 4.0 | 30 | 25 | 1.2x |\n",
