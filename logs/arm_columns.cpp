@@ -41,9 +41,11 @@ bool may_name_arms(std::span<const std::string> headings) {
 /// True for the heading of an arm: without speculation, with a draft length, with a known drafter, "on" or "with flag".
 bool is_arm(std::string_view heading) {
   static const RE2 drafter("(?i).*(?:^|[^a-z])(?:" + std::string(drafter_names) + ").*");
-  static const RE2 other(R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|accept|position).*)",
-                         RE2::Latin1);
-  static const RE2 starts_with_letter("(?i)(?:\\+ ?|--)?[a-z].*");
+  static const RE2 other(
+      R"((?i).*(?:delta|speed-?up|chang|improve|gain|(?:^|[^a-z\x80-\xFF])ratio|diff|\bvs\b|\xCE\x94|accept|position)"
+      R"(|prefill|prompt (?:proc|eval)).*)",
+      RE2::Latin1);
+  static const RE2 starts_with_letter(R"((?i)(?:\+ ?|--)?[a-z\x80-\xFF].*)", RE2::Latin1);
   static const RE2 switched_on("(?i)(?:on|yes|enabled|with(?: .*)?)");
   const std::string text(trimmed(heading));
   const Meaning meaning = column_of(text).meaning;
@@ -185,14 +187,15 @@ std::string measure_of_cells(std::span<const std::size_t> arms, std::span<const 
 }
 
 /// The metric of the cells of two arms, the plain one first, that agrees with a column of speedups: in a row, if its
-/// heading says so, else in all; empty if none does.
+/// heading says so, else in all; empty if none does. A "change" whose cells all fall may be one of times.
 std::string measure_of_speedups(std::span<const std::string> headings, std::span<const std::size_t> arms,
                                 std::span<const TableRow> rows) {
-  static const RE2 speedup("(?i)\\W*(?:speed-?up|gain|ratio)\\W*(?:x\\W*)?");
+  static const RE2 speedup("(?i)\\W*(?:speed-?up|gain|ratio)\\W*(?:x\\W*)?"), faster("(?i).*(?:speed|gain).*");
   if (arms.size() != 2) return {};
   for (std::size_t at = 0; at < headings.size(); ++at) {
     const bool named = RE2::FullMatch(headings[at], speedup);
     std::size_t speeds = 0, times = 0;
+    bool rises = RE2::FullMatch(headings[at], faster);
     if (std::ranges::find(arms, at) != arms.end()) continue;
     for (const TableRow& row : rows) {
       const auto gain = gain_in(row.cells[at]) || !named ? gain_in(row.cells[at]) : measure_in(row.cells[at]).value;
@@ -200,11 +203,13 @@ std::string measure_of_speedups(std::span<const std::string> headings, std::span
       if (!gain || !plain || !drafts || !(*gain > 0.0 && *plain > 0.0 && *drafts > 0.0)) continue;
       constexpr double rounded = 0.02, near_one = 0.05;
       if (std::abs(*gain - 1.0) < near_one) continue;
+      rises = rises || *gain > 1.0;
       if (std::abs(*drafts / *plain - *gain) <= rounded * *gain) ++speeds;
       if (std::abs(*plain / *drafts - *gain) <= rounded * *gain) ++times;
     }
     const std::size_t enough = named ? 1 : rows.size();
-    if (speeds >= enough || times >= enough) return speeds >= times ? "tok/s" : std::string(measure_of_times);
+    if (rises && (speeds >= enough || times >= enough))
+      return speeds >= times ? "tok/s" : std::string(measure_of_times);
   }
   return {};
 }
@@ -252,7 +257,7 @@ void add_versions(std::span<const std::string> headings, std::vector<std::size_t
   if (first == arms.end() || std::ranges::count_if(arms, drafts) == std::ssize(arms)) return;
   const std::string drafter = arm_named(headings[*first]).drafter.value_or("speculative");
   for (std::size_t i = 0; i < headings.size(); ++i) {
-    if (!RE2::FullMatch(headings[i], version)) continue;
+    if (!RE2::FullMatch(headings[i], version) || in_lower_case(headings[i]) == "change") continue;
     arms.push_back(i);
     names[i] = drafter + ", " + headings[i];
   }
@@ -423,6 +428,16 @@ bool is_no_run(std::string_view heading) {
   return RE2::FullMatch(re2::StringPiece(heading.data(), heading.size()), other);
 }
 
+/// Headings of which "SD" is speculative decoding, as another one says: "no-SD", "AR"; else it may be a deviation.
+std::vector<std::string> with_speculation(std::span<const std::string> headings) {
+  static const RE2 without(R"((?i)(?:.*\b(?:no|non|without|w/o)[- _]?sd\b.*|(?:ar|autoregressive)(?: .*)?))"),
+      sd(R"((?i)\bsd\b)");
+  std::vector<std::string> told(headings.begin(), headings.end());
+  if (std::ranges::none_of(told, [](const std::string& one) { return RE2::FullMatch(one, without); })) return told;
+  for (std::string& heading : told) RE2::GlobalReplace(&heading, sd, "spec");
+  return told;
+}
+
 /// Whether the first column names metrics, and the others are runs of which at most one is an arm.
 bool names_measures_of_runs(std::span<const std::string> headings, std::span<const TableRow> rows) {
   const std::size_t least = headings.front().empty() ? 3 : 2;
@@ -467,11 +482,12 @@ ShapedTable turned(std::span<const std::string> headings, std::span<const TableR
 
 }  // namespace
 
-std::optional<ShapedTable> table_by_arm(std::span<const std::string> headings, std::span<const TableRow> rows,
+std::optional<ShapedTable> table_by_arm(std::span<const std::string> written, std::span<const TableRow> rows,
                                         std::string_view measure) {
+  const std::vector<std::string> headings = with_speculation(written);
   if (names_measures_of_runs(headings, rows)) {
     const bool of_loads = std::ranges::all_of(
-        headings.subspan(1), [](const std::string& one) { return is_no_run(one) || load_in_caption(one); });
+        written.subspan(1), [](const std::string& one) { return is_no_run(one) || load_in_caption(one); });
     return turned(headings, rows, of_loads ? "concurrency" : "category");
   }
   if (!may_name_arms(headings)) return std::nullopt;

@@ -31,8 +31,9 @@ Arm arm_named(std::string_view name) {
       R"()\b.*|vanilla|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|inactive|normal|standard|control)(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
   // "8B baseline", "prose, no speculation", "MTP off"
   static const RE2 ends_plain(
-      R"((?i)[^a-z](?:(?:base(?:line)?|vanilla)|(?:no|non|without|w/o)[- _](?:spec\w*(?:[- _]decod\w*)?|mtp|draft\w*|eagle\w*|dflash2?|sd)\W*)$)"
-      R"(|(?:^|[^a-z])(?:mtp|spec\w*|eagle-?3?|draft\w*|dflash2?|sd)[ :=_-]+(?:off|none|no|disabled|inactive|false)$)");
+      R"((?i)[^a-z](?:(?:base(?:line)?|vanilla)|(?:no|non|)" + std::string(words_for_without) +
+      R"()[- _](?:spec\w*(?:[- _]decod\w*)?|mtp|draft\w*|eagle[-\w]*|dflash2?|sd)\W*)$)"
+      R"(|(?:^|[^a-z])(?:mtp|spec\w*|eagle-?3?|draft\w*|dflash2?|sd)[ :=_-]+(?:off|none|no|disabled|inactive|false)$|(?:: |\()plain\)?$)");
   struct Length {
     RE2 pattern;
     int longest;  ///< more are tokens of an answer
@@ -180,7 +181,7 @@ std::string without_repetition(std::string_view name) {
 std::string without_arm(std::string_view name) {
   static const RE2 arm(
       R"((?i)\b(?:no|non|without|with|w/o|plain|base(?:line)?|vanilla|autoregressive|ar|on|off|none|disabled|enabled|active|inactive|mtp)"
-      R"(|nextn|eagle-?[123]?|dflash2?|dspark|medusa|n-?gram|suffix|lookahead|pld|spec\w*|decod\w*|draft\w*|sd|(?:k|n|gamma|n[-_ ]max|depth) ?=? ?\d+)\b)");
+      R"(|nextn|eagle-?[123]?|dflash2?|dspark|medusa|n-?gram|suffix|lookahead|pld|spec\w*(?: type)?|decod\w*|draft\w*|sd|(?:k|n|gamma|n[-_ ]max|depth) ?=? ?\d+)\b)");
   static const RE2 blanks(" +");
   std::string rest = without_repetition(name);
   RE2::GlobalReplace(&rest, arm, " ");

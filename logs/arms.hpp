@@ -23,7 +23,7 @@ struct Arm {
 [[nodiscard]] Arm arm_named(std::string_view name);
 
 /// "Without" in the languages of people's tables, as alternatives of a pattern.
-inline constexpr const char* words_for_without = "without|w/o|ohne|sans|sin|sem|senza|zonder";
+inline constexpr const char* words_for_without = "without|w/o|ohne|sans|sin|sem|senza|zonder|bez|utan|uden";
 
 /// Words of a text that name an arm.
 struct ArmPhrase {

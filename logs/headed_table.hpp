@@ -86,6 +86,7 @@ class HeadedTable {
   void tell_setups();
   void tell_unknown();
   void tell_namesakes();
+  void tell_versions();
   void tell_same();
   void tell_rising_rates();
   [[noreturn]] void refuse(Meaning meaning, std::string_view why, std::string_view call_it) const;

@@ -22,10 +22,10 @@ constexpr const char* words_of_speculation =
     R"((?:投机(?:解码|采样|推理|推测)?|投機(?:的)?(?:解碼|デコード|デコーディング|推論)?|推[测測](?:解[码碼]|采样|デコード))"
     R"(|推測的?デコード|草稿(?:模型)?|ドラフト(?:モデル)?|(?:추측(?:적)?|투기적?) ?(?:디코딩|실행)|드래프트(?: ?모델)?)"
     R"(|spekulation|entwurfsmodell|(?:décodage )?spéculati(?:on|f)|brouillon|(?:decodificación )?especulativa)"
-    R"(|especulación|borrador|спекуляц\pL+|спекулятивн\pL+(?: декодировани\pL)?|черновик\pL*))";
+    R"(|especulaci[óo]n|borrador|спекуляц\pL+|спекулятивн\pL+(?: декодировани\pL)?|черновик\pL*))";
 
 /// Applied one after the other: longer words before those that they contain.
-constexpr std::array<Translation, 95> translations{{
+constexpr std::array<Translation, 97> translations{{
     // punctuation of CJK fonts, ratios, units
     {" (", "（"},
     {") ", "）"},
@@ -62,6 +62,7 @@ constexpr std::array<Translation, 95> translations{{
     {"@acceptance rate@",
      R"((?:接受|受理|受容|採択|採用)率|アクセプト率|(?:수락|수용|채택)[률율]|akzeptanz(?:rate|quote)?)"},
     {"@acceptance rate@", R"(taux d['’]accept\w+|tasa de aceptaci[óo]n|(?:доля|процент) принят\pL+(?: токенов)?)"},
+    {"@acceptance@", R"(\b(?:aceptaci[óo]n|acceptation|aceitação|accettazione)\b|принятие)"},
     {"@draft length@",
      R"((?:草稿|投机|推测|ドラフト|드래프트 ?)(?:token|トークン|토큰)?(?:长度|長度|長|步数|数|길이|수))"},
     {"@draft length@",
@@ -121,6 +122,7 @@ constexpr std::array<Translation, 95> translations{{
     {"@throughput@", R"(吞吐量?|スループット|처리량|\b(?:durchsatz|débit|rendimiento)\b|пропускная способность)"},
     {"@speedup@", R"((?:加速|高速化|가속)(?:比|率|비|률)?|提速|倍率|속도 ?향상|배속)"},
     {"@speedup@", R"(\b(?:beschleunigung|accélération|aceleración)\b|ускорение)"},
+    {"@gain@", R"(\b(?:ganancia|gewinn|zugewinn)\b|выигрыш)"},
     {"@speed@", R"(速度|속도|\b(?:geschwindigkeit|vitesse|velocidad)\b|скорость)"},
     {"@duration@", R"([总總総](?:耗时|耗時|时间|時間)|gesamtzeit|temps total|tiempo total|общее время)"},
     {"@time@", "耗时|耗時|所要時間|소요 ?시간"},

@@ -40,6 +40,13 @@ bool is_same(const Arm& one, const Arm& other) {
          one.speculative == other.speculative;
 }
 
+/// The words of a name besides those of its arm; empty if they are only numbers.
+std::string rest_of(std::string_view name) {
+  static const RE2 letter("[a-z]");
+  const std::string rest = without_arm(name);
+  return RE2::PartialMatch(rest, letter) ? rest : std::string();
+}
+
 }  // namespace
 
 /// "MTP + X" beside "MTP" is compared with rows that also have X; a row "X" is one of these, without speculation.
@@ -185,14 +192,15 @@ std::string HeadedTable::conditions_of(const TableRow& row) const {
 /// first column that has the same cells in plain and drafting rows, such as "32K (2 runs)".
 void HeadedTable::tell_unknown() {
   static const RE2 remark(
-      R"((?i).*(?:name of the row|note|comment|remark|verdict|result|status|date|commit|sample|text|why|link|log|source|change|bottleneck|effect).*)");
+      R"((?i).*(?:name of the row|note|comment|remark|verdict|result|status|date|commit|sample|\btext|why|link|log|source|change|bottleneck|effect).*)");
   static const RE2 words("(?i)[^\\d]*[a-z]{2}.*", RE2::Latin1);
   static const RE2 size_heading(
       "(?i).*(?:max|ctx|context|len|seq|batch|tokens|\\btp\\b|threads|layers|gpus?|bits?|depth|limit).*");
   static const RE2 size("(?i)\\d[\\d,]*[km]?"), none("(?i)n/?a|n a|none");
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const Meaning meaning = columns_[i].meaning;
-    const bool lengths = meaning == Meaning::prompt_tokens || meaning == Meaning::output_tokens;  // that were chosen
+    const bool lengths = meaning == Meaning::prompt_tokens || meaning == Meaning::output_tokens ||
+                         meaning == Meaning::context_tokens;  // that were chosen
     if ((meaning != Meaning::ignored && !lengths) || columns_[i].heading.empty() ||
         RE2::FullMatch(columns_[i].heading, remark))
       continue;
@@ -250,8 +258,52 @@ void HeadedTable::tell_namesakes() {
     }
     return;
   }
+  tell_versions();
   for (const auto& [key, of_key] : names) {
     if (of_key.size() > 1) labels_.insert(whole_names[key].begin(), whole_names[key].end());
+  }
+}
+
+/// Plain rows whose names have other words besides those of their arm are of several versions, no repetitions: "v1, no
+/// spec", "v2, no spec". A drafting row is compared with the plain row of its words; or with the one that has none, if
+/// no words are those of both.
+void HeadedTable::tell_versions() {
+  std::map<std::string, std::set<std::string>> known;  // words of plain rows, by everything else that is known of them
+  std::map<std::string, std::set<std::string>> plain;  // the same by words(), which all begin with their number
+  std::map<std::string, std::string> words_of_row;     // by name
+  const auto words = [](const std::string& name) {     // the exact ones first; a note in brackets tells no version
+    static const RE2 brackets(R"( *\([^)]*\))");
+    std::string noted = name;
+    RE2::GlobalReplace(&noted, brackets, "");
+    return std::array{"0" + rest_of(name), "1" + rest_of(noted), "2" + kind_in(noted)};
+  };
+  for (const TableRow& row : rows_) {
+    const std::string name = bare_cell(text(row, Meaning::name));
+    if (additions_.contains(name)) continue;
+    words_of_row.emplace(name, rest_of(name));
+    if (!arm_of(row).plain) continue;
+    const auto setup = setups_.find(name);
+    known[conditions_of(row) + (setup == setups_.end() ? "" : setup->second)].insert(rest_of(name));
+    for (const std::string& some : words(name)) plain[some].insert(rest_of(name));
+  }
+  if (std::ranges::none_of(known, [](const auto& one) { return one.second.size() > 1; })) return;
+  for (auto& [name, rest] : words_of_row) {
+    for (const std::string& some : words(name)) {
+      const auto of = plain.find(some);
+      if (of == plain.end() || of->second.size() > 1) continue;
+      rest = *of->second.begin();
+      break;
+    }
+  }
+  bool shared = false;
+  for (const TableRow& row : rows_) {
+    const std::string& rest = words_of_row[bare_cell(text(row, Meaning::name))];
+    shared = shared || (!arm_of(row).plain && !rest.empty() && plain.contains("0" + rest));
+  }
+  for (const TableRow& row : rows_) {
+    const std::string name = bare_cell(text(row, Meaning::name));
+    const bool of_all = !shared && plain.contains("0") && !arm_of(row).plain;
+    if (!of_all && !words_of_row[name].empty()) additions_.emplace(name, words_of_row[name]);
   }
 }
 

@@ -179,16 +179,17 @@ std::string measure_in_caption(std::string_view caption) {
   const bool is_time = RE2::FullMatch(text, time);
   const bool is_speed = RE2::FullMatch(text, speed);
   if (is_time == is_speed || RE2::FullMatch(text, other)) return {};
-  static const RE2 all(R"((?i).*\b(?:aggregate|total|system|all requests|combined)\b.*)");
+  static const RE2 all(R"((?i).*\b(?:aggregate|total|system|all requests|combined|whole[- ]batch)\b.*)");
   static const RE2 each(
-      R"((?i).*(?:\bper[- ](?:request|req|user|stream|client)|/(?:request|req|user|stream)|single[- ]stream).*)");
+      R"((?i).*(?:\bper[- ](?:request|req|user|stream|client|sequence)|/(?:request|req|user|stream)|single[- ]stream).*)");
   if (is_speed)
     return RE2::FullMatch(text, each) ? "tok/s per request" : RE2::FullMatch(text, all) ? "total tok/s" : "tok/s";
   return RE2::FullMatch(text, milliseconds) ? "TPOT (ms)" : "TPOT";
 }
 
 std::optional<std::string> load_in_caption(std::string_view caption) {
-  static const RE2 load(R"((?i)(?:[^a-z]|^)(?:(?:concurrency|conc|batch[ _-]size|bs)[ =:]{0,3}|c ?= ?)(\d{1,5})(.*))");
+  static const RE2 load(
+      R"((?i)(?:[^a-z]|^)(?:(?:concurrency|conc|batch[ _-]size|bs)[ =:]{0,3}|(?:c|batch) ?= ?)(\d{1,5})(.*))");
   static const RE2 load_first(  // not the last one of "1, 4 and 8 concurrent requests"
       R"((?i)^(.*?)\b(\d{1,5})[x ]{1,2}(?:(?:concurrent|parallel|simultaneous)(?: [a-z]|\W*$)|(?:users|clients|streams)\b))");
   static const RE2 list(R"((?i).*\d ?(?:,|/|-|to|and|or|&|\xE2\x80\x93) ?)", RE2::Latin1);
@@ -285,7 +286,8 @@ bool names_loads(std::span<const std::string> headings) {
   const auto is_load = [](const std::string& heading) { return load_of_heading(heading).has_value(); };
   const std::vector<Meaning> meanings = meanings_of(headings);
   return std::ranges::count_if(headings, is_load) >= 2 &&
-         std::ranges::any_of(meanings, [](Meaning one) { return one == Meaning::name || one == Meaning::gamma; });
+         (headings.front().empty() ||
+          std::ranges::any_of(meanings, [](Meaning one) { return one == Meaning::name || one == Meaning::gamma; }));
 }
 
 std::optional<ShapedTable> table_by_load(std::span<const std::string> headings, std::span<const TableRow> rows,

@@ -162,6 +162,26 @@ ShapedTable without_index(ShapedTable table) {
   return table;
 }
 
+/// Removes rows that name no load in a column of loads, "KV pool" or "TTFT (ms)", and names them.
+void drop_other_rows(ShapedTable& table, LogContents& contents) {
+  const auto is_load = [](const std::string& one) { return column_of(one).meaning == Meaning::concurrency; };
+  const auto at = static_cast<std::size_t>(std::ranges::find_if(table.headings, is_load) - table.headings.begin());
+  if (at == table.headings.size()) return;
+  static const RE2 other(R"(\W*\pL{2}.*)"), highest("(?i)(?:max|inf|unlimited|all|auto|peak|default|none|n/a)\\b.*");
+  const auto is_other = [&](const TableRow& row) {
+    const std::string cell = bare_cell(row.cells[at]);
+    return RE2::FullMatch(cell, other) && !RE2::FullMatch(cell, highest) && !number_of_cell(cell).value;
+  };
+  const auto has_load = [&](const TableRow& row) { return number_of_cell(row.cells[at]).value.has_value(); };
+  if (std::ranges::count_if(table.rows, has_load) < 2) return;
+  for (const TableRow& row : table.rows) {
+    if (is_other(row))
+      warn_once(contents, "W18", row.line,
+                fmt::format("the row \"{}\" is not read: no number of requests", bare_cell(row.cells[at])));
+  }
+  std::erase_if(table.rows, is_other);
+}
+
 void read_headed_table(const WrittenTable& written, LogContents& contents) {
   ShapedTable table;
   for (const std::string& heading : written.headings) table.headings.push_back(bare_cell(heading));
@@ -174,6 +194,7 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   tell_sides(table, written.caption);
   table.rows = meant_rows(table.headings, table.rows);
   tell_loads(table);
+  drop_other_rows(table, contents);
   if (is_head_of_loads(table.headings)) table = table_below_loads(table.headings, table.rows);
   std::string measure = measure_in_caption(written.caption);
   if (measure.empty() && table.headings.front().starts_with('(')) measure = measure_in_caption(table.headings.front());

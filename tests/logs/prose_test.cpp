@@ -284,6 +284,9 @@ TEST_CASE("a speed alone is of the arm that the line above it names") {
     CHECK(runs[1].gamma == 3);
     CHECK(runs[1].times.tpot_ms == near(1000.0 / 30.0));
   }
+  const auto other =
+      posted_runs("## Without MTP\n20 tok/s\n\n## With MTP\n30 tok/s\n\nMy other card:\n\n90 tok/s\n", "prose");
+  CHECK(other.size() == 2);
   // Not where other lines stand between them, or of a sentence.
   CHECK(problem("## Without MTP\n\nThe server ran.\n\n20 tok/s\n\n## With MTP\n\nIt ran too.\n\n30 tok/s\n")
             .find("no line of a known format") != std::string::npos);

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/logs/logs_testing.hpp"
+
+/// Tables as people lay them out: rows of several versions, columns of arms in other words.
+namespace foredraft::tests {
+namespace {
+
+using logs::Decoding;
+
+/// Each run as "category: time per token, plain or not", in their order.
+std::string told_runs(const std::string& log) {
+  std::string all;
+  for (const auto& run : posted_runs(log, "table")) {
+    all += run.stratum.category.value_or("-") + (run.decoding == Decoding::plain ? ": plain " : ": drafts ");
+    all += std::to_string(static_cast<int>(1000.0 / run.times.tpot_ms.value_or(1000.0) + 0.5)) + "\n";
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("plain rows of several versions are not pooled: a drafting row is compared with the one of its words") {
+  CHECK(told_runs("| run | tok/s |\n|---|---|\n| first port, baseline | 40 |\n| main@3c (no spec) | 70 |\n"
+                  "| main@3c --spec-type mtp | 100 |\n") ==
+        "first port: plain 40\nmain 3c: plain 70\nmain 3c: drafts 100\n");
+  // A note in brackets is not of the version; a number is.
+  const std::string loads = "### Total tok/s\n\n| | c1 | c4 |\n|---|---|---|\n";
+  const auto runs = posted_runs(loads +
+                                    "| stage 3 (a1f), no speculation | 90 | 300 |\n"
+                                    "| stage 5 (b2e), no speculation | 120 | 400 |\n"
+                                    "| stage 5, `--spec` | 180 | 500 |\n",
+                                "table");
+  REQUIRE(runs.size() == 6);
+  CHECK(runs[5].requests == 4.0);
+  CHECK(runs[0].stratum.category != runs[4].stratum.category);
+  CHECK(runs[2].stratum.category == runs[4].stratum.category);
+  // Without shared words, those of drafting rows are of their drafters.
+  CHECK(told_runs("| config | tok/s |\n|---|---|\n| baseline | 40 |\n| fused, no spec | 50 |\n| MTP tuned | 80 |\n") ==
+        "-: plain 40\nfused: plain 50\n-: drafts 80\n");
+  CHECK(told_runs("| config | tok/s |\n|---|---|\n| v2: plain | 40 |\n| v1 (plain) | 30 |\n| v2: MTP | 60 |\n"
+                  "| v3: MTP | 70 |\n") == "v2: plain 40\nv1: plain 30\nv2: drafts 60\nv3: drafts 70\n");
+}
+
+TEST_CASE("an arm may stand behind a word of any language, and the length of prompts tells rows apart") {
+  const std::string rows =
+      "|---|---|---|---|\n| 2k | 40 t/s | 30 t/s | 900 t/s |\n| 16k | 36 t/s | 24 t/s | 800 t/s |\n";
+  const std::string read = "2k: drafts 40\n2k: plain 30\n16k: drafts 36\n16k: plain 24\n";
+  for (const char* const head : {"| Промпт | Генерация MTP K=2 | Генерация без MTP | Prefill MTP |",
+                                 "| Depth | generation MTP | generation no MTP | prompt eval no MTP |",
+                                 "| Contexte | Génération avec EAGLE-3 | Génération sans EAGLE-3 | Prefill |",
+                                 "| Długość | Szybkość z MTP K=2 | Szybkość bez MTP | prefill bez MTP |",
+                                 "| 提示长度 | 生成（MTP K=2） | 生成（无 MTP） | 预填充 |"}) {
+    CAPTURE(head);
+    CHECK(told_runs(std::string(head) + "\n" + rows) == read);
+  }
+}
+
+TEST_CASE("columns of arms without a unit are speeds if a gain says so, and the question names only the arms") {
+  const std::string arms = "| case | no spec | with MTP |", ruling = "\n|---|---|---|---|\n";
+  const std::string rows = "| code | 40 | 60 | +50% |\n| prose | 40 | 38 | -5% |\n";
+  CHECK(told_runs(arms + " change |" + ruling + rows) ==
+        "code: plain 40\ncode: drafts 60\nprose: plain 40\nprose: drafts 38\n");
+  const std::string falls = "| code | 40 | 30 | -25% |\n| prose | 40 | 36 | -10% |\n";  // speeds, or times
+  CHECK_THROWS_WITH(read_log(arms + " change |" + ruling + falls),
+                    Catch::Contains("\"no spec tok/s\", \"with MTP tok/s\""));
+  CHECK(told_runs("| Caso | sin MTP | con MTP | Ganancia |" + ruling + falls).starts_with("code: plain 40"));
+}
+
+TEST_CASE("a row that names no load is not one of a column of loads") {
+  const std::string head = "| concurrency | off | on | speedup |\n|---|---|---|---|\n";
+  const auto contents =
+      read_log(head + "| 2 | 20 | 30 | 1.5x |\n| 8 | 60 | 66 | 1.1x |\n| KV pool | 30,000 | 31,000 | - |\n");
+  CHECK(contents.observations.size() == 4);
+  CHECK(std::ranges::any_of(contents.warnings,
+                            [](const auto& one) { return one.message.find("KV pool") != std::string::npos; }));
+  CHECK(
+      read_log(head + "| 2 | 20 | 30 | 1.5x |\n| 8 | 60 | 66 | 1.1x |\n| max | 70 | 71 | - |\n").observations.size() ==
+      6);
+}
+
+TEST_CASE("SD beside no-SD or AR is speculative decoding, in any order, and else may be a deviation") {
+  const std::string ruling = "\n|---|---|---|---|---|\n";
+  const auto runs = posted_runs("### Batch = 4, whole-batch tok/s\n\n| Env | accept | SD | no-SD | speedup |" + ruling +
+                                    "| LAN | 4.1 | 42 | 30 | 1.4x |\n| WAN | 4.0 | 30 | 25 | 1.2x |\n",
+                                "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].acceptance_length == near(4.1));
+  CHECK(runs[1].decoding == Decoding::plain);
+  CHECK(runs[1].requests == 4.0);
+  CHECK(runs[1].times.output_tokens_per_s == near(30.0));
+  CHECK(told_runs("### Batch = 1, per-sequence tok/s\n\n| Env | AR | SD | gain |\n|---|---|---|---|\n"
+                  "| LAN | 20 | 30 | 1.5x |\n") == "-: plain 20\n-: drafts 30\n");
+  CHECK_FALSE(problem("| task | baseline tok/s | SD |\n|---|---|---|\n| chat | 20 | 1 |\n| code | 22 | 2 |\n").empty());
+}
+
+}  // namespace foredraft::tests
