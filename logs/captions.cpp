@@ -79,7 +79,7 @@ void RunCaptions::name_runs(LogContents& contents) const {
 
 namespace {
 
-constexpr std::size_t beginning = 65536;  // bytes of a log in which a draft length is stated
+constexpr std::size_t first_bytes = 65536;  // bytes of a log in which a draft length is stated
 
 }  // namespace
 
@@ -96,7 +96,7 @@ void StatedLength::note(std::string_view text) {
   static const RE2 command(
       R"re((?im)^[ \t"'>$]*(?:(?:- )?["']?--|["{]|num[-_]spec|(?:command|args|cmd|entrypoint)\b|\S*(?:vllm|llama-server|python|docker|podman|sglang)\S*[ \t]))re"
       R"re([^`\n]*(?:num[-_]spec|draft))re");
-  if (bytes_ > beginning) return;
+  if (bytes_ > first_bytes) return;
   bytes_ += text.size();
   benchy_ = benchy_ || text.find("llama-benchy") != std::string_view::npos;
   command_ = command_ || RE2::PartialMatch(text, command);
@@ -120,7 +120,7 @@ void StatedLength::name_runs(LogContents& contents) const {
   if (length == 0 || std::ranges::any_of(lengths_, is_other)) return;
   if (others_.size() > others_.count(length)) return;  // "with k=3 it is slower": of which run?
   const auto is_unknown = [](const Observation& run) { return run.decoding == Decoding::unknown; };
-  const bool of_server = benchy_ && command_ && !plain_ && bytes_ <= beginning && lengths_.size() == 1 &&
+  const bool of_server = benchy_ && command_ && !plain_ && bytes_ <= first_bytes && lengths_.size() == 1 &&
                          std::ranges::all_of(contents.observations, is_unknown);
   std::vector<Observation*> drafting;
   for (Observation& run : contents.observations) {
