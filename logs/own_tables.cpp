@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -56,10 +57,14 @@ void Recognizer::keep_record(const JsonValue& value, std::int64_t line, bool in_
   if (table_format_ == nullptr || !value.is_object() || records_.size() == max_table_rows) return;
   std::vector<Record> named;
   std::size_t objects = 0;
+  std::int64_t at = line;
+  const char* counted_to = value.source().data();
   for (const JsonValue& member : value) {
     if (!member.is_object()) continue;
     ++objects;
-    auto record = record_of(member, line + std::count(value.source().data(), member.source().data(), '\n'));
+    at += std::count(counted_to, member.source().data(), '\n');
+    counted_to = member.source().data();
+    auto record = named.size() == max_table_rows ? std::nullopt : record_of(member, at);
     if (!record) break;
     if (column_of(record->headings.front()).meaning != Meaning::name) {
       record->headings.insert(record->headings.begin(), "name");
