@@ -269,26 +269,28 @@ void HeadedTable::tell_namesakes() {
 /// no words are those of both.
 void HeadedTable::tell_versions() {
   std::map<std::string, std::set<std::string>> known;  // words of plain rows, by everything else that is known of them
-  std::map<std::string, std::set<std::string>> plain;  // the same by words(), which all begin with their number
-  std::map<std::string, std::string> words_of_row;     // by name
-  const auto words = [](const std::string& name) {     // the exact ones first; a note in brackets tells no version
+  std::map<std::string, std::set<std::string>>
+      plain;                                        // the same by "=" and these words, or "~" and those without notes
+  std::map<std::string, std::string> words_of_row;  // by name
+  const auto without_notes = [](std::string name) {
     static const RE2 brackets(R"( *\([^)]*\))");
-    std::string noted = name;
-    RE2::GlobalReplace(&noted, brackets, "");
-    return std::array{"0" + rest_of(name), "1" + rest_of(noted), "2" + kind_in(noted)};
+    RE2::GlobalReplace(&name, brackets, "");
+    return name;
   };
   for (const TableRow& row : rows_) {
-    const std::string name = bare_cell(text(row, Meaning::name));
+    const std::string name = bare_cell(text(row, Meaning::name)), rest = rest_of(name);
     if (additions_.contains(name)) continue;
-    words_of_row.emplace(name, rest_of(name));
+    words_of_row.emplace(name, rest);
     if (!arm_of(row).plain) continue;
     const auto setup = setups_.find(name);
-    known[conditions_of(row) + (setup == setups_.end() ? "" : setup->second)].insert(rest_of(name));
-    for (const std::string& some : words(name)) plain[some].insert(rest_of(name));
+    known[conditions_of(row) + (setup == setups_.end() ? "" : setup->second)].insert(rest);
+    plain["=" + rest].insert(rest);
+    plain["~" + rest_of(without_notes(name))].insert(rest);
   }
   if (std::ranges::none_of(known, [](const auto& one) { return one.second.size() > 1; })) return;
-  for (auto& [name, rest] : words_of_row) {
-    for (const std::string& some : words(name)) {
+  for (auto& [name, rest] : words_of_row) {  // a note that one of the two has, or a draft length, tells no version
+    const std::string noted = without_notes(name);
+    for (const std::string& some : {"=" + rest, "~" + rest, "=" + rest_of(noted), "=" + kind_in(noted)}) {
       const auto of = plain.find(some);
       if (of == plain.end() || of->second.size() > 1) continue;
       rest = *of->second.begin();
@@ -298,11 +300,11 @@ void HeadedTable::tell_versions() {
   bool shared = false;
   for (const TableRow& row : rows_) {
     const std::string& rest = words_of_row[bare_cell(text(row, Meaning::name))];
-    shared = shared || (!arm_of(row).plain && !rest.empty() && plain.contains("0" + rest));
+    shared = shared || (!arm_of(row).plain && !rest.empty() && plain.contains("=" + rest));
   }
   for (const TableRow& row : rows_) {
     const std::string name = bare_cell(text(row, Meaning::name));
-    const bool of_all = !shared && plain.contains("0") && !arm_of(row).plain;
+    const bool of_all = !shared && plain.contains("=") && !arm_of(row).plain;
     if (!of_all && !words_of_row[name].empty()) additions_.emplace(name, words_of_row[name]);
   }
 }

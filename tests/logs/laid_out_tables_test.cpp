@@ -38,6 +38,13 @@ TEST_CASE("plain rows of several versions are not pooled: a drafting row is comp
   CHECK(runs[5].requests == 4.0);
   CHECK(runs[0].stratum.category != runs[4].stratum.category);
   CHECK(runs[2].stratum.category == runs[4].stratum.category);
+  // Numbers tell versions apart, and so do two notes.
+  CHECK(told_runs("| config | tok/s |\n|---|---|\n| first (plain) | 30 |\n| release 1.2: plain | 40 |\n"
+                  "| release 1.2 (tuned): MTP K=2 | 50 |\n| release 1.3: MTP K=2 | 70 |\n") ==
+        "first: plain 30\nrelease 1 2: plain 40\nrelease 1 2: drafts 50\nrelease 1 3: drafts 70\n");
+  CHECK(told_runs("| config | tok/s |\n|---|---|\n| a (fp8), no spec | 30 |\n| b, no spec | 40 |\n"
+                  "| a (int4), MTP | 50 |\n| b, MTP 3 | 70 |\n") ==
+        "a fp8: plain 30\nb: plain 40\na int4: drafts 50\nb: drafts 70\n");
   // Without shared words, those of drafting rows are of their drafters.
   CHECK(told_runs("| config | tok/s |\n|---|---|\n| baseline | 40 |\n| fused, no spec | 50 |\n| MTP tuned | 80 |\n") ==
         "-: plain 40\nfused: plain 50\n-: drafts 80\n");
