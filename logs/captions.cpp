@@ -40,7 +40,24 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
 void RunCaptions::note(std::string_view caption, std::int64_t number) {
   constexpr std::size_t max_captions = 1024;
   if (caption.empty() || captions_.size() == max_captions) return;
-  if (auto arm = arm_in_caption(caption)) captions_.push_back({.line = number, .arm = std::move(arm)});
+  static const RE2 change(R"((?i)\W*(?:(before)|after)\W*)");
+  std::string before;
+  if (auto arm = arm_in_caption(caption)) {
+    captions_.push_back({.line = number, .arm = std::move(arm)});
+  } else if (RE2::FullMatch(re2::StringPiece(caption.data(), caption.size()), change, &before)) {
+    captions_.push_back({.line = number, .arm = Arm{.plain = !before.empty()}, .of_change = true});
+  }
+}
+
+void RunCaptions::note_change(std::string_view text) {
+  static const RE2 changed(
+      R"re((?im)^[ \t]*([+-])[^\n]*["' -](?:draft[_-]model|model-draft|speculative[_-]\w+|spec-\w[\w-]*|num[_-]spec\w+)\b)re");
+  constexpr std::size_t beginning = 65536;
+  if (bytes_ > beginning) return;
+  bytes_ += text.size();
+  re2::StringPiece rest(text.data(), text.size());
+  for (std::string sign; RE2::FindAndConsume(&rest, changed, &sign);)
+    (sign == "+" ? adds_drafter_ : removes_drafter_) = true;
 }
 
 void RunCaptions::end(std::int64_t number) {
@@ -50,12 +67,16 @@ void RunCaptions::end(std::int64_t number) {
 void RunCaptions::name_runs(LogContents& contents) const {
   std::vector<Observation>& runs = contents.observations;
   const bool other_spans = std::ranges::any_of(runs, [](const Observation& one) { return one.span != Span::run; });
-  const bool names_plain = std::ranges::any_of(captions_, [](const Caption& one) { return one.arm && one.arm->plain; });
+  const auto is_known = [&](const Caption& one) {
+    return one.arm && (!one.of_change || (adds_drafter_ && !removes_drafter_));
+  };
+  const bool names_plain =
+      std::ranges::any_of(captions_, [&](const Caption& one) { return is_known(one) && one.arm->plain; });
   const bool of_text = contents.format == "prose";  // its speeds say themselves whether they are with speculation
   if ((other_spans && !names_plain) || contents.format.find(' ') != std::string::npos) return;
   for (Observation& run : runs) {
     const auto later = std::ranges::upper_bound(captions_, run.line, {}, &Caption::line);
-    if (later == captions_.begin() || !std::prev(later)->arm) continue;
+    if (later == captions_.begin() || !is_known(*std::prev(later))) continue;
     const Arm& arm = *std::prev(later)->arm;
     const bool counted = run.acceptance || run.acceptance_length;
     if (!of_text && !counted && (arm.plain || run.decoding != Decoding::speculative)) {

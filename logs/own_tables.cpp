@@ -23,9 +23,9 @@ void Recognizer::keep_record(const JsonValue& value, std::int64_t line) {
   if (table_format_ == nullptr || !value.is_object() || records_.size() == max_table_rows) return;
   const auto is_scalar = [](const JsonValue& member) { return !member.is_structured(); };
   Record record{.headings = {}, .row = {.cells = {}, .line = line}};
-  const auto add = [&](const JsonValue& cell) {
+  const auto add = [&](const JsonValue& cell, bool of_drafter = false) {
     if (cell.is_null() || cell.source().size() > max_record_cell || record.headings.size() == max_record_keys) return;
-    const std::string heading = cell.key();
+    const std::string heading = of_drafter && cell.key() == "model" ? "draft_model" : cell.key();
     if (std::ranges::find(record.headings, heading) != record.headings.end()) return;
     record.headings.push_back(heading);
     record.row.cells.push_back(cell.is_string() ? cell.string() : std::string(cell.source()));
@@ -36,7 +36,7 @@ void Recognizer::keep_record(const JsonValue& value, std::int64_t line) {
     if (is_scalar(member)) add(member);
     if (member.is_object())
       std::ranges::for_each(member, [&](const JsonValue& inner) {
-        if (is_scalar(inner)) add(inner);
+        if (is_scalar(inner)) add(inner, member.key().starts_with("spec"));
       });
   }
   is_record =

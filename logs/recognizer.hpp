@@ -83,7 +83,10 @@ class Recognizer {
     note_section(sections_, {.line = number, .words = std::string(text), .apart = apart});
   }
   /// Text that was passed.
-  void passed(std::string_view text) { stated_length_.note(text); }
+  void passed(std::string_view text) {
+    stated_length_.note(text);
+    captions_.note_change(text);
+  }
   [[nodiscard]] bool in_table() const { return table_.has_value(); }
   [[nodiscard]] bool has_rows() const { return table_ && (table_->begun || !table_->rows.empty()); }
   /// The next line in a table; false if the table ended before it: it may be anything.
