@@ -79,7 +79,8 @@ void RunCaptions::name_runs(LogContents& contents) const {
     if (later == captions_.begin() || !is_known(*std::prev(later))) continue;
     const Arm& arm = *std::prev(later)->arm;
     const bool counted = run.acceptance || run.acceptance_length;
-    if (!of_text && !counted && (arm.plain || run.decoding != Decoding::speculative)) {
+    if ((!of_text || run.decoding == Decoding::unknown) && !counted &&
+        (arm.plain || run.decoding != Decoding::speculative)) {
       run.decoding = arm.plain ? Decoding::plain : Decoding::speculative;
     }
     if (run.decoding != Decoding::speculative || arm.plain) continue;

@@ -7,7 +7,7 @@
 
 #include "logs/recognizer.hpp"
 
-/// Reads objects of no format whose keys are headings as rows of a table.
+/// Reads objects of no format whose keys are headings as rows of a table, and lines of no format.
 namespace foredraft::logs {
 namespace {
 
@@ -71,6 +71,28 @@ void Recognizer::read_records() {
   }
   table_ = std::move(table);
   end_table();
+}
+
+void Recognizer::note_caption(std::string_view caption, std::int64_t number, bool of_read_line) {
+  passed_captions_.note(caption, number);
+  if (of_read_line) captions_.note(caption, number);
+}
+
+void Recognizer::end_caption(std::int64_t number) {
+  captions_.end(number);
+  passed_captions_.end(number);
+}
+
+/// Names runs; if no format recognized anything, those of lines that say too little beside others.
+void Recognizer::name_by_captions() {
+  const bool alone = contents_.format.empty() && contents_.observations.empty() && problems_.empty() &&
+                     unused_.empty() && resembled_ == nullptr && broken_line_ == 0;
+  if (alone) noted_ = nullptr;
+  for (const Lines& of : line_formats_) {
+    if (alone && contents_.observations.empty()) of.reader->finish_alone(contents_);
+    if (alone && contents_.format.empty() && !contents_.observations.empty()) note_format(*of.format);
+  }
+  (alone ? passed_captions_ : captions_).name_runs(contents_);
 }
 
 }  // namespace foredraft::logs

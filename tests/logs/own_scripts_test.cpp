@@ -127,4 +127,80 @@ TEST_CASE("records of runs: tokens over seconds of the whole run make a speed th
   CHECK(alone[0].times.tpot_ms == near(1.25));
 }
 
+TEST_CASE("a speed a line: its label names the prompts, a summary stands for its rows") {
+  const auto runs = posted_runs(
+      "warmup: 3.0 tok/s\n[chat 1/2] tps=0.6 acc=None\n[chat 2/2] tps=1.6 acc=4.1\n"
+      "RESULT task=chat prompts=2/2 mean_tps=1.25 mean_acc_len=3.5\n[code 1/1] prompt_tps=90.0 decode_tps=2.5\n"
+      "OVERALL mean_tps=1.9\n",
+      "prose");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].stratum.category == "chat");
+  CHECK(runs[0].times.tpot_ms == near(800.0));
+  CHECK(runs[0].acceptance_length == 3.5);
+  CHECK(runs[1].stratum.category == "code");
+  CHECK(runs[1].times.tpot_ms == near(400.0));
+  CHECK(runs[1].decoding == Decoding::unknown);
+  const auto prompts = posted_runs(
+      "python3 probe.py\n  50.0 tok/s median | runs: [50.1, 49.0, 50.0] | write a sort\n"
+      "  40.0 tok/s median | runs: [40.1, 39.0, 40.0] | explain caches\n"
+      "  45.0 tok/s median | runs: [45.1,\nOVERALL: mean 45.0 tok/s\n",
+      "prose");
+  REQUIRE(prompts.size() == 2);
+  CHECK(prompts[0].stratum.category == "write a sort");
+  CHECK(prompts[1].times.tpot_ms == near(25.0));
+  const auto contexts = posted_runs(
+      "2026-11-02 10:11:12 INFO ctx=4096 tok/s: 40.0\n"
+      "2026-11-02 10:12:12 INFO ctx=8192 tok/s: 20.0\n",
+      "prose");
+  REQUIRE(contexts.size() == 2);
+  CHECK(contexts[0].stratum.category == "ctx 4096");
+  CHECK(contexts[1].times.tpot_ms == near(50.0));
+  // In columns, with lengths as sentences have them.
+  const auto columns = posted_runs(
+      "task qa      20.0 tok/s  accept len 2.4\ntask code    40.0 tok/s  accept len 3.6\n"
+      "task chat    25.0 tok/s  accept len 2.2\n",
+      "prose");
+  REQUIRE(columns.size() == 3);
+  CHECK(columns[1].acceptance_length == 3.6);
+  CHECK(columns[1].times.tpot_ms == near(25.0));
+  // A cell of a table that was put below its heading, and a row of one.
+  for (const std::string cell :
+       {"Baseline TPS |\n\n23.2 t/s |\n", "| Decode | TPS | 65.4 t/s |\n", "it writes 20 tok/s\n"})
+    CHECK(problem(cell).find("no line of a known format") != std::string::npos);
+  CHECK(problem("C4: 256 tok in 5.1s = 50.2 tok/s agg\n").find("no line of a known format") != std::string::npos);
+}
+
+TEST_CASE("a speed a line: arms by the line above, or by words in the label") {
+  const auto above = posted_runs(
+      "=== baseline ===\ncode: 20.0 tok/s\nchat: 25.0 tok/s\n\n=== MTP K=3 ===\n"
+      "code: 40.0 tok/s\nchat: 30.0 tok/s\n",
+      "prose");
+  REQUIRE(above.size() == 4);
+  CHECK(above[1].decoding == Decoding::plain);
+  CHECK(above[3].decoding == Decoding::speculative);
+  CHECK(above[3].gamma == 3);
+  CHECK(above[3].stratum.category == "chat");
+  const std::string medians = "30.0 tok/s median | write a sort\n  20.0 tok/s median | explain caches\n";
+  const auto parts = posted_runs("Baseline:\n" + medians + "\nMTP:\n" + medians, "prose");
+  REQUIRE(parts.size() == 4);
+  CHECK(parts[1].decoding == Decoding::plain);
+  CHECK(parts[3].decoding == Decoding::speculative);
+  const auto tagged = [](const std::string& tag, const std::string& code, const std::string& prose) {
+    return "[" + tag + "] code rep0: 600 tok in 10.0s = " + code + " tok/s\n[" + tag + "] code MEDIAN: " + code +
+           " tok/s\n[" + tag + "] prose rep0: 600 tok in 20.0s = " + prose + " tok/s\n";
+  };
+  const auto one = posted_runs(tagged("bench-k7", "60.0", "30.0"), "prose");
+  REQUIRE(one.size() == 2);
+  CHECK(one[0].gamma == 7);
+  CHECK(one[0].stratum.category == "bench code");
+  CHECK(one[1].times.tpot_ms == near(1000.0 / 30.0));
+  const auto both = posted_runs(tagged("bench-mtp3", "60.0", "30.0") + tagged("bench-base", "20.0", "21.0"), "prose");
+  REQUIRE(both.size() == 4);
+  CHECK(both[2].decoding == Decoding::plain);
+  CHECK(both[2].stratum.category == both[0].stratum.category);
+  CHECK(problem("rig A with MTP: 60 tok/s\nrig B with MTP: 30 tok/s\nrig C without MTP: 20 tok/s\n") !=
+        "");  // of which setups?
+}
+
 }  // namespace foredraft::tests
