@@ -22,6 +22,12 @@
 
 namespace foredraft::logs {
 
+namespace {
+
+constexpr std::size_t first_bytes = 65536;  // bytes of a log in which a draft length is stated
+
+}  // namespace
+
 std::optional<Arm> arm_in_caption(std::string_view caption) {
   constexpr std::size_t max_words = 60;  // in bytes; a longer one is a sentence
   static const RE2 several(              // or options of a command
@@ -44,10 +50,26 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
 void RunCaptions::note(std::string_view caption, std::int64_t number) {
   constexpr std::size_t max_captions = 1024;
   if (caption.empty() || captions_.size() == max_captions) return;
+  static const RE2 change(R"((?i)\W*(?:(before)|after)\W*)");
   auto arm = arm_in_caption(caption);
   auto requests = load_in_caption(caption);
+  std::string before;
+  const bool of_change = !arm && RE2::FullMatch(re2::StringPiece(caption.data(), caption.size()), change, &before);
+  if (of_change) arm = Arm{.plain = !before.empty()};
   if (!arm && requests && !captions_.empty()) arm = captions_.back().arm;  // another load of it
-  if (arm) captions_.push_back({.line = number, .arm = std::move(arm), .requests = std::move(requests)});
+  if (arm)
+    captions_.push_back(
+        {.line = number, .arm = std::move(arm), .requests = std::move(requests), .of_change = of_change});
+}
+
+void RunCaptions::note_change(std::string_view text) {
+  static const RE2 changed(
+      R"re((?im)^[ \t]*([+-])[^\n]*["' -](?:draft[_-]model|model-draft|speculative[_-]\w+|spec-\w[\w-]*|num[_-]spec\w+)\b)re");
+  if (bytes_ > first_bytes) return;
+  bytes_ += text.size();
+  re2::StringPiece rest(text.data(), text.size());
+  for (std::string sign; RE2::FindAndConsume(&rest, changed, &sign);)
+    (sign == "+" ? adds_drafter_ : removes_drafter_) = true;
 }
 
 void RunCaptions::end(std::int64_t number) {
@@ -57,18 +79,23 @@ void RunCaptions::end(std::int64_t number) {
 void RunCaptions::name_runs(LogContents& contents) const {
   std::vector<Observation>& runs = contents.observations;
   const bool other_spans = std::ranges::any_of(runs, [](const Observation& one) { return one.span != Span::run; });
-  const bool names_plain = std::ranges::any_of(captions_, [](const Caption& one) { return one.arm && one.arm->plain; });
+  const auto is_known = [&](const Caption& one) {
+    return one.arm && (!one.of_change || (adds_drafter_ && !removes_drafter_));
+  };
+  const bool names_plain =
+      std::ranges::any_of(captions_, [&](const Caption& one) { return is_known(one) && one.arm->plain; });
   const bool of_text = contents.format == "prose";  // its speeds say themselves whether they are with speculation
   if ((other_spans && !names_plain) || contents.format.find(' ') != std::string::npos) return;
   for (Observation& run : runs) {
     const auto later = std::ranges::upper_bound(captions_, run.line, {}, &Caption::line);
-    if (later == captions_.begin() || !std::prev(later)->arm) continue;
+    if (later == captions_.begin() || !is_known(*std::prev(later))) continue;
     const Arm& arm = *std::prev(later)->arm;
     const auto& requests = std::prev(later)->requests;
     if (requests && run.span == Span::run && !run.offered_requests && !run.times.request_rate_per_s)
       logs::note(run.concurrency, parse_real(*requests));
     const bool counted = run.acceptance || run.acceptance_length;
-    if (!of_text && !counted && (arm.plain || run.decoding != Decoding::speculative)) {
+    if ((!of_text || run.decoding == Decoding::unknown) && !counted &&
+        (arm.plain || run.decoding != Decoding::speculative)) {
       run.decoding = arm.plain ? Decoding::plain : Decoding::speculative;
     }
     if (run.decoding != Decoding::speculative || arm.plain) continue;
@@ -76,12 +103,6 @@ void RunCaptions::name_runs(LogContents& contents) const {
     logs::note(run.drafter, arm.drafter);
   }
 }
-
-namespace {
-
-constexpr std::size_t first_bytes = 65536;  // bytes of a log in which a draft length is stated
-
-}  // namespace
 
 void StatedLength::note(std::string_view text) {
   static const RE2 option(

@@ -25,6 +25,8 @@ class RunCaptions {
  public:
   /// `caption`: the line above line `number`, where something was read; may be empty.
   void note(std::string_view caption, std::int64_t number);
+  /// Text at the beginning of a log: a diff that adds a drafter says which of "Before:" and "After:" drafts.
+  void note_change(std::string_view text);
   /// A command line at line `number` ends what the last caption says.
   void end(std::int64_t number);
   /// Gives observations the arm of the last caption above them, if the log has one format; with windows or requests,
@@ -36,8 +38,11 @@ class RunCaptions {
     std::int64_t line;
     std::optional<Arm> arm = {};               ///< empty: none from here on
     std::optional<std::string> requests = {};  ///< concurrent
+    bool of_change = false;                    ///< "Before:"
   };
   std::vector<Caption> captions_ = {};
+  std::size_t bytes_ = 0;
+  bool adds_drafter_ = false, removes_drafter_ = false;
 };
 
 /// The draft length that a posted text states beside its tables and speeds: "--spec-draft-n-max 3", "5 spec tokens".

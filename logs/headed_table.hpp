@@ -75,6 +75,7 @@ class HeadedTable {
   [[nodiscard]] bool counts_steps(std::size_t column) const;
   void tell_request_rate();
   void tell_speed();
+  bool tell_whole_runs(std::size_t speed);
   void tell_time(Meaning meaning, std::string_view heading);
   void tell_inter_token();
   void tell_accepted_per_step();

@@ -44,9 +44,9 @@ void speed_of_runs(StatedRun& run) {
 
 constexpr StatedConsole ktransformers_console{Span::request, ktransformers_lines, speed_of_runs};
 
-// ---- mlx_lm.generate and mlx_lm.benchmark, whose speed is that of the batch.
+// ---- mlx_lm.generate and mlx_lm.benchmark, whose speed is that of the batch; mlx-omni-server, two lines a request.
 
-constexpr std::array<StatedLine, 5> mlx_lines{{
+constexpr std::array<StatedLine, 7> mlx_lines{{
     {"Prompt: # tokens, # tokens-per-sec", {&StatedRun::prompt_tokens}},
     {"Generation: # tokens, # tokens-per-sec", {&StatedRun::output_tokens, &StatedRun::request_tokens_per_s}},
     {"Timing with prompt_tokens=#, generation_tokens=#, batch_size=#",
@@ -54,6 +54,8 @@ constexpr std::array<StatedLine, 5> mlx_lines{{
      StatedLine::Of::all_runs},
     {"Averages: prompt_tps=#, generation_tps=#", {nullptr, &StatedRun::output_tokens_per_s}, StatedLine::Of::mean},
     {"prompt_tps=#, generation_tps=#", {nullptr, &StatedRun::output_tokens_per_s}},
+    {"prompt_tps: #"},
+    {"generation_tps: #", {&StatedRun::request_tokens_per_s}},
 }};
 
 /// A benchmark whose settings were cut off is taken for one of batch size 1.
@@ -68,9 +70,10 @@ constexpr StatedConsole mlx_console{Span::request, mlx_lines, mlx_speeds};
 // ---- llama-cli and its predecessors, LM Studio's `lms chat --stats` and `lms log stream --stats`, mistral.rs,
 // KoboldCpp, TabbyAPI: one prompt after the other.
 
-constexpr std::array<StatedLine, 28> prompt_lines{{
+constexpr std::array<StatedLine, 29> prompt_lines{{
     {"Prompt: # t/s | Generation: # t/s", {nullptr, &StatedRun::request_tokens_per_s}},
     {"prompt eval time = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
+    {"prompt eval time     = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
     {"eval time = # ms / # runs", {{{&StatedRun::duration_s, 0.001}, {&StatedRun::output_tokens}}}},
     {"Tokens/Second: #", {&StatedRun::request_tokens_per_s}},
     {"Time to First Token: #s", {{{&StatedRun::ttft_ms, 1000.0}}}},
@@ -186,7 +189,7 @@ constexpr StatedConsole small_bench_console{Span::run, small_bench_lines, speed_
 
 LineFormat prompt_console_format() {
   return stated_lines(
-      R"(\[ Prompt: [\d.]+ t/s|llama_perf_context_print: +(?:prompt )?eval time|^ *Tokens/Second: )"
+      R"(\[ Prompt: [\d.]+ t/s|llama_perf_context_print: +(?:prompt )?eval time|\bgeneration eval time *= |print_timings\] +prompt eval time|^ *Tokens/Second: )"
       R"(|^ *Time to First Token: [\d.]+ ?s|^ *(?:Prompt|Predicted) Tokens: \d)"
       R"(|(?:Prompt|Decode): \d+ tokens, [\d.]+ T/s|Process: ?[\d.]+s \(.*T/s\), Generate:|Processed: ?\d+ in [\d.]+s \()"
       R"(|Generate: [\d.]+ T/s, Context: \d|(?:Prompt|Generation): \d+ tokens, [\d.]+ t(?:ok(?:ens)?)?/s)"
@@ -220,7 +223,8 @@ LineFormat ollama_format() {
 LineFormat ktransformers_format() { return stated_lines(R"(Performance\(T/s\): prefill )", ktransformers_console); }
 
 LineFormat mlx_format() {
-  return stated_lines(R"((?:Prompt|Generation): \d+ tokens, [\d.]+ tokens-per-sec|\bgeneration_t(?:ps|okens)=\d)",
+  return stated_lines(R"((?:Prompt|Generation): \d+ tokens, [\d.]+ tokens-per-sec|\bgeneration_t(?:ps|okens)=\d)"
+                      R"(|\b(?:prompt|generation)_tps: *\d)",
                       mlx_console);
 }
 

@@ -40,6 +40,8 @@ class LineReader {
   }
   /// Called after the last line, if one was of the format, to add what is still open.
   virtual void finish(LogContents& /*contents*/) {}
+  /// Called after the last line if no format recognized anything, to add what its lines say only alone.
+  virtual void finish_alone(LogContents& /*contents*/) {}
 };
 
 /// A format of text lines; only those that match `anchor` are read.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <re2/re2.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include "core/numbers.hpp"
 #include "core/problems.hpp"
 #include "logs/acceptance.hpp"
+#include "logs/arms.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
@@ -241,17 +243,26 @@ constexpr std::string_view list_anchor =
     R"((?i)^[ \t*-]*(?:num(?:ber[ _]of)?[ _](?:drafts|draft[ _](?:proposals|rounds)|draft(?:ed)?[ _]tokens(?:[ _]generated)?)"
     R"(|accepted[ _](?:draft[ _])?tokens|spec(?:ulative)?[ _]tokens|spec[ _]steps|tokens[ _]generated[ _]without[ _]sd))"
     R"(|total_num_output_tokens|(?:mean[ _]|avg[ _]|average[ _])?accept(?:ance)?[ _]length(?:[ _]histogram)?)"
-    R"(|acceptance[ _](?:rate[ _])?at[ _](?:token|pos(?:ition)?)[ _]\d+)[ \t]*[:=])";
+    R"(|acceptance[ _](?:rate[ _])?at[ _](?:token|pos(?:ition)?)[ _]\d+)[ \t]*[:=])"
+    R"(|^[ \t*-]*(?:(?:[a-z]+[ _])?output[ _](?:tok(?:en)?s?|throughput)[ _(]*(?:tok(?:en)?s?)?(?:[ _/]|per)+s(?:ec(?:ond)?)?\)?)"
+    R"(|(?:total|wall|elapsed)[ _]time[ _](?:in[ _]seconds|\(?s(?:ec(?:ond)?s?)?\)?))[ \t]*[:=][ \t]*\d)"
+    R"(|^[ \t*-]*(?:(?:total|wall|elapsed)[ _]time: *[\d.]+ ?s(?:ec(?:ond)?s?)?[ \t]*$|(?:drft|drafter|draft[ _]model|mode): *\S))"
+    R"(|\bconcurrency *[:=] *\d)";
 
 /// Spellings of one field; the first is its name.
-using Spellings = std::array<std::string_view, 5>;
-constexpr std::array<Spellings, 5> spellings{{
-    {"num_drafts", "num_spec_steps", "num_draft_proposals", "num_draft_rounds", ""},
-    {"num_draft_tokens", "num_drafted_tokens", "num_draft_tokens_generated", "num_drafted_tokens_generated", ""},
-    {"num_accepted_tokens", "num_accepted_draft_tokens", "", "", ""},
-    {"num_spec_tokens", "num_speculative_tokens", "", "", ""},
+using Spellings = std::array<std::string_view, 8>;
+constexpr std::array<Spellings, 8> spellings{{
+    {"num_drafts", "num_spec_steps", "num_draft_proposals", "num_draft_rounds"},
+    {"num_draft_tokens", "num_drafted_tokens", "num_draft_tokens_generated", "num_drafted_tokens_generated"},
+    {"num_accepted_tokens", "num_accepted_draft_tokens"},
+    {"num_spec_tokens", "num_speculative_tokens"},
     {"mean_acceptance_length", "acceptance_length", "accept_length", "avg_acceptance_length",
-     "average_acceptance_length"},
+     "average_acceptance_length", "mean_accept_length", "avg_accept_length", "average_accept_length"},
+    {"total_time_s", "total_time", "total_time_in_seconds", "total_time_seconds", "total_time_sec", "wall_time_s",
+     "wall_time", "elapsed_time"},
+    {"name", "mode", "drft", "drafter", "draft_model"},
+    {"output_tokens_per_s", "output_tokens_per_second", "output_tokens_per_sec", "output_tokens_s", "output_tok_s",
+     "output_throughput_tok_s", "output_throughput_tokens_s", "output_throughput_tokens_per_second"},
 }};
 
 /// The key in lower case, with single underscores between words, replaced by the first of its spellings.
@@ -262,6 +273,7 @@ std::string plain_key(std::string_view key) {
     if (letter) plain += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
     if (!letter && !plain.empty() && plain.back() != '_') plain += '_';
   }
+  if (plain.ends_with('_')) plain.pop_back();
   constexpr std::string_view counted = "number_of_";
   if (plain.starts_with(counted)) plain.replace(0, counted.size(), "num_");
   for (const Spellings& field : spellings) {
@@ -277,14 +289,29 @@ std::string plain_key(std::string_view key) {
 class KeyValuesReader final : public BlockReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    static const RE2 load(R"((?i)\bconcurrency *[:=] *(\d{1,6})\b)");
     const std::optional<KeyValue> field = key_value(text);
     if (!field || field->value.empty()) return false;
-    add(plain_key(field->key), field->value, number, contents);
+    if (std::string requests; RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), load, &requests)) {
+      add("concurrency", requests, number, contents);
+      return false;  // a line of any program
+    }
+    const std::string key = plain_key(field->key);
+    if (key == "name") {
+      if (block().has("total_time_s")) close(contents);
+      name_ += (name_.empty() ? "" : ", ") + std::string(field->value);
+      return false;
+    }
+    add(key, field->value, number, contents);
     return true;
   }
+  void finish(LogContents& contents) override;
 
  private:
   void read(const KeyValueBlock& block, LogContents& contents) override;
+
+  std::string name_ = {};                 ///< of the next result: its drafter, its mode
+  std::vector<Observation> totals_ = {};  ///< of which only the time of all answers is known
 };
 
 /// Nullopt if steps are neither listed nor follow from drafted tokens and draft length.
@@ -330,13 +357,41 @@ void KeyValuesReader::read(const KeyValueBlock& block, LogContents& contents) {
     check_counts(counts, run.gamma, block.line(), contents);
   } else {
     run.acceptance_length = measure_in(block.text("mean_acceptance_length")).value;
-    if (!run.acceptance_length) return;
+    run.times.output_tokens_per_s = block.real("output_tokens_per_s");
+    run.concurrency = run.requests = block.real("concurrency");
+    if (const auto seconds = block.real("total_time_s"); seconds && *seconds > 0.0 && !run.times.output_tokens_per_s) {
+      static const RE2 length(R"((?i)\blength[ =:]+(\d{1,2})\b)");
+      const std::string name = std::exchange(name_, {});
+      const bool plain = arm_named(name).plain;
+      if (int drafts = 0; RE2::PartialMatch(name, length, &drafts)) run.gamma = drafts;
+      if (!run.acceptance_length) run.decoding = plain ? Decoding::plain : Decoding::unknown;
+      if (!name.empty() && !plain) run.drafter = name;
+      run.times.tpot_ms = 1000.0 * *seconds;
+      totals_.push_back(std::move(run));
+      return;
+    }
+    if (!run.acceptance_length && run.times.output_tokens_per_s) run.decoding = Decoding::unknown;
+    if (!run.acceptance_length && !run.times.output_tokens_per_s) return;
     // DFlash lists the shares of the steps that emitted 0, 1, ... tokens, the last of which is the bonus token.
     const auto shares = std::ranges::count(block.text("acceptance_length_histogram"), '%');
     if (!run.gamma && shares > 2) run.gamma = shares - 2;
   }
   if (block.has("total_num_output_tokens")) contents.engine = "vllm";
   contents.observations.push_back(std::move(run));
+}
+
+/// Totals of several runs have the ratios of their speeds, and no other meaning: of one, or beside speeds, only the
+/// acceptance is read.
+void KeyValuesReader::finish(LogContents& contents) {
+  close(contents);
+  const bool compared = totals_.size() > 1 && contents.observations.empty() && contents.format == "key-values";
+  for (Observation& run : totals_) {
+    if (!compared) run.times.tpot_ms.reset();
+    if (compared || run.acceptance_length) contents.observations.push_back(std::move(run));
+  }
+  if (compared)
+    warn_once(contents, "W12", contents.observations.front().line,
+              "the times are of whole runs, prompts included: only their ratios count, not the TPOT");
 }
 
 }  // namespace

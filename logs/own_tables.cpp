@@ -12,7 +12,7 @@
 #include "logs/headings.hpp"
 #include "logs/recognizer.hpp"
 
-/// Reads objects of no format whose keys are headings as rows of a table.
+/// Reads objects of no format whose keys are headings as rows of a table, and lines of no format.
 namespace foredraft::logs {
 namespace {
 
@@ -33,14 +33,17 @@ std::optional<Recognizer::Record> Recognizer::record_of(const JsonValue& value, 
     record.headings.push_back(heading);
     record.row.cells.push_back(std::move(cell));
   };
-  const auto add_scalar = [&](const JsonValue& cell) {
-    if (is_scalar(cell) && !cell.is_null())
-      add(cell.key(), cell.is_string() ? cell.string() : std::string(cell.source()));
+  const auto add_scalar = [&](const JsonValue& cell, bool of_drafter) {
+    if (!is_scalar(cell) || cell.is_null()) return;
+    add(of_drafter && cell.key() == "model" ? "draft_model" : cell.key(),
+        cell.is_string() ? cell.string() : std::string(cell.source()));
   };
   for (const JsonValue& member : value) {
     if (!std::ranges::all_of(member, is_scalar)) return std::nullopt;
-    add_scalar(member);
-    if (member.is_object()) std::ranges::for_each(member, add_scalar);
+    add_scalar(member, false);
+    if (member.is_object())
+      std::ranges::for_each(member,
+                            [&](const JsonValue& inner) { add_scalar(inner, member.key().starts_with("spec")); });
     if (!member.is_array() || column_of(member.key()).meaning != Meaning::positions) continue;
     std::string list;
     for (const JsonValue& share : member)
@@ -104,6 +107,28 @@ void Recognizer::read_records() {
   }
   table_ = std::move(table);
   end_table();
+}
+
+void Recognizer::note_caption(std::string_view caption, std::int64_t number, bool of_read_line) {
+  if (contents_.format.empty()) passed_captions_.note(caption, number);
+  if (of_read_line) captions_.note(caption, number);
+}
+
+void Recognizer::end_caption(std::int64_t number) {
+  captions_.end(number);
+  passed_captions_.end(number);
+}
+
+/// Names runs; if no format recognized anything, those of lines that say too little beside others.
+void Recognizer::name_by_captions() {
+  const bool alone = contents_.format.empty() && contents_.observations.empty() && problems_.empty() &&
+                     unused_.empty() && resembled_ == nullptr && broken_line_ == 0;
+  if (alone) noted_ = nullptr;
+  for (const Lines& of : line_formats_) {
+    if (alone && contents_.observations.empty()) of.reader->finish_alone(contents_);
+    if (alone && contents_.format.empty() && !contents_.observations.empty()) note_format(*of.format);
+  }
+  (alone ? passed_captions_ : captions_).name_runs(contents_);
 }
 
 }  // namespace foredraft::logs

@@ -16,6 +16,7 @@
 #include "logs/arms.hpp"
 #include "logs/captions.hpp"
 #include "logs/formats.hpp"
+#include "logs/labeled_speeds.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/sentences.hpp"
 #include "logs/spoken_numbers.hpp"
@@ -214,10 +215,12 @@ class ProseReader final : public LineReader {
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override;
   bool line_below(std::string_view above, std::string_view text, std::int64_t number, LogContents& contents) override;
   void finish(LogContents& contents) override;
+  void finish_alone(LogContents& contents) override;
 
  private:
   void note_length(std::string_view text, std::int64_t number);
   void add_plain();
+  [[nodiscard]] bool are_labeled() const;
   void leave_out(std::span<const SpokenSpeed> speeds, std::string_view why);
   void leave_out_unnamed();
   void tell_unused(LogContents& contents) const;
@@ -227,6 +230,7 @@ class ProseReader final : public LineReader {
   std::vector<Observation> lengths_ = {};  ///< acceptance lengths, of texts that state no others
   bool is_exact_length_ = false;           ///< of the last one: no range
   std::vector<SpokenSpeed> speeds_ = {};
+  std::vector<LabeledSpeed> labeled_ = {};  ///< of lines with one speed
   std::vector<UnnamedChange> unnamed_ = {};
   std::vector<SpokenSpeed> unnamed_speeds_ = {};      ///< no words say whether they are with speculation
   std::pair<std::int64_t, double> ratio_ = {0, 0.0};  ///< line and number of the first that is stated without speeds
@@ -238,6 +242,7 @@ class ProseReader final : public LineReader {
 
 bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& /*contents*/) {
   if (text.size() > max_spoken_line || speeds_.size() + unnamed_.size() >= max_spoken) return false;
+  if (auto one = labeled_speed(text, number); one && labeled_.size() < max_spoken) labeled_.push_back(*std::move(one));
   std::string parted;
   if (text.find('|') != std::string_view::npos && is_parted(text)) {
     parted = text;
@@ -263,7 +268,7 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
 bool ProseReader::line_below(std::string_view above, std::string_view text, std::int64_t number,
                              LogContents& contents) {
   static const RE2 alone(R"((?i)[^\w\d]*(?:[a-z][a-z ]{0,30}(?:\([a-z ]{1,20}\))?[ `*]*[:=])?[ `*~]*[\d.,]+[ `*]*)" +
-                         std::string(spoken_unit) + R"([ `*.]*(?:\([^()]*\))?\W*)");
+                         std::string(spoken_unit) + R"([ `*.]*(?:\([^()]*\))?[\s`*.]*)");
   static const RE2 marks(R"(^[\s#>*_-]+|[\s:*_]+$)");
   if (!RE2::FullMatch(re2::StringPiece(text.data(), text.size()), alone) || !arm_phrases(text).empty())
     return line(text, number, contents);
@@ -335,6 +340,35 @@ void ProseReader::tell_unused(LogContents& contents) const {
   if (!unused_.empty()) warn_once(contents, "W18", first_unused_, unused_);
 }
 
+/// Whether each speed is alone in its line and has a label, which has all arms of the text.
+bool ProseReader::are_labeled() const {
+  const auto has = [&](const std::string& label, bool plain) {
+    return std::ranges::any_of(
+        labeled_, [&](const LabeledSpeed& one) { return one.label == label && one.arm && one.arm->plain == plain; });
+  };
+  return std::ranges::all_of(speeds_, [&](const SpokenSpeed& speed) {
+    const auto one = std::ranges::find(labeled_, speed.line, &LabeledSpeed::line);
+    const auto is_other = [&](const SpokenSpeed& other) { return other.arm->plain != speed.arm->plain; };
+    return one != labeled_.end() && one->arm && !one->label.empty() &&
+           (std::ranges::none_of(speeds_, is_other) || has(one->label, !speed.arm->plain));
+  });
+}
+
+/// Speeds of which a label tells the prompts; of all, or of each label, those with speculation may be in another file.
+void ProseReader::finish_alone(LogContents& contents) {
+  for (const LabeledSpeed& one : without_repeated(labeled_)) {
+    StatedRun run{.line = one.line,
+                  .gamma = one.arm ? one.arm->gamma : std::nullopt,
+                  .length = one.length,
+                  .request_tokens_per_s = one.tokens_per_s};
+    const Decoding decoding = !one.arm ? Decoding::unknown : one.arm->plain ? Decoding::plain : Decoding::speculative;
+    Observation observation = observation_of(run, decoding, contents);
+    if (one.arm && !one.arm->plain) observation.drafter = one.arm->drafter;
+    if (!one.label.empty()) observation.stratum.category = one.label;
+    contents.observations.push_back(std::move(observation));
+  }
+}
+
 void ProseReader::finish(LogContents& contents) {
   const auto is_speed = [](const SpokenSpeed& one) { return !one.is_time; };
   if (std::ranges::any_of(speeds_, is_speed)) std::erase_if(speeds_, std::not_fn(is_speed));
@@ -380,7 +414,13 @@ void ProseReader::finish(LogContents& contents) {
   add_plain();
   leave_out(drop_others(speeds_), "of another engine or checkpoint");
   const bool changes = std::ranges::any_of(speeds_, &SpokenSpeed::changes);
-  leave_out(tell_setups(speeds_, changes), "of an unknown setup");
+  const bool labeled = are_labeled();
+  try {
+    leave_out(tell_setups(speeds_, changes), "of an unknown setup");
+  } catch (const RejectedRecord&) {
+    if (!labeled) throw;
+    return finish_alone(contents);
+  }
   leave_out_unnamed();
   const bool one_drafts = std::ranges::count_if(speeds_, [](const SpokenSpeed& one) { return !one.arm->plain; }) == 1;
   std::string read_as;
@@ -416,6 +456,7 @@ void ProseReader::finish(LogContents& contents) {
 LineFormat prose_format() {
   static const std::string anchor =
       "(?i)\\d[\\d.,]*[`* ]*" + std::string(spoken_unit) +
+      R"(|\b(?:[a-z]+[_ ])*(?:tps|t(?:ok(?:en)?s?)?(?:/|_per_|_)s(?:ec(?:ond)?)?)["']? ?[:=] ?\d)"
       R"(|accept(?:ance|ed)?[ -]len(?:gth)?\b[^\n\d|]{0,16}\d)"
       R"(|\bspeed-?up\b[^.\n|]{0,60}\b\d[\d.]* ?(?:x|\x{d7}))"
       R"(|\d ?(?:x|\x{d7}) (?:speed-?up|faster|as fast|the (?:speed|throughput)))"

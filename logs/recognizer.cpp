@@ -157,7 +157,7 @@ LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
       return true;
     });
   }
-  captions_.name_runs(contents_);
+  name_by_captions();
   launches_.name_runs(contents_);
   stated_length_.name_runs(contents_);
   tell_rates(contents_);
@@ -209,7 +209,7 @@ bool Recognizer::line(std::string_view line, std::int64_t number, std::string_vi
   const std::vector<int> matching = anchors_->lines.in(line);
   const bool taken = std::any_of(matching.begin(), matching.end(), [&](int index) {
     if (static_cast<std::size_t>(index) == line_formats_.size()) {
-      if (launches_.read(line, number)) captions_.end(number);
+      if (launches_.read(line, number)) end_caption(number);
       note_section(sections_, {.line = number, .words = std::string(line)});
       return false;
     }
@@ -218,7 +218,7 @@ bool Recognizer::line(std::string_view line, std::int64_t number, std::string_vi
     last_lines_ = &lines;
     return true;
   });
-  if (taken) captions_.note(caption, number);
+  if (!matching.empty()) note_caption(caption, number, taken);
   return taken;
 }
 

@@ -83,7 +83,11 @@ class Recognizer {
     note_section(sections_, {.line = number, .words = std::string(text), .apart = apart});
   }
   /// Text that was passed.
-  void passed(std::string_view text) { stated_length_.note(text); }
+  void passed(std::string_view text) {
+    stated_length_.note(text);
+    captions_.note_change(text);
+    passed_captions_.note_change(text);
+  }
   [[nodiscard]] bool in_table() const { return table_.has_value(); }
   [[nodiscard]] bool has_rows() const { return table_ && (table_->begun || !table_->rows.empty()); }
   /// The next line in a table; false if the table ended before it: it may be anything.
@@ -127,6 +131,9 @@ class Recognizer {
     TableRow row;
   };
 
+  void note_caption(std::string_view caption, std::int64_t number, bool of_read_line);
+  void end_caption(std::int64_t number);
+  void name_by_captions();
   bool title(std::string_view line);
   bool row_of_whole(std::string_view line, std::int64_t number);
   void end_table();
@@ -172,6 +179,7 @@ class Recognizer {
   std::int64_t resembled_line_ = 0;
   std::int64_t broken_line_ = 0;  ///< where the last invalid JSON value breaks
   RunCaptions captions_ = {};
+  RunCaptions passed_captions_ = {};  ///< above all lines that may be read
   StatedLength stated_length_ = {};
   std::vector<LogSection> sections_ = {};
   Launches launches_ = {};

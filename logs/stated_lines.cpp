@@ -60,6 +60,9 @@ bool StatedLinesReader::line(std::string_view text, std::int64_t number, LogCont
   for (const StatedLine& line : console_.lines) {
     const std::vector<double> numbers = numbers_in(text, line.text);
     if (numbers.empty()) continue;
+    const bool is_read =
+        std::ranges::any_of(line.numbers, [](const StatedNumber& one) { return one.field != nullptr; });
+    if (!is_read) return true;  // of a prompt: the line of the run is that of its speed
     const bool again = run_.line > 0 && std::ranges::any_of(line.numbers, [&](const StatedNumber& one) {
                          return one.field != nullptr && (run_.*one.field).has_value();
                        });

@@ -477,14 +477,14 @@ void HeadedTable::tell_speed() {
   Column& speed = columns_[*column];
   const auto load = at(Meaning::concurrency);
   const std::vector<double> loads = load ? values_in(*load) : std::vector<double>{};
-  constexpr double several = 1.5;     // of a request, 1000 ms hold tok/s tokens
-  constexpr double fastest = 1000.0;  // iterations/s of one request
-  const bool together = std::ranges::any_of(rows_, [&](const TableRow& row) {
-    const double tokens_per_s = value(row, Meaning::speed).value_or(0.0);
-    const double tokens = arm_of(row).plain ? 1.0 : value(row, Meaning::length).value_or(tokens_per_s);
-    return time_ms(row, Meaning::tpot).value_or(0.0) * tokens_per_s > several * 1000.0 ||
-           tokens_per_s > fastest * tokens;
-  });
+  constexpr double several = 1.5, fastest = 1000.0;  // requests, whose 1000 ms hold tok/s tokens; iterations/s of one
+  const bool together = tell_whole_runs(*column) || std::ranges::any_of(rows_, [&](const TableRow& row) {
+                          const double tokens_per_s = value(row, Meaning::speed).value_or(0.0);
+                          const double tokens =
+                              arm_of(row).plain ? 1.0 : value(row, Meaning::length).value_or(tokens_per_s);
+                          return time_ms(row, Meaning::tpot).value_or(0.0) * tokens_per_s > several * 1000.0 ||
+                                 tokens_per_s > fastest * tokens;
+                        });
   const bool alone = !together && std::ranges::all_of(loads, [](double requests) { return requests <= 1.0; });
   if (alone || together || has(Meaning::request_speed) || has(Meaning::tpot)) {
     speed.meaning = alone ? Meaning::request_speed : Meaning::total_speed;

@@ -128,6 +128,49 @@ void HeadedTable::tell_setups() {
   if (several.size() < 2) setups_.clear();
 }
 
+/// Whether each speed is a column of tokens over one of the seconds of the whole run, which has several requests: it is
+/// that of all together, and the number of requests is no load.
+bool HeadedTable::tell_whole_runs(std::size_t speed) {
+  static const RE2 tokens(R"((?i)(?:total[-_ ])?(?:(?:completion|output|generated|decoded|total)[-_ ])?tok(?:en)?s?)");
+  static const RE2 seconds(
+      R"((?i)(?:total|wall|elapsed|run|bench\w*)?[-_ ]?(?:clock[-_ ]?)?(?:time|duration|seconds|elapsed|sec|s)?(?:[-_ ]\(?s(?:ec(?:ond)?s)?\)?)?)");
+  static const RE2 requests(
+      R"((?i)(?:num[-_ ]|n[-_ ]|total[-_ ]|completed[-_ ]|successful[-_ ])?(?:requests|prompts|samples|questions)(?:[-_ ]completed)?)");
+  static const RE2 most("(?i)max[-_ ](?:num[-_ ]seqs|running|batch(?:[-_ ]size)?)");
+  const auto columns_with = [&](const RE2& heading) {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (RE2::FullMatch(columns_[i].heading, heading)) found.push_back(i);
+    }
+    return found;
+  };
+  const auto all_rows = [&](const auto& holds) { return !rows_.empty() && std::ranges::all_of(rows_, holds); };
+  const auto number = [](const TableRow& row, std::size_t at) {
+    return number_of_cell(row.cells[at]).value.value_or(0.0);
+  };
+  const auto several = [&](std::size_t at) {
+    return all_rows([&](const TableRow& row) { return number(row, at) > 1.0; });
+  };
+  if (std::ranges::none_of(columns_with(requests), several)) return false;
+  for (const std::size_t of : columns_with(tokens)) {
+    for (const std::size_t in : columns_with(seconds)) {
+      constexpr double rounded = 0.01;
+      const auto is_quotient = [&](const TableRow& row) {
+        const double stated = number(row, speed) * number(row, in);
+        return stated > 0.0 && std::abs(number(row, of) - stated) <= rounded * stated;
+      };
+      if (!all_rows(is_quotient)) continue;
+      for (Column& column : columns_) {
+        if (column.meaning == Meaning::concurrency && RE2::FullMatch(column.heading, requests))
+          column.meaning = Meaning::ignored;
+        if (!has(Meaning::concurrency) && RE2::FullMatch(column.heading, most)) column.meaning = Meaning::concurrency;
+      }
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Times of whole answers by arm, if nothing else was measured: their ratios are speedups, with which a column of these
 /// agrees. Then a row that gains is not plain, whatever its name says: "Spec + baseline kernel".
 void HeadedTable::tell_answers() {

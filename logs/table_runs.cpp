@@ -348,11 +348,16 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
 
 /// The kind of prompts; also the model and device if these differ between rows, the engine, and what an arm adds.
 std::string HeadedTable::kind_of(const TableRow& row) const {
+  static const RE2 size("(?i)[\\d.,]+ ?[km]?");
   std::string kind = bare_cell(text(row, Meaning::category));
+  std::string heading;  // of a number, if it is all
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (columns_[i].meaning != Meaning::subject || row.cells[i].empty() || same_.contains(i)) continue;
-    kind += (kind.empty() ? "" : " / ") + bare_cell(row.cells[i]);
+    const std::string cell = bare_cell(row.cells[i]);
+    heading = kind.empty() && RE2::FullMatch(cell, size) ? columns_[i].heading + " " : "";
+    kind += (kind.empty() ? "" : " / ") + cell;
   }
+  kind.insert(0, heading);
   for (const auto* told : {&setups_, &additions_}) {
     const auto added = told->find(bare_cell(text(row, Meaning::name)));
     if (added != told->end() && !added->second.empty()) kind += (kind.empty() ? "" : " / ") + added->second;

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/logs/logs_testing.hpp"
+
+/// Lines that small scripts and engines print: requests before and after a change, metrics, totals, records.
+namespace foredraft::tests {
+
+using logs::Decoding;
+using logs::Span;
+
+namespace {
+
+std::string ik_request(const std::string& prefix, const std::string& ms) {
+  return prefix +
+         "prompt eval time     =     900.00 ms /    30 tokens (   30.00 ms per token,    33.33 tokens per second)\n" +
+         prefix + "generation eval time =   " + ms + " ms /   100 runs   (  any ms per token)\n";
+}
+
+}  // namespace
+
+TEST_CASE("ik_llama.cpp: times of a request below the words that name its arm") {
+  const std::string prefix = "INFO [           print_timings] ";
+  const auto runs = posted_runs(
+      "no draft:\n" + ik_request(prefix, "20000.00") + "\ndraft:\n" + ik_request(prefix, "12500.00"), "local-prompts");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].times.tpot_ms == near(200.0));
+  CHECK(runs[0].times.ttft_ms == 900.0);
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].times.tpot_ms == near(125.0));
+  const auto code = posted_runs(
+      "Without draft model:\n`generation eval time =  20000.00 ms /   100 runs   (  200.00 ms per token)`\n\n"
+      "With draft model:\n`generation eval time =  25000.00 ms /   100 runs   (  250.00 ms per token)`\n",
+      "local-prompts");
+  REQUIRE(code.size() == 2);
+  CHECK(code[0].decoding == Decoding::plain);
+  CHECK(code[1].times.tpot_ms == near(250.0));
+}
+
+TEST_CASE("before and after: a diff that adds a drafter tells which drafts, other changes do not") {
+  const auto request = [](const std::string& speed) { return "prompt_tps: 400.0\ngeneration_tps: " + speed + "\n"; };
+  const std::string log = "\n- Before:\n\n" + request("20.0") + "INFO: \"POST /v1/chat/completions\" 200 OK\n" +
+                          request("20.5") + "\n- After:\n\n" + request("32.0");
+  const auto added = posted_runs("```diff\n {\n+  \"draft_model\": \"small\",\n }\n```\n" + log, "mlx-lm");
+  REQUIRE(added.size() == 3);
+  CHECK(added[0].times.tpot_ms == near(50.0));
+  CHECK(added[0].concurrency == 1.0);
+  CHECK(added[1].decoding == Decoding::plain);
+  CHECK(added[2].decoding == Decoding::speculative);
+  for (const std::string other :
+       {"", "+  \"seed\": 1,\n", "-  \"draft_model\": \"a\",\n+  \"draft_model\": \"b\",\n"}) {
+    for (const auto& run : posted_runs("```diff\n" + other + "```\n" + log, "mlx-lm"))
+      CHECK(run.decoding == Decoding::unknown);
+  }
+}
+
+TEST_CASE("a list of metrics: the throughput of all requests at the stated concurrency") {
+  const auto runs = posted_runs(
+      "Sending 64 prompts with concurrency=8...\nwall_time_s: 20.0\ntotal_output_tokens: 9000\n"
+      "output_tokens_per_second: 450.0\nmean_latency_s: 2.1\n",
+      "key-values");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].decoding == Decoding::unknown);
+  CHECK(runs[0].concurrency == 8.0);
+  CHECK(runs[0].times.output_tokens_per_s == 450.0);
+  CHECK_FALSE(runs[0].times.tpot_ms);
+  const auto sweep = posted_runs(
+      "Max concurrency: 1\nOutput throughput (tok/s): 61.5\n"
+      "Max concurrency: 4\nOutput tokens/s = 190.0\n",
+      "key-values");
+  REQUIRE(sweep.size() == 2);
+  CHECK(sweep[1].concurrency == 4.0);
+  CHECK(sweep[1].times.output_tokens_per_s == 190.0);
+  CHECK(problem("Output tokens:  310577\nmax concurrency: 4\n").find("no line of a known format") != std::string::npos);
+}
+
+TEST_CASE("seconds of whole runs by arm: their ratios, and the printed acceptance length") {
+  const std::string plain = "BASELINE tiny-8b\ntotal time in seconds: 900.0\n";
+  const auto arm = [](const std::string& drafter, const std::string& seconds, const std::string& length) {
+    return "\nBase: tiny-8b\nDrft: " + drafter + "\nMode: chain - length 4\ntotal time in seconds: " + seconds +
+           "\naverage accept length: " + length + "\n";
+  };
+  const auto contents = read_log(plain + arm("org/a", "600.0", "2.1") + arm("org/b", "450.0", "2.6"));
+  CHECK(contents.format == "key-values");
+  CHECK(warns(contents, "W12"));
+  const auto& runs = contents.observations;
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(*runs[0].times.tpot_ms / *runs[2].times.tpot_ms == near(2.0));
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].drafter == "org/a, chain - length 4");
+  CHECK(runs[1].gamma == 4);
+  CHECK(runs[1].acceptance_length == 2.1);
+  CHECK(runs[2].drafter == "org/b, chain - length 4");
+  // One total has no ratio, and beside a speed it has no use.
+  const auto one = posted_runs(arm("org/a", "600.0", "2.1"), "key-values");
+  REQUIRE(one.size() == 1);
+  CHECK_FALSE(one[0].times.tpot_ms);
+  const auto none = posted_runs("Mode: none\nTotal time: 90.5 s\nMode: medusa\nTotal time: 50.0 s\n", "key-values");
+  REQUIRE(none.size() == 2);
+  CHECK(none[0].decoding == Decoding::plain);
+  CHECK(none[1].drafter == "medusa");
+}
+
+TEST_CASE("records of runs: tokens over seconds of the whole run make a speed that of all requests") {
+  const auto record = [](const std::string& speed, const std::string& drafts, const std::string& requests = "64") {
+    return "{\"method\": \"" + std::string(drafts.empty() ? "none" : "mtp") + "\", \"requests\": " + requests +
+           ", \"max_num_seqs\": 16, \"total_seconds\": 8.0, \"completion_tokens_per_second\": " + speed +
+           ", \"completion_tokens\": 6400" + drafts + "}";
+  };
+  const std::string drafts = R"(, "spec_config": {"model": "org/draft", "num_speculative_tokens": 2})";
+  const auto runs = posted_runs("[" + record("800.0", "") + ",\n" + record("800.01", drafts) + "]\n", "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].concurrency == 16.0);
+  CHECK(runs[0].times.output_tokens_per_s == 800.0);
+  CHECK(runs[1].gamma == 2);
+  CHECK_FALSE(runs[1].stratum.category);
+  // Other tokens than those of the speed: which load it has is not known.
+  const auto other = read_log("[" + record("800.0", "") + ",\n" + record("700.0", drafts) + "]\n");
+  CHECK(warns(other, "W12"));
+  // One request a record.
+  const auto alone =
+      posted_runs("[" + record("800.0", "", "1") + ",\n" + record("800.0", drafts, "1") + "]\n", "table");
+  REQUIRE(alone.size() == 2);
+  CHECK(alone[0].times.tpot_ms == near(1.25));
+}
+
+TEST_CASE("a speed a line: its label names the prompts, a summary stands for its rows") {
+  const auto runs = posted_runs(
+      "warmup: 3.0 tok/s\n[chat 1/2] tps=0.6 acc=None\n[chat 2/2] tps=1.6 acc=4.1\n"
+      "RESULT task=chat prompts=2/2 mean_tps=1.25 mean_acc_len=3.5\n[code 1/1] prompt_tps=90.0 decode_tps=2.5\n"
+      "OVERALL mean_tps=1.9\n",
+      "prose");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].stratum.category == "chat");
+  CHECK(runs[0].times.tpot_ms == near(800.0));
+  CHECK(runs[0].acceptance_length == 3.5);
+  CHECK(runs[1].stratum.category == "code");
+  CHECK(runs[1].times.tpot_ms == near(400.0));
+  CHECK(runs[1].decoding == Decoding::unknown);
+  const auto prompts = posted_runs(
+      "python3 probe.py\n  50.0 tok/s median | runs: [50.1, 49.0, 50.0] | write a sort\n"
+      "  40.0 tok/s median | runs: [40.1, 39.0, 40.0] | explain caches\n"
+      "  45.0 tok/s median | runs: [45.1,\nOVERALL: mean 45.0 tok/s\n",
+      "prose");
+  REQUIRE(prompts.size() == 2);
+  CHECK(prompts[0].stratum.category == "write a sort");
+  CHECK(prompts[1].times.tpot_ms == near(25.0));
+  const auto contexts = posted_runs(
+      "2026-11-02 10:11:12 INFO ctx=4096 tok/s: 40.0\n"
+      "2026-11-02 10:12:12 INFO ctx=8192 tok/s: 20.0\n",
+      "prose");
+  REQUIRE(contexts.size() == 2);
+  CHECK(contexts[0].stratum.category == "ctx 4096");
+  CHECK(contexts[1].times.tpot_ms == near(50.0));
+  // In columns, with lengths as sentences have them.
+  const auto columns = posted_runs(
+      "task qa      20.0 tok/s  accept len 2.4\ntask code    40.0 tok/s  accept len 3.6\n"
+      "task chat    25.0 tok/s  accept len 2.2\n",
+      "prose");
+  REQUIRE(columns.size() == 3);
+  CHECK(columns[1].acceptance_length == 3.6);
+  CHECK(columns[1].times.tpot_ms == near(25.0));
+  // A cell of a table that was put below its heading, and a row of one.
+  for (const std::string cell :
+       {"Baseline TPS |\n\n23.2 t/s |\n", "| Decode | TPS | 65.4 t/s |\n", "it writes 20 tok/s\n"})
+    CHECK(problem(cell).find("no line of a known format") != std::string::npos);
+  CHECK(problem("C4: 256 tok in 5.1s = 50.2 tok/s agg\n").find("no line of a known format") != std::string::npos);
+}
+
+TEST_CASE("a speed a line: arms by the line above, or by words in the label") {
+  const auto above = posted_runs(
+      "=== baseline ===\ncode: 20.0 tok/s\nchat: 25.0 tok/s\n\n=== MTP K=3 ===\n"
+      "code: 40.0 tok/s\nchat: 30.0 tok/s\n",
+      "prose");
+  REQUIRE(above.size() == 4);
+  CHECK(above[1].decoding == Decoding::plain);
+  CHECK(above[3].decoding == Decoding::speculative);
+  CHECK(above[3].gamma == 3);
+  CHECK(above[3].stratum.category == "chat");
+  const std::string medians = "30.0 tok/s median | write a sort\n  20.0 tok/s median | explain caches\n";
+  const auto parts = posted_runs("Baseline:\n" + medians + "\nMTP:\n" + medians, "prose");
+  REQUIRE(parts.size() == 4);
+  CHECK(parts[1].decoding == Decoding::plain);
+  CHECK(parts[3].decoding == Decoding::speculative);
+  const auto tagged = [](const std::string& tag, const std::string& code, const std::string& prose) {
+    return "[" + tag + "] code rep0: 600 tok in 10.0s = " + code + " tok/s\n[" + tag + "] code MEDIAN: " + code +
+           " tok/s\n[" + tag + "] prose rep0: 600 tok in 20.0s = " + prose + " tok/s\n";
+  };
+  const auto one = posted_runs(tagged("bench-k7", "60.0", "30.0"), "prose");
+  REQUIRE(one.size() == 2);
+  CHECK(one[0].gamma == 7);
+  CHECK(one[0].stratum.category == "bench code");
+  CHECK(one[1].times.tpot_ms == near(1000.0 / 30.0));
+  const auto both = posted_runs(tagged("bench-mtp3", "60.0", "30.0") + tagged("bench-base", "20.0", "21.0"), "prose");
+  REQUIRE(both.size() == 4);
+  CHECK(both[2].decoding == Decoding::plain);
+  CHECK(both[2].stratum.category == both[0].stratum.category);
+  CHECK(problem("rig A with MTP: 60 tok/s\nrig B with MTP: 30 tok/s\nrig C without MTP: 20 tok/s\n") !=
+        "");  // of which setups?
+}
+
+}  // namespace foredraft::tests
