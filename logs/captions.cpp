@@ -47,7 +47,7 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
   return arm_in_text(text);
 }
 
-void RunCaptions::note(std::string_view caption, std::int64_t number) {
+void RunCaptions::note(std::string_view caption, std::int64_t number, bool of_read) {
   constexpr std::size_t max_captions = 1024;
   if (caption.empty() || captions_.size() == max_captions) return;
   static const RE2 change(R"((?i)\W*(?:(before)|after)\W*)");
@@ -58,8 +58,11 @@ void RunCaptions::note(std::string_view caption, std::int64_t number) {
   if (of_change) arm = Arm{.plain = !before.empty()};
   if (!arm && requests && !captions_.empty()) arm = captions_.back().arm;  // another load of it
   if (arm)
-    captions_.push_back(
-        {.line = number, .arm = std::move(arm), .requests = std::move(requests), .of_change = of_change});
+    captions_.push_back({.line = number,
+                         .arm = std::move(arm),
+                         .requests = std::move(requests),
+                         .of_change = of_change,
+                         .of_read = of_read});
 }
 
 void RunCaptions::note_change(std::string_view text) {
@@ -76,19 +79,21 @@ void RunCaptions::end(std::int64_t number) {
   if (!captions_.empty() && captions_.back().arm) captions_.push_back({.line = number});
 }
 
-void RunCaptions::name_runs(LogContents& contents) const {
+void RunCaptions::name_runs(LogContents& contents, bool all) const {
   std::vector<Observation>& runs = contents.observations;
+  std::vector<Caption> captions;
+  std::ranges::copy_if(captions_, std::back_inserter(captions), [&](const Caption& one) { return all || one.of_read; });
   const bool other_spans = std::ranges::any_of(runs, [](const Observation& one) { return one.span != Span::run; });
   const auto is_known = [&](const Caption& one) {
     return one.arm && (!one.of_change || (adds_drafter_ && !removes_drafter_));
   };
   const bool names_plain =
-      std::ranges::any_of(captions_, [&](const Caption& one) { return is_known(one) && one.arm->plain; });
+      std::ranges::any_of(captions, [&](const Caption& one) { return is_known(one) && one.arm->plain; });
   const bool of_text = contents.format == "prose";  // its speeds say themselves whether they are with speculation
   if ((other_spans && !names_plain) || contents.format.find(' ') != std::string::npos) return;
   for (Observation& run : runs) {
-    const auto later = std::ranges::upper_bound(captions_, run.line, {}, &Caption::line);
-    if (later == captions_.begin() || !is_known(*std::prev(later))) continue;
+    const auto later = std::ranges::upper_bound(captions, run.line, {}, &Caption::line);
+    if (later == captions.begin() || !is_known(*std::prev(later))) continue;
     const Arm& arm = *std::prev(later)->arm;
     const auto& requests = std::prev(later)->requests;
     if (requests && run.span == Span::run && !run.offered_requests && !run.times.request_rate_per_s)

@@ -23,15 +23,17 @@ namespace foredraft::logs {
 /// The arms that lines above runs name.
 class RunCaptions {
  public:
-  /// `caption`: the line above line `number`, where something was read; may be empty.
-  void note(std::string_view caption, std::int64_t number);
+  /// `caption`: the line above line `number`, where something was read (`of_read`) or may be read at the end; may be
+  /// empty.
+  void note(std::string_view caption, std::int64_t number, bool of_read);
   /// Text at the beginning of a log: a diff that adds a drafter says which of "Before:" and "After:" drafts.
   void note_change(std::string_view text);
   /// A command line at line `number` ends what the last caption says.
   void end(std::int64_t number);
   /// Gives observations the arm of the last caption above them, if the log has one format; with windows or requests,
-  /// only if a caption names the arm without speculation. Those with acceptance keep their decoding.
-  void name_runs(LogContents& contents) const;
+  /// only if a caption names the arm without speculation. Those with acceptance keep their decoding. `all`: also
+  /// captions above lines that were not read at once.
+  void name_runs(LogContents& contents, bool all) const;
 
  private:
   struct Caption {
@@ -39,6 +41,7 @@ class RunCaptions {
     std::optional<Arm> arm = {};               ///< empty: none from here on
     std::optional<std::string> requests = {};  ///< concurrent
     bool of_change = false;                    ///< "Before:"
+    bool of_read = true;
   };
   std::vector<Caption> captions_ = {};
   std::size_t bytes_ = 0;

@@ -109,16 +109,6 @@ void Recognizer::read_records() {
   end_table();
 }
 
-void Recognizer::note_caption(std::string_view caption, std::int64_t number, bool of_read_line) {
-  if (contents_.format.empty()) passed_captions_.note(caption, number);
-  if (of_read_line) captions_.note(caption, number);
-}
-
-void Recognizer::end_caption(std::int64_t number) {
-  captions_.end(number);
-  passed_captions_.end(number);
-}
-
 /// Names runs; if no format recognized anything, those of lines that say too little beside others.
 void Recognizer::name_by_captions() {
   const bool alone = contents_.format.empty() && contents_.observations.empty() && problems_.empty() &&
@@ -128,7 +118,7 @@ void Recognizer::name_by_captions() {
     if (alone && contents_.observations.empty()) of.reader->finish_alone(contents_);
     if (alone && contents_.format.empty() && !contents_.observations.empty()) note_format(*of.format);
   }
-  (alone ? passed_captions_ : captions_).name_runs(contents_);
+  captions_.name_runs(contents_, alone);
 }
 
 }  // namespace foredraft::logs

@@ -86,7 +86,6 @@ class Recognizer {
   void passed(std::string_view text) {
     stated_length_.note(text);
     captions_.note_change(text);
-    passed_captions_.note_change(text);
   }
   [[nodiscard]] bool in_table() const { return table_.has_value(); }
   [[nodiscard]] bool has_rows() const { return table_ && (table_->begun || !table_->rows.empty()); }
@@ -131,8 +130,6 @@ class Recognizer {
     TableRow row;
   };
 
-  void note_caption(std::string_view caption, std::int64_t number, bool of_read_line);
-  void end_caption(std::int64_t number);
   void name_by_captions();
   bool title(std::string_view line);
   bool row_of_whole(std::string_view line, std::int64_t number);
@@ -179,7 +176,6 @@ class Recognizer {
   std::int64_t resembled_line_ = 0;
   std::int64_t broken_line_ = 0;  ///< where the last invalid JSON value breaks
   RunCaptions captions_ = {};
-  RunCaptions passed_captions_ = {};  ///< above all lines that may be read
   StatedLength stated_length_ = {};
   std::vector<LogSection> sections_ = {};
   Launches launches_ = {};

@@ -26,8 +26,7 @@ struct PrefillTime {
 
 /// Least-squares fit of iterations per second to prompt tokens per second (D28). Nullopt for fewer than 8 windows, if
 /// the standard deviation of the prompt rates is below 1 % of their mean, or if the cost of prompts is not significant
-/// (95 %). Throws
-/// DomainError for a value out of range.
+/// (95 %). Throws DomainError for a value out of range.
 [[nodiscard]] std::optional<PrefillTime> prefill_time(std::span<const MixedWindow> windows);
 
 // ---- Chain of factors from the speedup at the cost of one decode step per iteration (`promised`) to the measured
