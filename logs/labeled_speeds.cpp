@@ -8,14 +8,13 @@
 #include <utility>
 
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 
 namespace foredraft::logs {
 namespace {
 
 constexpr const char* summary_words =
     R"((?i)(?:\b|_)(?:results?|summary|overall|mean|median|avg|average|total|final)(?:\b|_))";
-
-re2::StringPiece piece_of(std::string_view text) { return {text.data(), text.size()}; }
 
 /// A speed in a line, with its key or unit.
 struct SpeedPlace {
@@ -34,8 +33,7 @@ std::vector<SpeedPlace> output_speeds(std::string_view text) {
   static const RE2 apart(R"((?:.*(?:[:=|\])>]|  |\t))?[ \t`*~]*)");  // no sentence
   std::vector<SpeedPlace> places;
   std::array<re2::StringPiece, 3> groups;
-  for (std::size_t at = 0;
-       speed.Match(piece_of(text), at, text.size(), RE2::UNANCHORED, groups.data(), groups.size());) {
+  for (std::size_t at = 0; speed.Match(piece(text), at, text.size(), RE2::UNANCHORED, groups.data(), groups.size());) {
     const auto offset = [&](const re2::StringPiece& of) { return static_cast<std::size_t>(of.data() - text.data()); };
     const re2::StringPiece& number = groups[1].data() != nullptr ? groups[1] : groups[2];
     const std::size_t begin = groups[1].data() != nullptr ? offset(number) : offset(groups[0]);
@@ -44,11 +42,11 @@ std::vector<SpeedPlace> output_speeds(std::string_view text) {
     std::string_view digits = text.substr(offset(number));
     at = offset(number) + number.size();
     const std::size_t end = std::max(at, offset(groups[0]) + groups[0].size());
-    if (groups[1].data() != nullptr && RE2::FullMatch(piece_of(text.substr(end - 1)), is_key))
+    if (groups[1].data() != nullptr && RE2::FullMatch(piece(text.substr(end - 1)), is_key))
       continue;  // "4096 tok/s: 30"
     const auto value = take_number(digits);
     if (!value || !(*value > 0.0) || names_other_speed(before) || RE2::FullMatch(before, limit) ||
-        (groups[1].data() != nullptr && !RE2::FullMatch(piece_of(text.substr(0, begin)), apart)))
+        (groups[1].data() != nullptr && !RE2::FullMatch(piece(text.substr(0, begin)), apart)))
       continue;
     places.push_back({.begin = begin, .end = end, .value = *value});
   }
@@ -81,7 +79,7 @@ std::string label_in(std::string_view text, const SpeedPlace& place) {
   static const RE2 ends("[:=|]|->| - "), list(R"((?i)\bruns?:|\[[^\]]*(?:\]|$))"),
       behind(R"((?:.*\||.*?(?: - |: | on | for )) *(.*))");
   std::string named;
-  if (RE2::PartialMatch(piece_of(text), key, &named)) return label_of(named);
+  if (RE2::PartialMatch(piece(text), key, &named)) return label_of(named);
   static const RE2 condition(
       R"((?i)\b((?:ctx|context|depth|(?:prompt|input)[_ ]?len\w*|batch(?:[_ ]size)?|bs|conc\w*|users?|np|parallel) ?[=:] ?\d+k?)\b)");
   static const RE2 keys(R"([\w/.-]+ ?=)");
@@ -114,7 +112,7 @@ std::optional<LabeledSpeed> labeled_speed(std::string_view text, std::int64_t nu
       summary(summary_words);
   static const RE2 length(
       R"((?i)(?:\b|_)(?:acc(?:ept(?:ance|ed)?)?[_ -]?len(?:gth)?|AL|tau|tok(?:ens?)?[/_]step)[ =:]+(\d+\.\d+))");
-  if (text.size() > longest_line || trimmed(text).starts_with('|') || RE2::PartialMatch(piece_of(text), other))
+  if (text.size() > longest_line || trimmed(text).starts_with('|') || RE2::PartialMatch(piece(text), other))
     return std::nullopt;
   const std::vector<SpeedPlace> places = output_speeds(text);
   if (places.size() != 1) return std::nullopt;
@@ -123,9 +121,9 @@ std::optional<LabeledSpeed> labeled_speed(std::string_view text, std::int64_t nu
   const bool bare = speed.label.empty() && trimmed(text.substr(0, place.begin)).empty();  // a cell of a table
   if (bare || speed.label.size() > longest_label) return std::nullopt;                    // or a sentence
   constexpr std::size_t near = 10;                                                        // "26.6 tok/s median"
-  speed.is_summary = RE2::PartialMatch(piece_of(text.substr(0, place.end + near)), summary);
+  speed.is_summary = RE2::PartialMatch(piece(text.substr(0, place.end + near)), summary);
   speed.arm = arm_in_text(text.substr(0, place.begin));
-  if (double tokens = 0.0; RE2::PartialMatch(piece_of(text), length, &tokens) && tokens >= 1.0) speed.length = tokens;
+  if (double tokens = 0.0; RE2::PartialMatch(piece(text), length, &tokens) && tokens >= 1.0) speed.length = tokens;
   return speed;
 }
 

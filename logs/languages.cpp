@@ -8,6 +8,8 @@
 #include <deque>
 #include <span>
 
+#include "logs/patterns.hpp"
+
 namespace foredraft::logs {
 namespace {
 
@@ -17,20 +19,22 @@ struct Translation {
   const char *english, *words;
 };
 
-constexpr const char* drafters = R"((?:mtp|nextn|eagle-?\d?|dflash\d?|dspark|medusa|n-?gram|spec\w*|sd|drafts?))";
+constexpr const char* drafters =
+    R"((?:mtp|nextn|eagle-?\d?|dflash\d?|dspark|medusa|n-?gram|spec\w*(?: decoding)?|sd|drafts?))";
 constexpr const char* words_of_speculation =
     R"((?:投机(?:解码|采样|推理|推测)?|投機(?:的)?(?:解碼|デコード|デコーディング|推論)?|推[测測](?:解[码碼]|采样|デコード))"
     R"(|推測的?デコード|草稿(?:模型)?|ドラフト(?:モデル)?|(?:추측(?:적)?|투기적?) ?(?:디코딩|실행)|드래프트(?: ?모델)?)"
-    R"(|spekulation|entwurfsmodell|(?:décodage )?spéculati(?:on|f)|brouillon|(?:decodificación )?especulativa)"
+    R"(|spekulation|entwurf(?:smodells?)?|(?:décodage )?spéculati(?:on|f)|brouillon|(?:decodificación )?especulativa)"
     R"(|especulaci[óo]n|borrador|спекуляц\pL+|спекулятивн\pL+(?: декодировани\pL)?|черновик\pL*))";
 
 /// Applied one after the other: longer words before those that they contain.
-constexpr std::array<Translation, 97> translations{{
+constexpr std::array<Translation, 101> translations{{
     // punctuation of CJK fonts, ratios, units
     {" (", "（"},
     {") ", "）"},
     {": ", "："},
     {", ", "，|、"},
+    {"; ", "；"},
     {"%", "％"},
     {"/", "／"},
     {"\\1x", R"(([\d.]) ?(?:倍|배|раза?))"},
@@ -69,6 +73,8 @@ constexpr std::array<Translation, 97> translations{{
      R"(entwurfsl[äa]nge|longueur d[eu] (?:brouillon|draft)|longitud del (?:borrador|draft)|длина черновика)"},
     {"\\1 depth", "(mtp|eagle-?3?) ?步[数數]"},
     // arms: without, with, off, on
+    {"@after enabling \\1@", "(?:使用|启用|啟用|开启|開啟|打开|加上) ?(@d|@s) ?(?:之|以)?[后後]"},
+    {"@after enabling \\1@", "(@d|@s) ?(?:使用|启用|啟用|开启|開啟|打开)(?:之|以)?[后後]"},
     {"@no speculation@",
      R"((?:无|無|没有|不带|不用|不使用|不开|不启用|未开启?|未启用|未使用|关闭|關閉|禁用|非) ?(?:用|使用)?@s)"},
     {"@no speculation@", R"(\b(?:ohne|sans|sin) @s|без @s)"},
@@ -122,7 +128,8 @@ constexpr std::array<Translation, 97> translations{{
     {"@throughput@", R"(吞吐量?|スループット|처리량|\b(?:durchsatz|débit|rendimiento)\b|пропускная способность)"},
     {"@speedup@", R"((?:加速|高速化|가속)(?:比|率|비|률)?|提速|倍率|속도 ?향상|배속)"},
     {"@speedup@", R"(\b(?:beschleunigung|accélération|aceleración)\b|ускорение)"},
-    {"@gain@", R"(\b(?:ganancia|gewinn|zugewinn)\b|выигрыш)"},
+    {"@gain@", R"(\b(?:ganancia|gewinn|zugewinn)\b|выигрыш|收益)"},
+    {"@drop@", "下降|劣化|变慢|變慢|悪化"},
     {"@speed@", R"(速度|속도|\b(?:geschwindigkeit|vitesse|velocidad)\b|скорость)"},
     {"@duration@", R"([总總総](?:耗时|耗時|时间|時間)|gesamtzeit|temps total|tiempo total|общее время)"},
     {"@time@", "耗时|耗時|所要時間|소요 ?시간"},
@@ -204,13 +211,15 @@ std::string without_seams(std::string_view text) {
   return plain;
 }
 
-/// Whether a line may have words of other languages: in another script, a heading, an item of a list or a row.
+/// Whether a line may have words of other languages: in another script, a heading, an item of a list, a row, or with
+/// the name of an arm at its beginning ("ohne MTP: 20 tok/s").
 bool may_be_foreign(std::string_view line) {
   constexpr std::size_t longest = 2000;
   const std::size_t first = line.find_first_not_of(" \t");
   if (line.size() > longest || first == line.npos || std::string_view("{[\"").find(line[first]) != line.npos)
     return false;
-  return std::string_view("#-*>").find(line[first]) != line.npos ||
+  static const RE2 arm("(?i)^(?:ohne|mit|sans|avec|sin|con) ");
+  return std::string_view("#-*>").find(line[first]) != line.npos || RE2::PartialMatch(piece(line.substr(first)), arm) ||
          std::ranges::count_if(line, [](char c) { return c == '|' || c == ';' || c == '\t'; }) > 1 ||
          std::ranges::any_of(line, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
 }

@@ -9,8 +9,7 @@
 #include <utility>
 
 #include "logs/line_fields.hpp"
-#include "logs/log_format.hpp"
-#include "logs/recognizer.hpp"
+#include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
 
 namespace foredraft::logs {

@@ -236,8 +236,8 @@ class ProseReader final : public LineReader {
   std::pair<std::int64_t, double> ratio_ = {0, 0.0};  ///< line and number of the first that is stated without speeds
   std::int64_t first_unused_ = 0;                     ///< its line
   std::string unused_ = {};                           ///< what is not used, and why
-  std::string compares_ = {};                         ///< the last line that compares arms, without speeds
-  bool may_be_of_all_ = false;                        ///< SpokenLine::may_be_of_all of some line
+  std::string compares_ = {};   ///< the last line that compares arms or tells_effect(), without speeds
+  bool may_be_of_all_ = false;  ///< SpokenLine::may_be_of_all of some line
 };
 
 bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& /*contents*/) {
@@ -252,7 +252,8 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
   if (text.find_first_of("|\t") != std::string_view::npos) return false;
   SpokenLine spoken = spoken_line(text, number, compares_);
   may_be_of_all_ = may_be_of_all_ || spoken.may_be_of_all;
-  if (spoken.speeds.empty() && spoken.unnamed.empty() && text.find(" vs") != std::string_view::npos) compares_ = text;
+  const bool compares = text.find(" vs") != std::string_view::npos || tells_effect(text);
+  if (spoken.speeds.empty() && spoken.unnamed.empty() && compares) compares_ = text;
   const std::size_t before = speeds_.size() + unnamed_.size() + lengths_.size();
   note_length(text, number);
   const bool has_ratio = spoken.speeds.empty() && spoken.unnamed.empty() && ratio_.second == 0.0;
@@ -460,9 +461,14 @@ LineFormat prose_format() {
       R"(|accept(?:ance|ed)?[ -]len(?:gth)?\b[^\n\d|]{0,16}\d)"
       R"(|\bspeed-?up\b[^.\n|]{0,60}\b\d[\d.]* ?(?:x|\x{d7}))"
       R"(|\d ?(?:x|\x{d7}) (?:speed-?up|faster|as fast|the (?:speed|throughput)))"
+      "|" +
+      std::string(enabling) +
+      R"([^\n|]{0,40}\b(?:mtp|eagle|dflash|medusa|n-?gram|draft|spec))"
       R"(|\d ?% of (?:[a-z]+ ){0,5}(?:without|baseline|plain|no[- ]spec)\b)"
       R"(|(?:mtp|eagle|dflash|medusa|draft|spec)[^\n|]{0,40}\bvs\.? [^\n|]{0,20}\b(?:base|plain|no|without))"
-      R"(|\b(?:tpot|itl)\b[^\n|]{0,60}\d(?: ?ms (?:to|->|vs)[ .]| (?:to|->|vs\.?) ~?[\d.]+ ?ms\b))";
+      R"(|(?:base|plain|no|without)[^\n|]{0,20} vs\.? [^\n|]{0,20}\b(?:mtp|eagle|dflash|medusa|draft|spec))"
+      R"(|\b(?:tpot|itl)\b[^\n|]{0,60}\d(?: ?ms (?:to|->|vs)[ .]| (?:to|->|vs\.?) ~?[\d.]+ ?ms\b|(?: ?ms)? ?)"
+      "\xE2\x86\x92 ?~?\\d)";
   return lines_of<ProseReader>(anchor);
 }
 

@@ -354,9 +354,8 @@ void Recognizer::header(std::string_view line, std::int64_t number, std::string_
   std::vector<std::string> columns = table_cells(line, layout);
   std::ranges::transform(columns, columns.begin(), with_few_brackets);
   const std::string_view text = trimmed(line);
-  const bool item = layout == TableLayout::blanks &&  // of a list, a command, a label
-                    (text.starts_with("- ") || (text.starts_with("--") && columns.size() == 2) ||
-                     text.ends_with('\\') || text.ends_with(':'));
+  const bool item = layout == TableLayout::blanks &&  // of a list, a command
+                    (text.starts_with("- ") || (text.starts_with("--") && columns.size() == 2) || text.ends_with('\\'));
   if (item) columns.clear();
   if (!ruled && text.ends_with(':') && title(line)) return;
   if (columns.size() < 2) {

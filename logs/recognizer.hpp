@@ -20,16 +20,11 @@
 #include "logs/launches.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/log_format.hpp"
+#include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/unused_tables.hpp"
 
 namespace foredraft::logs {
-
-/// RE2 over bytes instead of UTF-8, because logs may contain invalid text.
-[[nodiscard]] RE2::Options byte_options();
-
-/// Text as RE2 takes it; only some of its versions use standard string views.
-[[nodiscard]] inline re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
 
 /// A set of patterns that are searched for at once.
 class AnchorSet {

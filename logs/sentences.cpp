@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 #include "logs/spoken_numbers.hpp"
 #include "logs/table_cells.hpp"
 
@@ -183,6 +184,7 @@ class Sentence {
   [[nodiscard]] Said other_than(const Said& said) const;
   void read_words();
   void complete_pair(std::size_t i);
+  [[nodiscard]] std::optional<Arm> compared_above(std::size_t i) const;
   void share_change();
   void read_relative();
 
@@ -364,14 +366,30 @@ void Sentence::complete_pair(std::size_t i) {
     std::optional<Arm> arm;
     const std::span<const ArmPhrase> earlier = arms_in(words_.before);
     if (!earlier.empty() && std::ranges::none_of(earlier, &ArmPhrase::is_plain)) arm = words_.drafts;
-    const SpokenPlace& from = words_.places[i];
-    if (!arm && !words_.compares.empty() && agrees(gain_behind(behind(i + 1)), from.value, place.value) &&
-        !names_other_speed(gap(i)))
-      arm = arm_in_text(words_.compares.substr(0, words_.compares.find(" vs")));
+    if (!arm && !names_other_speed(gap(i))) arm = compared_above(i);
     if (!arm || arm->plain) return;
     second = Said{.arm = *arm, .kind = ArmPhrase::Kind::drafts};
     first = other_than(*second);
   }
+}
+
+/// What drafts of speeds `i` and `i` + 1, a change that the line above is about: after "MTP vs baseline" if a gain
+/// follows that is theirs; after "baseline vs MTP" or "slower after enabling MTP" if only words of measures precede it.
+std::optional<Arm> Sentence::compared_above(std::size_t i) const {
+  static const RE2 measure(
+      R"((?i)(?:[\W\d_]|\b(?:tps|tpot|itl|p\d\d|mean|median|average|output|decod(?:e|ing)|generation|token|speed|throughput)"
+      R"(|latency|time|ms|per|qps|users?|the|of|at|from|is|was|went|goes|rises?|rose|drop\w*|f[ae]ll?s?|reduc\w*|improv\w*)"
+      R"(|increas\w*|decreas\w*|up|down|by|x)\b)*)");
+  static const RE2 due(R"((?i)\b(?:with|after|by|when|using|due|because)\b)");
+  const std::string_view compares = words_.compares;
+  const std::size_t versus = compares.find(" vs");
+  const auto first = arm_in_text(compares.substr(0, versus));
+  if (agrees(gain_behind(behind(i + 1)), words_.places[i].value, words_.places[i + 1].value)) return first;
+  const std::string_view next = gap(i + 2);
+  if (!RE2::FullMatch(piece(gap(i)), measure) || RE2::PartialMatch(piece(next.substr(0, end_of_clause(next))), due))
+    return std::nullopt;
+  if (tells_effect(compares)) return arm_in_text(compares);
+  return versus != compares.npos && first && first->plain ? arm_in_text(compares.substr(versus)) : std::nullopt;
 }
 
 /// Of several changes in a sentence, "20 -> 40 and 30 -> 50 tok/s with MTP", words before or behind all of them are of
@@ -458,6 +476,15 @@ bool may_be_compared(const Subject& one, const Subject& other) {
   const auto same = [](const std::string& a, const std::string& b) { return a.empty() || b.empty() || a == b; };
   return same(one.engine, other.engine) && same(one.family, other.family) && same(one.size, other.size) &&
          same(one.quantization, other.quantization);
+}
+
+bool tells_effect(std::string_view text) {
+  static const RE2 effect(
+      R"((?i)\b(?:slow\w*|fast\w*|gains?|benefits?|speed-?up|improve\w*|degrad\w*|regress\w*|worse|better|drops?|boost)\b)");
+  static const RE2 enabled("(?i)" + std::string(enabling));
+  if (!RE2::PartialMatch(piece(text), effect) || !RE2::PartialMatch(piece(text), enabled)) return false;
+  const auto arm = arm_in_text(text);
+  return arm && !arm->plain;
 }
 
 SpokenLine spoken_line(std::string_view text, std::int64_t number, std::string_view compares) {

@@ -51,7 +51,15 @@ struct SpokenLine {
   bool may_be_of_all = false;
 };
 
-/// Reads a line. `compares`: the last line above that compares arms, "27B-MTP vs Base 27B"; empty: none.
+/// RE2 of words that begin what turns speculation on: "after enabling MTP".
+inline constexpr std::string_view enabling =
+    R"(\b(?:after|when|once|by|with) (?:i |we )?(?:enabl|activat|add|turn\w* on|switch\w* on|us(?:e|ing)\b))";
+
+/// Whether a text tells what speculation changed, without its speeds: "slower after enabling MTP".
+[[nodiscard]] bool tells_effect(std::string_view text);
+
+/// Reads a line. `compares`: the last line above that compares arms, "27B-MTP vs Base 27B", or tells_effect(); empty:
+/// none.
 [[nodiscard]] SpokenLine spoken_line(std::string_view text, std::int64_t number, std::string_view compares);
 
 }  // namespace foredraft::logs

@@ -37,7 +37,11 @@ TEST_CASE("words of arms, loads and metrics become English, and are apart from o
         {"| sans MTP | débit |", "| no MTP | throughput |"},
         {"| Sin especulación | Con EAGLE3 |", "| no speculation | with EAGLE3 |"},
         {"| con especulacion | Aceptacion | Ganancia |", "| with speculation | acceptance | gain |"},
-        {"| без MTP | с MTP | ток/с |", "| no MTP | with MTP | tok/s |"}})
+        {"| без MTP | с MTP | ток/с |", "| no MTP | with MTP | tok/s |"},
+        {"Ohne Entwurf: 20 tok/s", "no speculation: 20 tok/s"},
+        {"  mit Entwurf K=2: 30 tok/s", "  with speculation K=2: 30 tok/s"},
+        {"speculative decoding开启后无收益", "after enabling speculative decoding 无 gain"},
+        {"开启 MTP 后", "after enabling MTP"}})
     CHECK(english(words) == plain);
 }
 

@@ -275,7 +275,8 @@ TEST_CASE("a speed alone is of the arm that the line above it names") {
        {std::string("## Without MTP\n\n20 tok/s\n\n## With MTP (K=3)\n\n30 tok/s\n"),
         std::string("baseline:\n  prompt: 900 tok/s\n  generation: 20 tok/s\nMTP K=3:\n  prompt: 900 tok/s\n  "
                     "generation: 30 tok/s\n"),
-        std::string("w/o spec decoding:\n  20 tok/s\nwith spec decoding, 3 draft tokens:\n  30 tok/s\n")}) {
+        std::string("w/o spec decoding:\n  20 tok/s\nwith spec decoding, 3 draft tokens:\n  30 tok/s\n"),
+        std::string("without spec decoding:\n  20 tok/s\nwith spec decoding K=3:\n  30 tok/s\n")}) {
     CAPTURE(text);
     const auto runs = posted_runs(text, "prose");
     REQUIRE(runs.size() == 2);

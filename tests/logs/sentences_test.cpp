@@ -106,6 +106,27 @@ TEST_CASE("a change to speculation or away from it has both arms") {
   }
 }
 
+TEST_CASE("a change below words on what speculation did has its arms") {
+  check_pairs({
+      "Slower after enabling MTP on my card\n\nDecode: 20 tok/s -> 40 tok/s",
+      "No speedup when I turn on speculative decoding?\nThroughput: 20 -> 40 tok/s",
+      "投机解码开启后无收益\ntpot劣化：50ms->25ms；TPS劣化：20 tok/s->40 tok/s",
+      "开启 MTP 后速度下降\n20 -> 40 tok/s",
+      "We compare baseline vs EAGLE-3 here\n- **TPOT p50 reduced 50%** at 1 QPS (50 ms \u2192 25 ms), latency down 31%",
+      "Performance regression after adding EAGLE-3\nTPOT went down (50 ms \u2192 25 ms)",
+  });
+  for (const std::string above :
+       {"MTP vs baseline on my card", "EAGLE-3 vs MTP: a speedup of 1.3x", "Slower after enabling the new kernel",
+        "MTP and EAGLE-3 on my card", "Faster after enabling MTP than without MTP"}) {
+    CAPTURE(above);
+    CHECK(problem(above + "\n20 -> 40 tok/s\n").find("20 and 40 tok/s") != std::string::npos);
+  }
+  for (const std::string below : {"The new kernel helps: 20 -> 40 tok/s", "TPS: 20 -> 40 tok/s with two cards"}) {
+    CAPTURE(below);
+    CHECK(problem("Slower after enabling MTP\n" + below + "\n").find("20 and 40") != std::string::npos);
+  }
+}
+
 TEST_CASE("what is switched off is plain, and the name of a model is no draft length") {
   check_pairs({
       "Big-K2.6: 40 tok/s with EAGLE-3 enabled versus 20 tok/s disabled.",
@@ -290,7 +311,7 @@ TEST_CASE("speeds of one arm that differ much are those of other setups") {
 }  // namespace
 
 TEST_CASE("a dash between a draft length and a speed makes no range") {
-  for (const std::string name : {"MTP K=3", "EAGLE 3", "MTP (K=3)", "DFlash n=12"}) {
+  for (const std::string name : {"MTP K=3", "EAGLE 3", "MTP (K=3)", "DFlash n=12", "MTP K=16"}) {
     CAPTURE(name);
     const auto [plain, drafting] = read_pair("Speculation disabled - 20 tok/s\n" + name + " - 30 tok/s\n");
     REQUIRE(plain.size() == 1);
