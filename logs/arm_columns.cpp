@@ -31,7 +31,7 @@ constexpr const char* drafter_names = "mtp|eagle|dflash|dspark|medusa|n-?gram|su
 /// True if two headings contain a word of an arm, or one begins with "+": a cheap test that rules out most lines.
 bool may_name_arms(std::span<const std::string> headings) {
   static const RE2 word(
-      R"((?i)(?:^|[^a-z])(?:plain|base|off|on|none|no|false|yes|true|with|w/o|vanilla|ar|autoregressive|target|non|disabled)"
+      R"((?i)(?:^|[^a-z])(?:plain|base|off|on|none|no|false|yes|true|with|w/o|vanilla|stp|ar|autoregressive|target|non|disabled)"
       R"(|enabled|normal|standard|sd|depth|steps?|)" +
       std::string(model_families) + "|" + drafter_names + R"(|(?:k|n|gamma|n[-_ ]?max) ?[=: -]? ?\d|\d+[- ]?tok))");
   return std::ranges::any_of(headings, [](const std::string& one) { return one.starts_with('+'); }) ||

@@ -28,10 +28,10 @@ Arm arm_named(std::string_view name) {
   static const RE2 plain(
       R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|n/a|non?[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|dflash2?|sd)|(?:)" +
       std::string(words_for_without) +
-      R"()\b.*|vanilla|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|inactive|normal|standard|control)(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
+      R"()\b.*|vanilla|stp|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|inactive|normal|standard|control)(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
   // "8B baseline", "prose, no speculation", "MTP off"
   static const RE2 ends_plain(
-      R"((?i)[^a-z](?:(?:base(?:line)?|vanilla)|(?:no|non|)" + std::string(words_for_without) +
+      R"((?i)[^a-z](?:(?:base(?:line)?|vanilla|stp)|(?:no|non|)" + std::string(words_for_without) +
       R"()[- _](?:spec\w*(?:[- _]decod\w*)?|mtp|draft\w*|eagle[-\w]*|dflash2?|sd)\W*)$)"
       R"(|(?:^|[^a-z])(?:mtp|spec\w*|eagle-?3?|draft\w*|dflash2?|sd)[ :=_-]+(?:off|none|no|disabled|inactive|false)$|(?:: |\()plain\)?$)");
   struct Length {
@@ -106,7 +106,7 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
       "(?:mtp|spec\\w*|draft\\w*|eagle(?:-?[123])?\\w*|dflash2?|dspark|nextn|medusa|n-?gram\\w*|sd)";
   static const RE2 phrase(
       "(?i)(?:^|[^a-z])(?:"
-      "(baseline|base|vanilla|plain|autoregressive|ar|(?:normal|regular|standard|ordinary) (?:decod\\w+|generation)"
+      "(baseline|base|vanilla|stp|plain|autoregressive|ar|(?:normal|regular|standard|ordinary) (?:decod\\w+|generation)"
       "|(?:no|non|" +
       std::string(words_for_without) + ")[- ]?(?:(?:an?|any|the|my) )?(?:it|any|anything|" + named + ")|-sd|(?:it|" +
       named +
@@ -180,7 +180,7 @@ std::string without_repetition(std::string_view name) {
 
 std::string without_arm(std::string_view name) {
   static const RE2 arm(
-      R"((?i)\b(?:no|non|without|with|w/o|plain|base(?:line)?|vanilla|autoregressive|ar|on|off|none|disabled|enabled|active|inactive|mtp)"
+      R"((?i)\b(?:no|non|without|with|w/o|plain|base(?:line)?|vanilla|stp|autoregressive|ar|on|off|none|disabled|enabled|active|inactive|mtp)"
       R"(|nextn|eagle-?[123]?|dflash2?|dspark|medusa|n-?gram|suffix|lookahead|pld|spec\w*(?: type)?|decod\w*|draft\w*|sd|(?:k|n|gamma|n[-_ ]max|depth) ?=? ?\d+)\b)");
   static const RE2 blanks(" +");
   std::string rest = without_repetition(name);

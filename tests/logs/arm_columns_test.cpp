@@ -61,6 +61,20 @@ TEST_CASE("a shorter name of an arm is the one that goes on, unless several do")
   CHECK_FALSE(several[1].acceptance_length);
 }
 
+TEST_CASE("STP, one token a step, is the plain arm") {
+  for (const std::string table :
+       {"| conc | STP tok/s/user | MTP tok/s/user |\n|---|---|---|\n| 1 | 40.0 | 60.0 |\n",
+        "| conc | arm | tok/s/user |\n|---|---|---|\n| 1 | stp | 40.0 |\n| 1 | mtp | 60.0 |\n",
+        "| conc | arm | tok/s/user |\n|---|---|---|\n| 1 | fp8-stp | 40.0 |\n| 1 | fp8-mtp | 60.0 |\n"}) {
+    CAPTURE(table);
+    const auto runs = posted_runs(table, "table");
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].decoding == Decoding::plain);
+    CHECK(runs[0].times.tpot_ms == near(25.0));
+    CHECK(runs[1].decoding == Decoding::speculative);
+  }
+}
+
 TEST_CASE("brackets in brackets, and around a draft length") {
   for (const std::string head : {"baseline tok/s | EAGLE3 (K=3) tok/s", "baseline (tok/s) | spec (3) (tok/s)",
                                  "tok/s (plain) | tok/s (MTP (K=3))"}) {
