@@ -83,8 +83,8 @@ TEST_CASE("a row without speculation among kinds of prompts is that of each kind
   // A last cell that may have been cut off is not read.
   CHECK(posted_runs(head + kinds + "| base (no spec) | 20\n", "table").size() == 2);
   // The cells before it are whole, also those of the first row.
-  const auto first =
-      posted_runs("| users | plain t/s | MTP t/s | EAGLE t/s |\n|---|---|---|---|\n| 1 | 40 | 60 | 7", "table");
+  const auto first = posted_runs(
+      "| users | plain t/s | MTP t/s | EAGLE t/s | gain |\n|---|---|---|---|---|\n| 1 | 40 | 60 | 7", "table");
   REQUIRE(first.size() == 2);
   CHECK(first[1].times.tpot_ms == near(1000.0 / 60.0));
   // A prompt that is called so.
