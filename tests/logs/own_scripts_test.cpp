@@ -203,4 +203,24 @@ TEST_CASE("a speed a line: arms by the line above, or by words in the label") {
         "");  // of which setups?
 }
 
+TEST_CASE("a client's keys beside columns of arms are a table of one's own") {
+  const std::string times = ",max_concurrency,num_prompts,output_throughput,mean_tpot_ms,mean_ttft_ms";
+  const std::string plain = ",4,40,320,12.0,50", drafting = ",4,40,460,8.0,51";
+  // Of each: a heading, and the cells of a row without drafts and of one with them.
+  const auto runs_of = [&](const std::string& heading, const std::string& none, const std::string& drafts) {
+    return posted_runs(heading + times + "\n" + none + plain + "\n" + drafts + drafting + "\n", "table");
+  };
+  for (const auto& runs :
+       {runs_of("k", "0", "2"), runs_of("arm", "no spec", "mtp"), runs_of("spec_method", "none", "eagle3"),
+        runs_of("completed,method", "40,baseline", "40,ngram")}) {
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].decoding == Decoding::plain);
+    CHECK(runs[1].decoding == Decoding::speculative);
+    CHECK(runs[1].times.tpot_ms == 8.0);
+    CHECK(runs[1].concurrency == 4.0);
+  }
+  // A column of unknown words: whether the runs draft is not known.
+  for (const auto& run : runs_of("file", "one.json", "two.json")) CHECK(run.decoding == Decoding::unknown);
+}
+
 }  // namespace foredraft::tests
