@@ -119,7 +119,7 @@ std::span<const LogFormat> formats() {
       {"aiperf-records", "aiperf profile_export.jsonl: requests with their accepted drafts", "",
        Gives{"yes", "yes", "yes", "tokens", "no"}, aiperf_records_format()},
       {"aiperf-run", "aiperf profile_export_aiperf.json: a run with its pooled histogram", "",
-       Gives{"no", "yes", "yes", "tokens", "no"}, aiperf_run_format()},
+       Gives{"(yes)", "yes", "yes", "tokens", "no"}, aiperf_run_format()},
       {"specdec-bench", "Model-Optimizer specdec_bench: acceptance_rate.json and timing.json", "",
        Gives{"yes", "yes", "yes", "iteration", "no"}, specdec_bench_format()},
       {"speculation-profile", "Model-Optimizer speculation_profile.json: emitted tokens at one K", "",

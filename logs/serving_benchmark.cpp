@@ -65,8 +65,11 @@ constexpr std::array<const char*, 5> sglang_keys{"accept_length", "server_info",
 constexpr std::string_view run_anchor =
     "output_throughput|request_throughput|(?:mean|median)_(?:tpot|itl|ttft)_ms|spec_decode_(?:num_drafts|acceptance_)";
 
+/// Metrics that are objects with a unit are those of other tools under the same names.
 bool is_serving_benchmark(const JsonValue& value) {
   if (!value.is_object()) return false;
+  const auto is_metric = [&](const char* key) { return has_keys(value, {key}) && value.at(key).is_object(); };
+  if (std::ranges::any_of(time_keys, is_metric)) return false;
   const auto times = keys_of(value, time_keys);
   const auto drafts = keys_of(value, vllm_keys);
   const auto others = keys_of(value, load_keys);
