@@ -65,6 +65,8 @@ std::span<const LogFormat> formats() {
        Gives{"(yes)", "(yes)", "no", "(iteration), tokens", "no"}, prompt_console_format()},
       {"small-bench", "consoles of SGLang's send_one and bench_one_batch, vllm bench throughput", "",
        Gives{"no", "(yes)", "no", "(iteration), tokens", "(yes)"}, small_bench_format()},
+      {"spec-bench-speed", "speed.py of Spec-Bench, EAGLE, Medusa: a method and its baseline by task", "",
+       Gives{"no", "(yes)", "no", "iteration, tokens", "1"}, speed_pair_format()},
       {"evalscope-console", "table of evalscope perf on the console: load, times, tokens of an iteration", "",
        Gives{"(yes)", "yes", "no", "iteration, tokens", "yes"}, evalscope_console_format()},
       {"aisbench", "tables of AISBench on the console: load and times of a run, without acceptance", "",

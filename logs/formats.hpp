@@ -68,6 +68,7 @@ namespace foredraft::logs {
 [[nodiscard]] CsvFormat speculators_format();
 [[nodiscard]] JsonFormat tabby_format();
 [[nodiscard]] JsonFormat speed_bench_format();
+[[nodiscard]] LineFormat speed_pair_format();
 [[nodiscard]] TableFormat table_format();
 [[nodiscard]] JsonFormat trtllm_bench_format();
 [[nodiscard]] JsonFormat trtllm_iterations_format();

@@ -223,4 +223,33 @@ TEST_CASE("a client's keys beside columns of arms are a table of one's own") {
   for (const auto& run : runs_of("file", "one.json", "two.json")) CHECK(run.decoding == Decoding::unknown);
 }
 
+TEST_CASE("speed.py of Spec-Bench: a method and its baseline by task") {
+  const auto task = [](const std::string& name, const std::string& speed, const std::string& plain) {
+    return "===== Task:  " + name + " =====\n#Mean accepted tokens:  3.0\nTokens per second:  " + speed +
+           "\nTokens per second for the baseline:  " + plain + "\nSpeedup ratio:  2.0\n";
+  };
+  const auto tasks = posted_runs(task("qa", "50.0", "25.0") + task("rag", "40.0", "20.0"), "spec-bench-speed");
+  REQUIRE(tasks.size() == 4);
+  CHECK(tasks[0].decoding == Decoding::speculative);
+  CHECK(tasks[0].acceptance_length == 3.0);
+  CHECK(tasks[0].times.iteration_ms == near(60.0));
+  CHECK(tasks[0].requests == 1.0);
+  CHECK(tasks[1].decoding == Decoding::plain);
+  CHECK_FALSE(tasks[1].acceptance_length);
+  CHECK(tasks[1].times.tpot_ms == near(40.0));
+  CHECK(tasks[3].stratum.category == "rag");
+  const auto all = posted_runs(task("qa", "50.0", "25.0") + task("overall", "44.0", "22.0"), "spec-bench-speed");
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].times.tpot_ms == near(1000.0 / 44.0));
+  CHECK_FALSE(all[0].stratum.category);
+  const auto words = posted_runs("speed 90.0\nspeed0 30.0\nratio 3.0\n", "spec-bench-speed");
+  REQUIRE(words.size() == 2);
+  CHECK(words[1].times.tpot_ms == near(1000.0 / 30.0));
+  const auto alone = posted_runs(
+      "#Mean accepted tokens: 2.5\nTokens per second: 50.0\n#Mean accepted tokens: 2.0\nTokens per second: 40.0\n",
+      "spec-bench-speed");
+  REQUIRE(alone.size() == 2);
+  CHECK(alone[1].acceptance_length == 2.0);
+}
+
 }  // namespace foredraft::tests
