@@ -73,5 +73,7 @@ namespace foredraft::logs {
 [[nodiscard]] JsonFormat trtllm_bench_format();
 [[nodiscard]] JsonFormat trtllm_iterations_format();
 [[nodiscard]] JsonFormat vllm_bench_format();
+[[nodiscard]] LineFormat vllm_latency_format();
+[[nodiscard]] JsonFormat vllm_latency_json_format();
 
 }  // namespace foredraft::logs

@@ -252,4 +252,36 @@ TEST_CASE("speed.py of Spec-Bench: a method and its baseline by task") {
   CHECK(alone[1].acceptance_length == 2.0);
 }
 
+TEST_CASE("vllm bench latency: the time of a batch") {
+  const auto run_of = [](const std::string& options) {
+    return posted_runs("INFO 01-02 Namespace(input_len=64, " + options +
+                           ", num_iters_warmup=3, num_iters=9)\nAvg latency: 2.0 seconds\n"
+                           "10% percentile latency: 1.9 seconds\n99% percentile latency: 2.2 seconds\n",
+                       "vllm-latency")
+        .at(0);
+  };
+  const auto plain = run_of("output_len=100, batch_size=4, speculative_config=None");
+  CHECK(plain.decoding == Decoding::plain);
+  CHECK(plain.concurrency == 4.0);
+  CHECK(plain.times.tpot_ms == near(20.0));
+  for (const char* config :
+       {"{'method': 'mtp', 'num_speculative_tokens': 2}", R"('{"method": "mtp", "num_speculative_tokens": 2}')"}) {
+    const auto drafting = run_of(std::string("output_len=50, batch_size=4, speculative_config=") + config);
+    CHECK(drafting.decoding == Decoding::speculative);
+    CHECK(drafting.gamma == 2);
+    CHECK(drafting.drafter == "mtp");
+    CHECK(drafting.times.tpot_ms == near(40.0));  // of fewer tokens
+  }
+  CHECK(run_of("output_len=50, batch_size=4").decoding == Decoding::unknown);
+  // Without its options, or as JSON: a whole batch, of an unknown load.
+  CHECK_FALSE(run_of("batch_size=4").concurrency);
+  const auto whole =
+      posted_runs("{\n \"avg_latency\": 2.0,\n \"latencies\": [1.9, 2.1],\n \"percentiles\": {\"10\": 1.9}\n}\n",
+                  "vllm-latency-json");
+  REQUIRE(whole.size() == 1);
+  CHECK(whole[0].times.tpot_ms == 2000.0);
+  CHECK_FALSE(whole[0].concurrency);
+  CHECK(whole[0].decoding == Decoding::unknown);
+}
+
 }  // namespace foredraft::tests
