@@ -294,4 +294,20 @@ TEST_CASE("answers of one token, or without drafts, beside those of a server tha
   CHECK(without[1].stratum.output_tokens == 40.0);
 }
 
+TEST_CASE("reports of GuideLLM below captions of arms, whatever their titles") {
+  for (const char* name : {"guidellm_console.txt", "guidellm_console_old.txt"}) {
+    std::string report = sample(name);
+    if (!report.starts_with("\xE2\x84\xB9")) report = "Benchmarks Stats:\n" + report.substr(report.find("====="));
+    const auto runs =
+        posted_runs("Baseline:\n```\n" + report + "```\n\nMTP, K = 2:\n```\n" + report + "```\n", "guidellm-console");
+    REQUIRE(runs.size() % 2 == 0);
+    REQUIRE_FALSE(runs.empty());
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const bool plain = i < runs.size() / 2;
+      CHECK(runs[i].decoding == (plain ? Decoding::plain : Decoding::speculative));
+      CHECK(runs[i].gamma.value_or(0) == (plain ? 0 : 2));
+    }
+  }
+}
+
 }  // namespace foredraft::tests
