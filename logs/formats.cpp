@@ -65,6 +65,8 @@ std::span<const LogFormat> formats() {
        Gives{"(yes)", "(yes)", "no", "(iteration), tokens", "no"}, prompt_console_format()},
       {"small-bench", "consoles of SGLang's send_one and bench_one_batch, vllm bench throughput", "",
        Gives{"no", "(yes)", "no", "(iteration), tokens", "(yes)"}, small_bench_format()},
+      {"k6", "summary of k6: speeds and times that a script measures, and its virtual users", "",
+       Gives{"no", "no", "no", "tokens", "yes"}, k6_format()},
       {"vllm-latency", "console of vllm bench latency: the time of a batch of random prompts", "vllm",
        Gives{"(yes)", "no", "no", "tokens", "yes"}, vllm_latency_format()},
       {"spec-bench-speed", "speed.py of Spec-Bench, EAGLE, Medusa: a method and its baseline by task", "",

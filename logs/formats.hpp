@@ -55,6 +55,7 @@ namespace foredraft::logs {
 [[nodiscard]] JsonFormat llama_benchy_format();
 [[nodiscard]] JsonFormat llama_bench_format();
 [[nodiscard]] JsonFormat llamacpp_timings_format();
+[[nodiscard]] LineFormat k6_format();
 [[nodiscard]] JsonFormat lmstudio_format();
 [[nodiscard]] JsonFormat ollama_answers_format();
 [[nodiscard]] CsvFormat own_csv_format();

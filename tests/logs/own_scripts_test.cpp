@@ -284,4 +284,36 @@ TEST_CASE("vllm bench latency: the time of a batch") {
   CHECK(whole[0].decoding == Decoding::unknown);
 }
 
+TEST_CASE("the summary of k6: metrics of a script") {
+  const auto summary = [](const std::string& metrics, const std::string& users) {
+    return "     checks...............: 100.00% 40 out of 40\n     http_req_duration....: avg=2.5s min=1s med=2.4s "
+           "max=4s p(90)=3.5s p(95)=3.8s\n     iterations...........: 40    0.66/s\n" +
+           metrics + "     vus..................: " + users + "\n";
+  };
+  const std::string times =
+      "     llm_tokens_per_second..: avg=50 min=20 med=48 max=99 p(90)=80 p(95)=90\n"
+      "     ttft.................: avg=0.2s min=0.1s med=0.2s max=0.4s p(90)=0.3s p(95)=0.3s\n"
+      "     output_tokens........: 9000  150.5/s\n";
+  const auto runs = posted_runs(summary(times, "3 min=3 max=3"), "k6");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].decoding == Decoding::unknown);
+  CHECK(runs[0].concurrency == 3.0);
+  CHECK(runs[0].times.tpot_ms == 20.0);
+  CHECK(runs[0].times.ttft_ms == near(200.0));
+  CHECK(runs[0].times.output_tokens_per_s == 150.5);
+  CHECK_FALSE(posted_runs(summary(times, "1 min=1 max=9"), "k6").at(0).concurrency);
+  const auto tpot =
+      posted_runs(summary("     gen_tpot.............: avg=12.5ms min=9ms med=12ms\n", "2 min=2 max=2"), "k6");
+  CHECK(tpot.at(0).times.tpot_ms == 12.5);
+  // Seconds or milliseconds: the number does not say.
+  CHECK_FALSE(posted_runs(summary(times + "     tpot.................: avg=12 min=9 med=12\n", "2 min=2 max=2"), "k6")
+                  .at(0)
+                  .times.tpot_ms == 12.0);
+  const auto both = posted_runs("Without speculation:\n\n" + summary(times, "3 min=3 max=3") + "\nWith MTP:\n\n" +
+                                    summary(times, "3 min=3 max=3"),
+                                "k6");
+  REQUIRE(both.size() == 2);
+  CHECK(both[1].times.output_tokens_per_s == 150.5);
+}
+
 }  // namespace foredraft::tests
