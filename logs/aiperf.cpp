@@ -106,16 +106,36 @@ void read_load(const JsonFields& run, Observation& observation) {
   observation.times.request_rate_per_s = load->real("request_rate");
 }
 
+/// The name of a metric of all drafts, which versions begin with the same prefix as those of requests, or do not.
+std::string name_of_all(const JsonFields& run, const std::string& name) {
+  const std::string prefixed = "spec_decode_" + name;
+  return run.has(prefixed) ? prefixed : name;
+}
+
+/// The share of all drafts that were accepted: in percent, or a ratio.
+std::optional<double> rate_of_all(const JsonFields& run) {
+  const std::string name = name_of_all(run, "overall_draft_acceptance_rate");
+  const auto rate = run.real_in(name, "avg");
+  if (!rate) return std::nullopt;
+  return run.required_object(name).text("unit") == "ratio" ? *rate : *rate / 100.0;
+}
+
+/// The draft length that the rate of all drafts implies, if it is whole and no step accepted more.
+std::optional<std::int64_t> gamma_of_all(const JsonFields& run, const AcceptanceCounts& counts) {
+  const auto rate = rate_of_all(run);
+  const auto length = tokens_per_step(counts);
+  const auto gamma = rate && length ? whole(gamma_of_rate(*length, *rate)) : std::nullopt;
+  return gamma && std::cmp_greater_equal(*gamma, counts.accepted_at.size()) ? gamma : std::nullopt;
+}
+
 /// The totals of a run without its histogram, or the length and rate of all steps.
 void read_speculation_metrics(const JsonFields& run, Observation& observation, LogContents& contents) {
   StatedRun stated{.line = run.line(),
                    .steps = run.real_in("total_spec_decode_steps", "avg"),
                    .drafted = run.real_in("total_draft_tokens", "avg"),
                    .accepted = run.real_in("total_accepted_draft_tokens", "avg"),
-                   .length = run.real_in("spec_decode_token_weighted_acceptance_length", "avg")};
-  if (const auto percent = run.real_in("spec_decode_overall_draft_acceptance_rate", "avg")) {
-    stated.rate = *percent / 100.0;
-  }
+                   .rate = rate_of_all(run),
+                   .length = run.real_in(name_of_all(run, "token_weighted_acceptance_length"), "avg")};
   Observation drafts = observation_of(stated, Decoding::unknown, contents);
   if (drafts.decoding != Decoding::speculative) return;
   observation.decoding = drafts.decoding;
@@ -148,6 +168,7 @@ void read_aiperf_run(const JsonFields& run, LogContents& contents) {
     AcceptanceCounts counts = counts_of_histogram(histogram, std::nullopt, run.line());
     counts.drafted_tokens = whole(run.real_in("total_draft_tokens", "avg"));
     observation.gamma = steady_gamma(counts);
+    note(observation.gamma, gamma_of_all(run, counts));
     check_counts(counts, observation.gamma, run.line(), contents);
     observation.decoding = Decoding::speculative;
     observation.acceptance = std::move(counts);

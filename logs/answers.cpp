@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <re2/re2.h>
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
+#include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/stated_run.hpp"
 
 /// Answers to single requests that state their number of steps.
 namespace foredraft::logs {
@@ -207,7 +212,92 @@ void read_request_metrics(const JsonValue& value, std::int64_t line, LogContents
   contents.observations.push_back(std::move(observation));
 }
 
+// ---- What speed.py of Spec-Bench, EAGLE and Medusa prints of two such files: a mean of the questions of each task,
+// and of all.
+
+class SpeedPairReader final : public LineReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override;
+  void finish(LogContents& contents) override;
+
+ private:
+  void close(LogContents& contents);
+
+  StatedRun run_ = {};
+  std::optional<double> plain_tokens_per_s_ = {};
+  std::optional<std::string> task_ = {};
+  std::vector<Observation> runs_ = {};
+};
+
+bool SpeedPairReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
+  static const RE2 task("[= ]*Task: *(.*?)[= ]*"), length("# ?Mean accepted tokens: *([0-9.]+)"),
+      speed("(?:Tokens per second:|speed) *([0-9.]+)"),
+      plain("(?:Tokens per second for the baseline:|speed0) *([0-9.]+)"), gain("(?:Speedup ratio:|ratio) *([0-9.]+)");
+  const std::string line(trimmed(text));
+  double value = 0.0;
+  if (std::string name; RE2::FullMatch(line, task, &name)) {
+    close(contents);
+    task_ = name;
+    return true;
+  }
+  if (RE2::FullMatch(line, length, &value)) {
+    if (run_.length) close(contents);
+    run_.line = number;
+    run_.length = value;
+    return true;
+  }
+  if (RE2::FullMatch(line, speed, &value)) {
+    if (run_.request_tokens_per_s) close(contents);
+    if (run_.line == 0) run_.line = number;
+    run_.request_tokens_per_s = value;
+    return run_.length.has_value();  // else a line of any script, unless the next ones are those of a pair
+  }
+  if (RE2::FullMatch(line, plain, &value) && run_.request_tokens_per_s) {
+    plain_tokens_per_s_ = value;
+    return true;
+  }
+  const bool ends = RE2::FullMatch(line, gain, &value) && plain_tokens_per_s_;
+  if (ends) close(contents);
+  return ends;
+}
+
+void SpeedPairReader::close(LogContents& contents) {
+  StatedRun run = std::exchange(run_, {});
+  const auto plain = std::exchange(plain_tokens_per_s_, std::nullopt);
+  const auto task = std::exchange(task_, std::nullopt);
+  if (!run.request_tokens_per_s || !(run.length || plain)) return;
+  run.requests = run.concurrency = 1.0;
+  const auto add = [&](const StatedRun& one, Decoding decoding) {
+    runs_.push_back(observation_of(one, decoding, contents));
+    runs_.back().stratum.category = task;
+  };
+  add(run, Decoding::speculative);
+  if (!plain) return;
+  run.request_tokens_per_s = plain;
+  add(run, Decoding::plain);
+}
+
+/// The mean of all questions is no task beside the others: it has the weights of their answers, which these do not
+/// tell.
+void SpeedPairReader::finish(LogContents& contents) {
+  close(contents);
+  constexpr std::string_view all = "overall";
+  const auto is_of_all = [&](const Observation& one) { return one.stratum.category == all; };
+  const bool has_all = std::ranges::any_of(runs_, is_of_all);
+  for (Observation& run : runs_) {
+    if (has_all && !is_of_all(run)) continue;
+    if (has_all) run.stratum.category = std::nullopt;
+    contents.observations.push_back(std::move(run));
+  }
+}
+
 }  // namespace
+
+LineFormat speed_pair_format() {
+  return lines_of<SpeedPairReader>(
+      R"(^[= ]*Task: +\w|^# ?Mean accepted tokens: +\d|^Tokens per second(?: for the baseline)?: +\d)"
+      R"(|^Speedup ratio: +\d|^(?:speed0?|ratio) \d)");
+}
 
 JsonFormat answers_format() {
   return {"wall_time|new_tokens|accept_lengths|decoding_steps|idxs", claims_answers, of_object<read_answer>};

@@ -55,6 +55,7 @@ namespace foredraft::logs {
 [[nodiscard]] JsonFormat llama_benchy_format();
 [[nodiscard]] JsonFormat llama_bench_format();
 [[nodiscard]] JsonFormat llamacpp_timings_format();
+[[nodiscard]] LineFormat k6_format();
 [[nodiscard]] JsonFormat lmstudio_format();
 [[nodiscard]] JsonFormat ollama_answers_format();
 [[nodiscard]] CsvFormat own_csv_format();
@@ -68,9 +69,12 @@ namespace foredraft::logs {
 [[nodiscard]] CsvFormat speculators_format();
 [[nodiscard]] JsonFormat tabby_format();
 [[nodiscard]] JsonFormat speed_bench_format();
+[[nodiscard]] LineFormat speed_pair_format();
 [[nodiscard]] TableFormat table_format();
 [[nodiscard]] JsonFormat trtllm_bench_format();
 [[nodiscard]] JsonFormat trtllm_iterations_format();
 [[nodiscard]] JsonFormat vllm_bench_format();
+[[nodiscard]] LineFormat vllm_latency_format();
+[[nodiscard]] JsonFormat vllm_latency_json_format();
 
 }  // namespace foredraft::logs

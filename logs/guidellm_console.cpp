@@ -154,7 +154,7 @@ bool GuideLlmConsoleReader::line(std::string_view text, std::int64_t number, Log
   }
   if (row_ == benchmarks_.size()) benchmarks_.push_back({.strategy = cells[0]});
   StatedRun& run = benchmarks_[row_++].run;
-  run.line = number;
+  if (run.line == 0) run.line = number;  // a table without known columns may be that of the next report
   fields_of([&](auto field, double value) { run.*field = value; });
   medians_ = medians_ || std::ranges::find(headings_, "itl ms mdn") != headings_.end();
   return true;

@@ -370,7 +370,9 @@ void LogReader::State::note_caption(std::string_view passed) {
     passed = passed.substr(0, begin);
     if (lines == 0) above_ = text.starts_with('|') && text.size() <= max_head ? text : std::string_view{};
     if (text.starts_with('|')) continue;
-    const bool title = text.find("| LLM Metrics") != std::string_view::npos;           // of each table of AIPerf
+    const bool title = text.find("| LLM Metrics") != std::string_view::npos ||  // of each table of AIPerf,
+                       (text.starts_with("Benchmarks ") && text.ends_with(':')) ||
+                       text.starts_with("\xE2\x84\xB9 ");                              // of GuideLLM
     const bool elided = text.find_first_not_of("[(<.>)] ") == std::string_view::npos;  // "..."
     if (elided || text.starts_with("```") || title || is_ruling(text)) continue;
     const std::size_t level = std::min(text.find_first_not_of('#'), text.size());

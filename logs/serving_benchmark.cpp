@@ -15,6 +15,7 @@
 #include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
+#include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/serving_runs.hpp"
@@ -64,8 +65,11 @@ constexpr std::array<const char*, 5> sglang_keys{"accept_length", "server_info",
 constexpr std::string_view run_anchor =
     "output_throughput|request_throughput|(?:mean|median)_(?:tpot|itl|ttft)_ms|spec_decode_(?:num_drafts|acceptance_)";
 
+/// Metrics that are objects with a unit are those of other tools under the same names.
 bool is_serving_benchmark(const JsonValue& value) {
   if (!value.is_object()) return false;
+  const auto is_metric = [&](const char* key) { return has_keys(value, {key}) && value.at(key).is_object(); };
+  if (std::ranges::any_of(time_keys, is_metric)) return false;
   const auto times = keys_of(value, time_keys);
   const auto drafts = keys_of(value, vllm_keys);
   const auto others = keys_of(value, load_keys);
@@ -218,14 +222,18 @@ std::optional<double> tokens_per_chunk(const JsonFields& run) {
   return *chunk_ms / *token_ms;
 }
 
-/// The draft length of the server, from the client's `--metadata` or a sweep.
-std::optional<std::int64_t> told_gamma(const JsonFields& run) {
+/// Whether a key is that of the draft length of the server, from the client's `--metadata` or a sweep.
+bool tells_gamma(std::string_view key) {
   constexpr std::array<std::string_view, 3> names{"num_speculative_tokens", "num_spec_tokens", "spec_tokens"};
+  return key == "speculative_tokens" ||
+         std::ranges::any_of(names, [&](std::string_view name) { return key.ends_with(name); });
+}
+
+std::optional<std::int64_t> told_gamma(const JsonFields& run) {
   for (const JsonValue& value : run.json()) {
     const std::string key = value.key();
-    const bool told = key == "speculative_tokens" ||
-                      std::ranges::any_of(names, [&](std::string_view name) { return key.ends_with(name); });
-    if (told && (value.is_number() || (value.is_string() && parse_real(value.string())))) return run.count(key);
+    if (tells_gamma(key) && (value.is_number() || (value.is_string() && parse_real(value.string()))))
+      return run.count(key);
   }
   return std::nullopt;
 }
@@ -311,8 +319,19 @@ void read_sglang_bench(const JsonFields& run, LogContents& contents) {
 
 // ---- A table of such runs, as `vllm bench sweep` writes it (summary.csv): a key a column.
 
+/// Whether a column that no client writes says what a run drafted: "k", "spec_method", "accept_len". Without it the
+/// client's keys would read as those of runs without speculation; so would those of a table that somebody picked from
+/// its results, which leaves out how many requests completed.
+bool tells_drafts(std::string_view column) {
+  const Meaning meaning = column_of(column).meaning;
+  const bool told = meaning == Meaning::gamma || meaning == Meaning::name || meaning >= Meaning::length;
+  return told && !tells_gamma(column) && std::ranges::find(vllm_keys, column) == vllm_keys.end() &&
+         std::ranges::find(sglang_keys, column) == sglang_keys.end();
+}
+
 bool claims_bench_csv(std::span<const std::string> columns) {
-  return std::ranges::count_if(time_keys, [&](std::string_view key) { return has_columns(columns, {key}); }) >= 2;
+  return has_columns(columns, {"completed"}) && std::ranges::none_of(columns, tells_drafts) &&
+         std::ranges::count_if(time_keys, [&](std::string_view key) { return has_columns(columns, {key}); }) >= 2;
 }
 
 /// Reads the row as the object that the client would have written: a cell is a number, a list "[...]" or a text. Leaves

@@ -2,6 +2,7 @@
 #include "logs/stated_lines.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,8 +28,9 @@ class StatedLinesReader final : public LineReader {
   const StatedConsole& console_;
   StatedRun of_all_ = {};
   StatedRun run_ = {};
-  std::optional<Arm> arm_ = {};  ///< of the run, if words before one of its lines name it
-  bool runs_were_read_ = false;  ///< since the last settings or mean
+  std::optional<Arm> arm_ = {};              ///< of the run, if words before one of its lines name it
+  bool runs_were_read_ = false;              ///< since the last settings or mean
+  std::vector<std::size_t> undrafted_ = {};  ///< observations that count no drafts, of runs that no words name
 };
 
 void StatedLinesReader::set(const StatedLine& line, std::span<const double> numbers, StatedRun& run) const {
@@ -94,18 +96,28 @@ void StatedLinesReader::close(LogContents& contents) {
   const std::optional<Arm> arm = std::exchange(arm_, std::nullopt);
   if (run.line == 0) return;
   console_.complete(run);
+  // The only token of an answer comes from its prompt: nothing was decoded.
+  if (console_.span == Span::request && run.output_tokens && *run.output_tokens < 2.0) return;
   if (arm && !run.gamma) run.gamma = arm->gamma;
   if (!run.tpot_ms && !run.request_tokens_per_s && !run.output_tokens_per_s && !run.length && !run.steps) return;
   const Decoding decoding = !arm ? Decoding::unknown : arm->plain ? Decoding::plain : Decoding::speculative;
   Observation observation = observation_of(run, decoding, contents);
   if (arm && !arm->plain) observation.drafter = arm->drafter;
   observation.span = console_.span;
+  if (!arm && run.drafted == 0.0) undrafted_.push_back(contents.observations.size());
   contents.observations.push_back(std::move(observation));
   runs_were_read_ = true;
 }
 
 void StatedLinesReader::finish(LogContents& contents) {
   close(contents);
+  // Beside answers with drafts, one without is of the same server, which found nothing to draft.
+  const bool drafts = std::ranges::any_of(contents.observations, [&](const Observation& one) {
+    return one.span == console_.span && one.decoding == Decoding::speculative;
+  });
+  for (const std::size_t at : undrafted_) {
+    if (drafts) contents.observations[at].decoding = Decoding::unknown;
+  }
   const bool beside =
       !console_.plain_beside.empty() && contents.format.find(console_.plain_beside) != std::string::npos;
   if (!beside) return;

@@ -260,4 +260,54 @@ TEST_CASE("a range query gives a window per step, for any order of its series") 
         std::string::npos);
 }
 
+TEST_CASE("answers of one token, or without drafts, beside those of a server that drafts") {
+  const auto metrics = [](const std::string& tokens, const std::string& speed, const std::string& drafts) {
+    return "INFO:     Metrics (ID: ab): " + tokens +
+           " tokens generated in 5.0 seconds (Queue: 0.0 s, Process: 0 cached tokens and 90 new tokens at 700.0 T/s, "
+           "Generate: " +
+           speed + " T/s, Context: 90 tokens" + drafts + ")\n";
+  };
+  const std::string drafting = metrics("300", "50.0", ", Draft: 200 / 300 tokens accepted (66.67%)");
+  std::string wrapped = metrics("1", "21.0", ", Draft: 0 / 3 tokens accepted (0.00%)");
+  for (const char* at : {" Generate", " new tokens"}) {
+    std::string broken = wrapped;
+    broken.replace(broken.find(at), 1, "\n");
+    CHECK(posted_runs(drafting + broken + drafting, "local-prompts").size() == 2);
+  }
+  CHECK(posted_runs(drafting + wrapped, "local-prompts").size() == 1);
+  CHECK(posted_runs(drafting + metrics("1", "21.0", ""), "local-prompts").size() == 1);
+  std::string long_answer = drafting;
+  long_answer.replace(long_answer.find(" Generate"), 1, "\n");
+  const auto halves = posted_runs(drafting + long_answer, "local-prompts");
+  REQUIRE(halves.size() == 2);
+  CHECK(halves[1].acceptance->accepted_tokens == 200);
+  CHECK(halves[1].stratum.output_tokens == 300.0);
+  const auto none =
+      posted_runs(drafting + metrics("40", "21.0", ", Draft: 0 / 0 tokens accepted (0.00%)"), "local-prompts");
+  REQUIRE(none.size() == 2);
+  CHECK(none[1].decoding == Decoding::unknown);
+  // Without any drafts the server does not speculate.
+  CHECK(posted_runs(metrics("40", "21.0", ", Draft: 0 / 0 tokens accepted (0.00%)"), "local-prompts").at(0).decoding ==
+        Decoding::plain);
+  const auto without = posted_runs(drafting + metrics("40", "21.0", ""), "local-prompts");
+  REQUIRE(without.size() == 2);
+  CHECK(without[1].stratum.output_tokens == 40.0);
+}
+
+TEST_CASE("reports of GuideLLM below captions of arms, whatever their titles") {
+  for (const char* name : {"guidellm_console.txt", "guidellm_console_old.txt"}) {
+    std::string report = sample(name);
+    if (!report.starts_with("\xE2\x84\xB9")) report = "Benchmarks Stats:\n" + report.substr(report.find("====="));
+    const auto runs =
+        posted_runs("Baseline:\n```\n" + report + "```\n\nMTP, K = 2:\n```\n" + report + "```\n", "guidellm-console");
+    REQUIRE(runs.size() % 2 == 0);
+    REQUIRE_FALSE(runs.empty());
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const bool plain = i < runs.size() / 2;
+      CHECK(runs[i].decoding == (plain ? Decoding::plain : Decoding::speculative));
+      CHECK(runs[i].gamma.value_or(0) == (plain ? 0 : 2));
+    }
+  }
+}
+
 }  // namespace foredraft::tests

@@ -203,4 +203,117 @@ TEST_CASE("a speed a line: arms by the line above, or by words in the label") {
         "");  // of which setups?
 }
 
+TEST_CASE("a client's keys beside columns of arms are a table of one's own") {
+  const std::string times = ",max_concurrency,num_prompts,output_throughput,mean_tpot_ms,mean_ttft_ms";
+  const std::string plain = ",4,40,320,12.0,50", drafting = ",4,40,460,8.0,51";
+  // Of each: a heading, and the cells of a row without drafts and of one with them.
+  const auto runs_of = [&](const std::string& heading, const std::string& none, const std::string& drafts) {
+    return posted_runs(heading + times + "\n" + none + plain + "\n" + drafts + drafting + "\n", "table");
+  };
+  for (const auto& runs :
+       {runs_of("k", "0", "2"), runs_of("arm", "no spec", "mtp"), runs_of("spec_method", "none", "eagle3"),
+        runs_of("completed,method", "40,baseline", "40,ngram")}) {
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].decoding == Decoding::plain);
+    CHECK(runs[1].decoding == Decoding::speculative);
+    CHECK(runs[1].times.tpot_ms == 8.0);
+    CHECK(runs[1].concurrency == 4.0);
+  }
+  // A column of unknown words: whether the runs draft is not known.
+  for (const auto& run : runs_of("file", "one.json", "two.json")) CHECK(run.decoding == Decoding::unknown);
+}
+
+TEST_CASE("speed.py of Spec-Bench: a method and its baseline by task") {
+  const auto task = [](const std::string& name, const std::string& speed, const std::string& plain) {
+    return "===== Task:  " + name + " =====\n#Mean accepted tokens:  3.0\nTokens per second:  " + speed +
+           "\nTokens per second for the baseline:  " + plain + "\nSpeedup ratio:  2.0\n";
+  };
+  const auto tasks = posted_runs(task("qa", "50.0", "25.0") + task("rag", "40.0", "20.0"), "spec-bench-speed");
+  REQUIRE(tasks.size() == 4);
+  CHECK(tasks[0].decoding == Decoding::speculative);
+  CHECK(tasks[0].acceptance_length == 3.0);
+  CHECK(tasks[0].times.iteration_ms == near(60.0));
+  CHECK(tasks[0].requests == 1.0);
+  CHECK(tasks[1].decoding == Decoding::plain);
+  CHECK_FALSE(tasks[1].acceptance_length);
+  CHECK(tasks[1].times.tpot_ms == near(40.0));
+  CHECK(tasks[3].stratum.category == "rag");
+  const auto all = posted_runs(task("qa", "50.0", "25.0") + task("overall", "44.0", "22.0"), "spec-bench-speed");
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].times.tpot_ms == near(1000.0 / 44.0));
+  CHECK_FALSE(all[0].stratum.category);
+  const auto words = posted_runs("speed 90.0\nspeed0 30.0\nratio 3.0\n", "spec-bench-speed");
+  REQUIRE(words.size() == 2);
+  CHECK(words[1].times.tpot_ms == near(1000.0 / 30.0));
+  const auto alone = posted_runs(
+      "#Mean accepted tokens: 2.5\nTokens per second: 50.0\n#Mean accepted tokens: 2.0\nTokens per second: 40.0\n",
+      "spec-bench-speed");
+  REQUIRE(alone.size() == 2);
+  CHECK(alone[1].acceptance_length == 2.0);
+}
+
+TEST_CASE("vllm bench latency: the time of a batch") {
+  const auto run_of = [](const std::string& options) {
+    return posted_runs("INFO 01-02 Namespace(input_len=64, " + options +
+                           ", num_iters_warmup=3, num_iters=9)\nAvg latency: 2.0 seconds\n"
+                           "10% percentile latency: 1.9 seconds\n99% percentile latency: 2.2 seconds\n",
+                       "vllm-latency")
+        .at(0);
+  };
+  const auto plain = run_of("output_len=100, batch_size=4, speculative_config=None");
+  CHECK(plain.decoding == Decoding::plain);
+  CHECK(plain.concurrency == 4.0);
+  CHECK(plain.times.tpot_ms == near(20.0));
+  for (const char* config :
+       {"{'method': 'mtp', 'num_speculative_tokens': 2}", R"('{"method": "mtp", "num_speculative_tokens": 2}')"}) {
+    const auto drafting = run_of(std::string("output_len=50, batch_size=4, speculative_config=") + config);
+    CHECK(drafting.decoding == Decoding::speculative);
+    CHECK(drafting.gamma == 2);
+    CHECK(drafting.drafter == "mtp");
+    CHECK(drafting.times.tpot_ms == near(40.0));  // of fewer tokens
+  }
+  CHECK(run_of("output_len=50, batch_size=4").decoding == Decoding::unknown);
+  // Without its options, or as JSON: a whole batch, of an unknown load.
+  CHECK_FALSE(run_of("batch_size=4").concurrency);
+  const auto whole =
+      posted_runs("{\n \"avg_latency\": 2.0,\n \"latencies\": [1.9, 2.1],\n \"percentiles\": {\"10\": 1.9}\n}\n",
+                  "vllm-latency-json");
+  REQUIRE(whole.size() == 1);
+  CHECK(whole[0].times.tpot_ms == 2000.0);
+  CHECK_FALSE(whole[0].concurrency);
+  CHECK(whole[0].decoding == Decoding::unknown);
+}
+
+TEST_CASE("the summary of k6: metrics of a script") {
+  const auto summary = [](const std::string& metrics, const std::string& users) {
+    return "     checks...............: 100.00% 40 out of 40\n     http_req_duration....: avg=2.5s min=1s med=2.4s "
+           "max=4s p(90)=3.5s p(95)=3.8s\n     iterations...........: 40    0.66/s\n" +
+           metrics + "     vus..................: " + users + "\n";
+  };
+  const std::string times =
+      "     llm_tokens_per_second..: avg=50 min=20 med=48 max=99 p(90)=80 p(95)=90\n"
+      "     ttft.................: avg=0.2s min=0.1s med=0.2s max=0.4s p(90)=0.3s p(95)=0.3s\n"
+      "     output_tokens........: 9000  150.5/s\n";
+  const auto runs = posted_runs(summary(times, "3 min=3 max=3"), "k6");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].decoding == Decoding::unknown);
+  CHECK(runs[0].concurrency == 3.0);
+  CHECK(runs[0].times.tpot_ms == 20.0);
+  CHECK(runs[0].times.ttft_ms == near(200.0));
+  CHECK(runs[0].times.output_tokens_per_s == 150.5);
+  CHECK_FALSE(posted_runs(summary(times, "1 min=1 max=9"), "k6").at(0).concurrency);
+  const auto tpot =
+      posted_runs(summary("     gen_tpot.............: avg=12.5ms min=9ms med=12ms\n", "2 min=2 max=2"), "k6");
+  CHECK(tpot.at(0).times.tpot_ms == 12.5);
+  // Seconds or milliseconds: the number does not say.
+  CHECK_FALSE(posted_runs(summary(times + "     tpot.................: avg=12 min=9 med=12\n", "2 min=2 max=2"), "k6")
+                  .at(0)
+                  .times.tpot_ms == 12.0);
+  const auto both = posted_runs("Without speculation:\n\n" + summary(times, "3 min=3 max=3") + "\nWith MTP:\n\n" +
+                                    summary(times, "3 min=3 max=3"),
+                                "k6");
+  REQUIRE(both.size() == 2);
+  CHECK(both[1].times.output_tokens_per_s == 150.5);
+}
+
 }  // namespace foredraft::tests

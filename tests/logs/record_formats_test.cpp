@@ -316,6 +316,29 @@ TEST_CASE("aiperf: measured requests with their histogram, and the pooled one of
   const LogContents run = read_sample("aiperf_run.json");
   CHECK(counts_of(run.observations.at(0)).accepted_at == Counts{14, 10, 6});
   CHECK(run.observations[0].times.output_tokens_per_s == 120.0);
+  CHECK_FALSE(run.observations[0].gamma);
+}
+
+TEST_CASE("AIPerf: metrics of requests beside the histogram, whose rate tells the draft length") {
+  const std::string others = R"( "request_throughput": {"unit": "requests/sec", "avg": 0.5},
+ "spec_decode_acceptance_length": {"unit": "ratio", "avg": 2.7, "max": 4.0},
+ )";
+  const auto run_with = [&](const std::string& rate) {
+    std::string text = sample("aiperf_run.json");
+    text.insert(text.find('"'), others + rate);
+    return posted_runs(text, "aiperf-run").at(0);
+  };
+  // 1.5 accepted drafts a step.
+  for (const char* rate : {R"("overall_draft_acceptance_rate": {"unit": "%", "avg": 37.5}, )",
+                           R"("overall_draft_acceptance_rate": {"unit": "ratio", "avg": 0.375}, )",
+                           R"("spec_decode_overall_draft_acceptance_rate": {"unit": "%", "avg": 37.5}, )"}) {
+    const auto run = run_with(rate);
+    CHECK(counts_of(run).accepted_at == Counts{14, 10, 6});
+    CHECK(run.gamma == 4);
+  }
+  // No step of two drafts accepts three; a rate of requests is no rate of all.
+  CHECK_FALSE(run_with(R"("overall_draft_acceptance_rate": {"unit": "%", "avg": 75}, )").gamma);
+  CHECK_FALSE(run_with(R"("spec_decode_draft_acceptance_rate": {"unit": "%", "avg": 37.5}, )").gamma);
 }
 
 TEST_CASE("Model-Optimizer: keys count emitted tokens, times are texts in seconds") {

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <re2/re2.h>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "logs/acceptance.hpp"
+#include "logs/formats.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/record_fields.hpp"
+
+/// `vllm bench latency` (benchmark_latency.py): the time of one batch of random prompts, on the console and as JSON.
+namespace foredraft::logs {
+namespace {
+
+/// The time of the whole batch: a token takes its share. If it is not known how many tokens each request has, the whole
+/// stands for one, and only the ratio of two such times counts; then the load is not known either, so it is compared
+/// with no time of a token.
+void add_latency(double seconds, Observation run, LogContents& contents) {
+  if (!(seconds > 0.0)) return;
+  run.span = Span::run;
+  const bool known = run.concurrency && run.stratum.output_tokens.value_or(0.0) >= 1.0;
+  if (!known) run.concurrency = run.requests = std::nullopt;
+  run.times.tpot_ms = 1000.0 * seconds / (known ? *run.stratum.output_tokens : 1.0);
+  warn_once(contents, "W12", run.line,
+            std::string(known ? "the times of tokens include their share of the prompt"
+                              : "the times are of whole batches, prompts included: only their ratios count, not the "
+                                "TPOT") +
+                "; the prompts are random, and so is what is accepted");
+  contents.observations.push_back(std::move(run));
+}
+
+// ---- The console: the options of the benchmark, then the mean and its percentiles.
+
+class LatencyReader final : public LineReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    const re2::StringPiece piece(text.data(), text.size());
+    static const RE2 options(R"(Namespace\(.*\bnum_iters_warmup=)");
+    if (RE2::PartialMatch(piece, options)) {
+      run_ = run_of(piece);
+      return true;
+    }
+    static const RE2 mean(R"((?:^|[ \]])Avg latency: ([0-9.]+) seconds)");
+    double seconds = 0.0;
+    if (!RE2::PartialMatch(piece, mean, &seconds)) return false;
+    run_.line = number;
+    add_latency(seconds, std::exchange(run_, {}), contents);
+    return true;
+  }
+
+ private:
+  /// What the options say of the run. Without any of a drafter, which old versions lack, it may be either.
+  static Observation run_of(const re2::StringPiece& options) {
+    static const RE2 batch(R"(\bbatch_size=(\d{1,6})\b)"), none(R"(\bspeculative_(?:config|model)=None\b)"),
+        config(R"(\bspeculative_config=["'{]|\bspeculative_model=['"])"),
+        length(R"(\bnum_speculative_tokens\\?["']?[:=] ?(\d{1,3})\b)"),
+        method(R"(\bspeculative_config=.*?\\?["']method\\?["']: ?\\?["']([\w.-]+))");
+    Observation run;
+    if (int requests = 0; RE2::PartialMatch(options, batch, &requests)) run.requests = run.concurrency = requests;
+    static const RE2 input(R"(\binput_len=(\d{1,7})\b)"), output(R"(\boutput_len=(\d{1,7})\b)");
+    double prompt = 0.0, tokens = 0.0;
+    if (RE2::PartialMatch(options, input, &prompt) && RE2::PartialMatch(options, output, &tokens))
+      set_lengths(prompt, tokens, run.stratum);
+    if (RE2::PartialMatch(options, config)) {
+      run.decoding = Decoding::speculative;
+      if (int drafts = 0; RE2::PartialMatch(options, length, &drafts) && drafts <= max_positions) run.gamma = drafts;
+      if (std::string name; RE2::PartialMatch(options, method, &name)) run.drafter = name;
+    } else if (RE2::PartialMatch(options, none)) {
+      run.decoding = Decoding::plain;
+    }
+    return run;
+  }
+
+  Observation run_ = {};  ///< that the options begin
+};
+
+// ---- The same as JSON, without the options.
+
+bool claims_latency(const JsonValue& value) { return has_keys(value, {"avg_latency", "latencies"}); }
+
+void read_latency(const JsonFields& run, LogContents& contents) {
+  add_latency(run.real("avg_latency").value_or(0.0), Observation{.line = run.line()}, contents);
+}
+
+}  // namespace
+
+LineFormat vllm_latency_format() {
+  return lines_of<LatencyReader>(R"(\bAvg latency: \d[\d.]* seconds|Namespace\([^\n]*\bnum_iters_warmup=)");
+}
+
+JsonFormat vllm_latency_json_format() { return {"avg_latency", claims_latency, of_object<read_latency>}; }
+
+}  // namespace foredraft::logs
