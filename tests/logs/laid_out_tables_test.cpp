@@ -130,7 +130,8 @@ TEST_CASE("columns of loads are named by words or have the unit of their speeds"
     CHECK(runs[3].requests == 16.0);
   }
   // Other metrics of a load are no speeds, and a number alone is no load.
-  for (const std::string head : {"| K | 1 user TTFT | 16 users TTFT |", "| K | 1 | 16 |"})
+  for (const std::string head :
+       {"| K | 1 user TTFT | 16 users TTFT |", "| K | 1 | 16 |", "| K | 1 (tok/s) | 16 (tok/s) |"})
     CHECK_FALSE(problem(head + "\n|---|---|---|\n| 0 | 50 | 400 |\n| 2 | 80 | 440 |\n").empty());
 }
 
@@ -183,7 +184,8 @@ TEST_CASE("a table of metrics with one column of values is one run, whose arm a 
     CHECK(runs[0].requests == 4.0);
     CHECK_FALSE(runs[0].stratum.category);
   }
-  const std::string title = "# We measured MTP of a large model on two cards of ours (engine 1.2)\n\n";  // of all rows
+  const std::string title =
+      "# We measured MTP of a large model on two cards of ours (engine 1.2)\n\nIt ran at 19 tok/s.\n\n";  // of all rows
   CHECK(told_runs(title + "| K | tok/s |\n|---|---|\n| none | 20 |\n| 2 | 30 |\n") == "-: plain 20\n-: drafts 30\n");
 }
 
