@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "logs/captions.hpp"
 #include "tests/logs/logs_testing.hpp"
 
 /// Tables as people lay them out: rows of several versions, columns of arms in other words.
@@ -184,9 +185,8 @@ TEST_CASE("a table of metrics with one column of values is one run, whose arm a 
     CHECK(runs[0].requests == 4.0);
     CHECK_FALSE(runs[0].stratum.category);
   }
-  const std::string title =
-      "# We measured MTP of a large model on two cards of ours (engine 1.2)\n\nIt ran at 19 tok/s.\n\n";  // of all rows
-  CHECK(told_runs(title + "| K | tok/s |\n|---|---|\n| none | 20 |\n| 2 | 30 |\n") == "-: plain 20\n-: drafts 30\n");
+  // A title that names a drafter may be of a text about it.
+  CHECK_FALSE(logs::arm_in_caption("# We measured MTP of a large model on two cards of ours (engine 1.2)"));
 }
 
 }  // namespace foredraft::tests
