@@ -165,7 +165,8 @@ bool names_measures(std::span<const std::string> headings, std::span<const Table
 /// right of 63.3 is a speed, "41.6 (1.52x)" a time. Empty if unknown.
 std::string measure_of_cells(std::span<const std::size_t> arms, std::span<const TableRow> rows) {
   static const RE2 with_unit(R"([^\w.]*([\d.,]+) ?([a-zA-Z]+/[a-zA-Z]+|ms/\w+|tps)\b.*)");
-  static const RE2 with_gain(R"([^\w.]*([\d.]+)\W*\(\+?([\d.]+) ?([%xX]|\xC3\x97)\W*\).*)", RE2::Latin1);
+  static const RE2 with_gain(  // behind an acceptance length: "285 (2.41) (+34 %)"
+      R"([^\w.]*([\d.]+)\W*?(?: ?\([\d.]+\) ?)?\(\+?([\d.]+) ?([%xX]|\xC3\x97)\W*\).*)", RE2::Latin1);
   static const RE2 bare_number(R"([^\w.]*([\d.]+)\W*)", RE2::Latin1);
   for (const TableRow& row : rows) {
     double before = 0.0;
@@ -474,6 +475,8 @@ ShapedTable turned(std::span<const std::string> headings, std::span<const TableR
     if (of_arms ? !is_arm(headings[column]) : is_no_run(headings[column])) continue;
     TableRow one{.cells = {headings[column]}, .line = rows.empty() ? 0 : rows.front().line};
     if (first == "concurrency") one.cells.front() = *load_in_caption(headings[column]);
+    static const RE2 no_kind("(?i)(?:values?|results?|measured|numbers?)");
+    if (RE2::FullMatch(headings[column], no_kind)) one.cells.front().clear();
     for (const TableRow& row : rows) one.cells.push_back(row.cells[column]);
     table.rows.push_back(std::move(one));
   }

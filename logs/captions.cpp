@@ -41,8 +41,13 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
   // The words in brackets at its end, or behind a plus, of a heading that says more.
   static const RE2 added(R"((?:#|\*\*).*[(+] ?([^()+]*)\)?\W*|.*[(+] ?([^()+]*)\)?[:*]+)");
   std::string addition, addition_of_line;
-  if (text.size() > max_words && RE2::FullMatch(text, added, &addition, &addition_of_line))
-    text = addition + addition_of_line;
+  if (text.size() > max_words && RE2::FullMatch(text, added, &addition, &addition_of_line)) {
+    static const RE2 note(R"( *\([^()]*\)\W*$)");  // on the setup: "no speculation (engine, device)"
+    std::string before(text);
+    RE2::Replace(&before, note, "");
+    const auto arm = arm_in_text(before);  // a title that names a drafter may be that of a text about it
+    text = arm && arm->plain ? before : addition + addition_of_line;
+  }
   if (text.size() > max_words || RE2::FullMatch(text, several)) return std::nullopt;
   return arm_in_text(text);
 }
@@ -255,8 +260,8 @@ bool are_apart(const Setup& one, const Setup& other) {
 
 /// The words of a caption that tell setups apart: all but those of arms, repetitions and loads.
 std::string setup_words(std::string_view caption) {
-  static const RE2 load(
-      R"(\b(?:concurrency|conc|batch(?: size)?|bs|np|users?|clients?) \d+\b|\b\d+ (?:users?|clients?|requests?|streams?)\b)");
+  static const RE2 load(R"(\b(?:concurrency|conc|batch(?: size)?|bs|b|np|users?|clients?) \d+\b)"
+                        R"(|\b(?:\d+(?: concurrent| parallel)?|single|one) (?:users?|clients?|requests?|streams?)\b)");
   std::string words = without_arm(caption);
   RE2::GlobalReplace(&words, load, "");
   return std::string(trimmed(words));

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "logs/arms.hpp"
 #include "logs/line_fields.hpp"
 
 namespace foredraft::logs {
@@ -476,6 +477,22 @@ Column column_of(std::string_view heading) {
 bool may_be_speed(std::string_view heading) {
   return !heading.empty() && column_of(heading).meaning == Meaning::ignored &&
          is_speed(column_of(std::string(heading) + " tok/s").meaning);
+}
+
+std::optional<std::size_t> only_speed(std::span<const std::string> headings) {
+  static const RE2 unit(R"((?i).*[a-z)\d][ _(\[]+(?:t(?:o?ks?|okens?)?/s(?:ec(?:ond)?)?|tps)[)\]]?)");
+  static const RE2 limit(
+      R"((?i).*(?:\b|_)(?:min|max|best|worst|peak|p\d\d?|std\w*|first|last|before|vs|gain|delta)(?:\b|_).*)");
+  std::optional<std::size_t> only;
+  for (std::size_t i = 0; i < headings.size(); ++i) {
+    const Column column = column_of(headings[i]);
+    if (is_speed(column.meaning) || column.meaning == Meaning::tpot) return std::nullopt;
+    if (column.meaning != Meaning::ignored || !RE2::FullMatch(headings[i], unit)) continue;
+    if (only) return std::nullopt;
+    only = i;
+  }
+  if (only && (names_other_speed(headings[*only]) || RE2::FullMatch(headings[*only], limit))) only.reset();
+  return only;
 }
 
 std::string_view words_of(Meaning meaning) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -59,6 +60,9 @@ struct Column {
 
 /// A duration without a unit is in seconds.
 [[nodiscard]] Column column_of(std::string_view heading);
+
+/// The column of the only speed, if no heading is known as one and one has the unit behind other words: "Pooled tok/s".
+[[nodiscard]] std::optional<std::size_t> only_speed(std::span<const std::string> headings);
 
 /// Whether an unknown heading is that of a speed if its cells have the unit: "Decode" of "21 t/s".
 [[nodiscard]] bool may_be_speed(std::string_view heading);

@@ -28,7 +28,7 @@ constexpr const char* words_of_speculation =
     R"(|especulaci[óo]n|borrador|спекуляц\pL+|спекулятивн\pL+(?: декодировани\pL)?|черновик\pL*))";
 
 /// Applied one after the other: longer words before those that they contain.
-constexpr std::array<Translation, 101> translations{{
+constexpr std::array<Translation, 102> translations{{
     // punctuation of CJK fonts, ratios, units
     {" (", "（"},
     {") ", "）"},
@@ -143,6 +143,7 @@ constexpr std::array<Translation, 101> translations{{
     // what rows and columns are
     {"@metric@", R"(指标|指標|項目|项目|지표|항목|метрика|показатель)"},
     {"@metric@", R"(\b(?:metrik|messgr[öo](?:ß|ss)e|kennzahl|kennwert|m[ée]tri(?:que|ca)|indicador|indicateur)\b)"},
+    {"\\1value\\2", R"((\| *[*`]*)(?:值|数值|數值|値|값|wert|valeur|valor|значение)([*` ]*\|))"},
     {"@config@", R"(配置|構成|设置|設定|구성|설정|\b(?:konfiguration|configuraci[óo]n)\b|конфигурация)"},
     {"@method@", R"(方案|方法|方式|手法|방식|방법|\b(?:methode|méthode|método)\b|метод)"},
     {"@mode@", R"(模式|モード|모드|\b(?:modus|modo)\b|режим)"},

@@ -433,6 +433,7 @@ bool Recognizer::row_of_whole(std::string_view line, std::int64_t number) {
   if (list && table_->rows.empty() && trimmed(line).empty()) return true;
   std::vector<std::string> cells = table_cells(line, table_->layout, table_->columns.size());
   if (list && !cells.empty() && !arm_in_text(cells.front()) && !arm_named(cells.front()).plain) cells.clear();
+  if (table_->layout == TableLayout::enclosed) join_gains(cells, table_->columns.size());
   const bool cut = table_->layout == TableLayout::enclosed && trimmed(line).starts_with('|') &&
                    !trimmed(line).ends_with('|') && cells.size() > 1 && cells.size() < table_->columns.size();
   if (cut) {

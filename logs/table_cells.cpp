@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 #include "logs/line_fields.hpp"
 
@@ -129,6 +130,22 @@ std::optional<double> gain_in(std::string_view cell) {
   if (!RE2::FullMatch(text, gain, &less, &number, &unit)) return std::nullopt;
   const double ratio = unit != "%" ? number : less.empty() ? 1.0 + number / 100.0 : 1.0 - number / 100.0;
   return ratio > 0.0 ? std::optional(ratio) : std::nullopt;
+}
+
+void join_gains(std::vector<std::string>& cells, std::size_t count) {
+  static const RE2 gain("[*` ]*(?:[+-]|\xE2\x88\x92) ?\\d+(?:\\.\\d+)? ?%[*` ]*");
+  const auto is_gain = [](const std::string& cell) { return RE2::FullMatch(cell, gain); };
+  const auto gains = static_cast<std::size_t>(std::ranges::count_if(cells, is_gain));
+  if (cells.size() <= count || cells.size() - gains != count || is_gain(cells.front())) return;
+  std::vector<std::string> joined;
+  for (const std::string& cell : cells) {
+    if (is_gain(cell)) {
+      joined.back() += " (" + bare_cell(cell) + ")";
+    } else {
+      joined.push_back(cell);
+    }
+  }
+  cells = std::move(joined);
 }
 
 std::optional<double> rate_beside(std::string_view cell) {

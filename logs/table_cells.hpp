@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// What the cells of a table hold, as people write it.
 namespace foredraft::logs {
@@ -42,6 +44,9 @@ struct CellNumber {
 
 /// The ratio that a gain states: 1.33 of "1.33x", 3.36 of "+236 %", 0.82 of "-18 %"; nullopt for what is none.
 [[nodiscard]] std::optional<double> gain_in(std::string_view cell);
+
+/// Joins gains to the cells before them if a row has that many cells more than its head: "60 | +50 %" is "60 (+50 %)".
+void join_gains(std::vector<std::string>& cells, std::size_t count);
 
 /// The acceptance rate beside something else in a cell: 0.96 of "37.5 t/s, 96 % accept".
 [[nodiscard]] std::optional<double> rate_beside(std::string_view cell);

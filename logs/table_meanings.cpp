@@ -96,6 +96,13 @@ void HeadedTable::tell_speeds_in_cells() {
       continue;
     column = {.heading = column.heading, .meaning = column_of(column.heading + " tok/s").meaning};
   }
+  const auto is_speed = [](const Column& one) {
+    return one.meaning >= Meaning::total_speed && one.meaning <= Meaning::tpot;
+  };
+  if (std::ranges::any_of(columns_, is_speed)) return;
+  std::vector<std::string> headings;
+  for (const Column& column : columns_) headings.push_back(column.heading);
+  if (const auto only = only_speed(headings)) columns_[*only].meaning = Meaning::speed;
 }
 
 /// "+8 %" below "throughput", "5.32x" below "max concurrency" are something else than their headings say.

@@ -15,12 +15,30 @@
 namespace foredraft::logs {
 namespace {
 
-/// The load that a heading states: "64" of "concurrency 64".
-std::optional<std::string> load_of_heading(const std::string& heading) {
+/// A heading that states a load: "64" of "concurrency 64", "8" of "8 users (tok/s)"; `measure` is empty without a unit.
+struct LoadHeading {
+  std::string load = {}, measure = {};
+};
+
+/// nullopt for a heading that names something else, too: "c=1 TTFT".
+std::optional<LoadHeading> load_of_heading(const std::string& heading) {
+  static const RE2 unit(R"((?i)(.*?)[ ,:_(\[]+(total |agg(?:regate)? )?(?:t(?:o?ks?|okens?)?/s(?:ec)?|tps)[)\]]?)");
   static const RE2 load(
       R"((?i)(?:c|conc|concurrency|bs|b|batch(?:[ _]size)?|users?|clients?|streams?|-?np|parallel)[ _]?[=:x]?[ _]?(\d{1,5}))");
-  std::string requests;
-  return RE2::FullMatch(bare_cell(heading), load, &requests) ? std::optional(requests) : std::nullopt;
+  static const RE2 words(
+      R"((?i)(\d{1,5})x? ?(?:concurrent|parallel|simultaneous|concurrency)?(?: ?(?:requests?|reqs?|users?|clients?|streams?|sessions?))?)"
+      R"(|((?:single|one)[ -](?:stream|user|request|client)))");
+  std::string text = bare_cell(heading), before, total, requests, one;
+  LoadHeading found;
+  if (RE2::FullMatch(text, unit, &before, &total)) {
+    text = before;
+    found.measure = total.empty() ? "tok/s" : "total tok/s";
+  }
+  if (RE2::FullMatch(text, load, &found.load)) return found;
+  static const RE2 number(R"(\d+x? ?)");  // alone it may be anything
+  if (!RE2::FullMatch(text, words, &requests, &one) || RE2::FullMatch(text, number)) return std::nullopt;
+  found.load = one.empty() ? requests : "1";
+  return found;
 }
 
 bool names_rows(Meaning meaning) {
@@ -199,6 +217,8 @@ std::optional<std::string> load_in_caption(std::string_view caption) {
   if (RE2::FullMatch(text, one)) return "1";
   if (RE2::PartialMatch(text, load_first, &rest, &requests))
     return RE2::FullMatch(rest, list) ? std::nullopt : std::optional(requests);
+  static const RE2 one_of_heading(R"((?i)[#* ]*b ?= ?(\d{1,5})(?: ?\([^()]*\))?[*: ]*)");
+  if (RE2::FullMatch(text, one_of_heading, &requests)) return requests;
   if (!RE2::PartialMatch(text, load, &requests, &rest)) return std::nullopt;
   static const RE2 several(R"( ?(?:[,/|-]|\.\.|to|and|\xE2\x80\x93) ?\d.*)", RE2::Latin1);
   if (RE2::FullMatch(rest, several) || RE2::PartialMatch(rest, load, &again)) return std::nullopt;
@@ -300,8 +320,9 @@ std::optional<ShapedTable> table_by_load(std::span<const std::string> headings, 
     const auto load = load_of_heading(headings[i]);
     if (!load) continue;
     columns.push_back(i);
-    loads.push_back(*load);
-    speeds = speeds && holds_speeds(rows, i);
+    loads.push_back(load->load);
+    speeds = speeds && (!load->measure.empty() || holds_speeds(rows, i));
+    if (load->measure == "total tok/s") measure = "total tok/s";
   }
   if (speeds && measure.find("tok/s") == std::string_view::npos) measure = "tok/s";
   if (measure.empty()) {

@@ -76,6 +76,7 @@ bool claims_headings(std::span<const std::string> written) {
   if (5 * unknown > 3 * headings.size() && !sure)
     return names_arms(headings) || names_loads(headings) || may_name_kinds(headings);
   const bool measured =
+      (only_speed(headings) && any({Meaning::name, Meaning::gamma})) ||
       std::ranges::any_of(headings, [](const std::string& one) { return may_be_speed(one); }) ||
       any({Meaning::speed, Meaning::total_speed, Meaning::request_speed, Meaning::tpot, Meaning::iteration,
            Meaning::inter_token, Meaning::length, Meaning::accepted_per_step, Meaning::mean_accepted, Meaning::rate});
@@ -116,8 +117,9 @@ std::string load_of_test(std::span<const std::string> headings) {
 }
 
 /// The table with columns for the load and the arm, if the line above states them and no column does; not for a load
-/// above 1 if the table does not say whether speeds are of all requests or of each.
-ShapedTable with_caption(ShapedTable table, std::string_view caption, const std::optional<Arm>& arm) {
+/// above 1 if the table does not say whether speeds are of all requests or of each, unless each row has both arms
+/// (`paired`), of which the ratio is the same.
+ShapedTable with_caption(ShapedTable table, std::string_view caption, const std::optional<Arm>& arm, bool paired) {
   const auto has = [&](Meaning meaning) {
     return std::ranges::any_of(table.headings,
                                [&](const std::string& one) { return column_of(one).meaning == meaning; });
@@ -128,7 +130,8 @@ ShapedTable with_caption(ShapedTable table, std::string_view caption, const std:
   };
   auto load = load_in_caption(caption);
   if (const std::string own = load_of_test(table.headings); !load && !own.empty()) load = own;
-  if (load && !has(Meaning::concurrency) && (!has(Meaning::speed) || load == "1")) add("concurrency", *load);
+  if (load && !has(Meaning::concurrency) && (!has(Meaning::speed) || load == "1" || (paired && !has(Meaning::length))))
+    add("concurrency", *load);
   if (arm) add("config", name_of(*arm));
   return table;
 }
@@ -182,6 +185,17 @@ void drop_other_rows(ShapedTable& table, LogContents& contents) {
   std::erase_if(table.rows, is_other);
 }
 
+/// Whether rows that were one have a plain run each and another one, as those of arms in columns.
+bool has_both(const ShapedTable& table) {
+  if (table.headings.front() != "config") return false;
+  return std::ranges::all_of(table.rows, [&](const TableRow& row) {
+    const auto is_other = [&](const TableRow& other) {
+      return other.line == row.line && arm_named(other.cells.front()).plain != arm_named(row.cells.front()).plain;
+    };
+    return std::ranges::any_of(table.rows, is_other);
+  });
+}
+
 void read_headed_table(const WrittenTable& written, LogContents& contents) {
   ShapedTable table;
   for (const std::string& heading : written.headings) table.headings.push_back(bare_cell(heading));
@@ -198,12 +212,14 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   if (is_head_of_loads(table.headings)) table = table_below_loads(table.headings, table.rows);
   std::string measure = measure_in_caption(written.caption);
   if (measure.empty() && table.headings.front().starts_with('(')) measure = measure_in_caption(table.headings.front());
+  bool paired = false;
   if (auto over = table_over_plain(table.headings, table.rows)) {
     table = *std::move(over);
   } else if (auto by_load = table_by_load(table.headings, table.rows, measure)) {
     table = *std::move(by_load);
   } else if (auto by_arm = table_by_arm(table.headings, table.rows, measure)) {
     table = *std::move(by_arm);
+    paired = has_both(table);
   } else if (auto by_kind = table_by_kind(table.headings, table.rows, measure)) {
     table = *std::move(by_kind);
   } else if (auto with_plain = table_with_plain_kind(table.headings, table.rows)) {
@@ -216,7 +232,7 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   }
   table = by_listed_load(std::move(table));  // of metrics that were rows
   const auto arm = arm_above(table, written.caption);
-  table = with_caption(std::move(table), written.caption, arm);
+  table = with_caption(std::move(table), written.caption, arm, paired);
   const std::size_t before = contents.observations.size();
   HeadedTable(table.headings, table.rows).read(contents);
   const auto named = arm_in_caption(written.caption);

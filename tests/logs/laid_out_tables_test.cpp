@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "logs/captions.hpp"
 #include "tests/logs/logs_testing.hpp"
 
 /// Tables as people lay them out: rows of several versions, columns of arms in other words.
@@ -106,6 +107,86 @@ TEST_CASE("SD beside no-SD or AR is speculative decoding, in any order, and else
   CHECK(told_runs("### Batch = 1, per-sequence tok/s\n\n| Env | AR | SD | gain |\n|---|---|---|---|\n"
                   "| LAN | 20 | 30 | 1.5x |\n") == "-: plain 20\n-: drafts 30\n");
   CHECK_FALSE(problem("| task | baseline tok/s | SD |\n|---|---|---|\n| chat | 20 | 1 |\n| code | 22 | 2 |\n").empty());
+}
+
+TEST_CASE("columns of loads are named by words or have the unit of their speeds") {
+  for (const std::string head : {"| config | single user | 16 users |", "| config | 1 concurrent | 16 concurrent |",
+                                 "| config | one-stream | 16 parallel streams |"}) {
+    CAPTURE(head);
+    const auto runs = posted_runs(head +
+                                      "\n|---|---|---|\n| no spec | 50 tok/s | 400 tok/s |\n"
+                                      "| MTP K=2 | 80 tok/s | 440 tok/s |\n",
+                                  "table");
+    REQUIRE(runs.size() == 4);
+    CHECK(runs[0].requests == 1.0);
+    CHECK(runs[3].requests == 16.0);
+    CHECK(runs[3].times.output_tokens_per_s == near(440.0));
+  }
+  for (const std::string head : {"| K | c=1 (tok/s) | c=16 (tok/s) |", "| K | bs 1 t/s | bs 16 t/s |",
+                                 "| K | 1 user (total tok/s) | 16 users (total tok/s) |"}) {
+    CAPTURE(head);
+    const auto runs = posted_runs(head + "\n|---|---|---|\n| 0 | 50 | 400 |\n| 2 | 80 | 440 |\n", "table");
+    REQUIRE(runs.size() == 4);
+    CHECK(runs[3].gamma == 2);
+    CHECK(runs[3].requests == 16.0);
+  }
+  // Other metrics of a load are no speeds, and a number alone is no load.
+  for (const std::string head :
+       {"| K | 1 user TTFT | 16 users TTFT |", "| K | 1 | 16 |", "| K | 1 (tok/s) | 16 (tok/s) |"})
+    CHECK_FALSE(problem(head + "\n|---|---|---|\n| 0 | 50 | 400 |\n| 2 | 80 | 440 |\n").empty());
+}
+
+TEST_CASE("the load above a table of both arms is that of its ratios, whatever its speeds are of") {
+  for (const std::string above : {"## B = 16", "**BS=16**", "### B=16 (16 concurrent requests)", "### conc=16"}) {
+    CAPTURE(above);
+    const auto runs = posted_runs(
+        "### B=1 (single request)\n\n| set | plain tok/s | EAGLE3 tok/s |\n|---|---|---|\n"
+        "| chat | 50 | 90 |\n\n" +
+            above + "\n\n| set | plain tok/s | EAGLE3 tok/s |\n|---|---|---|\n| chat | 400 | 440 |\n",
+        "table");
+    REQUIRE(runs.size() == 4);
+    CHECK(runs[1].requests == 1.0);
+    CHECK(runs[3].requests == 16.0);
+    CHECK(runs[1].stratum.category == runs[3].stratum.category);  // one setup at two loads
+  }
+}
+
+TEST_CASE("the only speed of a table may have any word before its unit, but not that of a limit or of prompts") {
+  const std::string rows = "|---|---|---|\n| plain | 20 | - |\n| MTP | 32 | 60% |\n";
+  for (const std::string word : {"Pooled", "Warm cache", "Greedy"})
+    CHECK(told_runs("| condition | " + word + " tok/s | accepted |\n" + rows) == "-: plain 20\n-: drafts 32\n");
+  for (const std::string word : {"Peak", "Prefill", "p99", "min"})
+    CHECK_FALSE(problem("| condition | " + word + " tok/s |\n|---|---|\n| plain | 20 |\n| MTP | 32 |\n").empty());
+}
+
+TEST_CASE("gains that stand in cells of their own, below no heading, belong to the speeds before them") {
+  for (const std::string rows :
+       {"| 2 | 50 | 60 (2.1) | +20% | 80 (2.6) | +60% |\n| 8 | 90 | 99 (2.1) | +10% | 117 (2.6) | +30% |\n",
+        "| 2 | 50 | 60 | **+20 %** | 80 | +60 % |\n| 8 | 90 | 81 | -10% | 117 | +30% |\n"}) {
+    CAPTURE(rows);
+    const auto runs = posted_runs("| batch | plain | Medusa | EAGLE3 |\n|---|---|---|---|\n" + rows, "table");
+    REQUIRE(runs.size() == 6);
+    CHECK(runs[0].times.output_tokens_per_s == near(50.0));
+    CHECK(runs[2].drafter == "eagle3");
+    CHECK(runs[2].times.output_tokens_per_s == near(80.0));
+  }
+  CHECK_FALSE(problem("| batch | plain tok/s | MTP tok/s |\n|---|---|---|\n| 2 | 50 | 60 | 1.2 |\n").empty());
+}
+
+TEST_CASE("a table of metrics with one column of values is one run, whose arm a long heading above it names") {
+  for (const auto& [metric, value] :
+       {std::pair("Metric", "Value"), std::pair("指标", "数值"), std::pair("Metrik", "Wert")}) {
+    const auto runs = posted_runs(
+        "### no speculation, c=4  (some engine 1.2, two cards, a model of a family, fp8)\n\n| " + std::string(metric) +
+            " | " + value + " |\n|---|---|\n| Total tok/s | 300 |\n| Mean TPOT (ms) | 13 |\n",
+        "table");
+    REQUIRE(runs.size() == 1);
+    CHECK(runs[0].decoding == Decoding::plain);
+    CHECK(runs[0].requests == 4.0);
+    CHECK_FALSE(runs[0].stratum.category);
+  }
+  // A title that names a drafter may be of a text about it.
+  CHECK_FALSE(logs::arm_in_caption("# We measured MTP of a large model on two cards of ours (engine 1.2)"));
 }
 
 }  // namespace foredraft::tests
