@@ -225,6 +225,10 @@ TEST_CASE("a changed or removed points.csv of a complete run is rejected, and so
   tests::write_text(points_path(folder / "b"), changed);
   CHECK_THROWS_WITH(run_sweep(config, folder / "b", {.threads = 1}),
                     Catch::Contains("points.csv:4: damaged row (point 2 expected)"));
+  tests::write_text(points_path(folder / "b"), "mine");
+  CHECK_THROWS_WITH(run_sweep(config, folder / "b", {.threads = 1}),
+                    Catch::Contains("points.csv:1: has other columns"));
+  CHECK(tests::content_of(points_path(folder / "b")) == "mine");
   std::string wide = whole;
   wide.insert(wide.find('\n', wide.find("\n1,") + 1), ",7");
   tests::write_text(points_path(folder / "b"), wide);

@@ -92,6 +92,13 @@ TEST_CASE("a row without speculation among kinds of prompts is that of each kind
   CHECK(prompts.at(0).decoding == Decoding::unknown);
 }
 
+TEST_CASE("a row is no line above the next table") {
+  const auto runs = posted_runs(
+      "config  tok/s  K\nEAGLE  30.5  3\nplain  20.5  0\n\nprompt  tok/s\ncode  50.5\nchat  60.5\n", "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[3].decoding == Decoding::unknown);
+}
+
 TEST_CASE("the line above a table says what its kinds of prompts measure") {
   const std::string rows =
       "\n\n| config | code | prose | VRAM GB |\n|---|---|---|---|\n| no spec | 20 | 25 | 8 |\n| MTP | 40 | 30 | 9 |\n";

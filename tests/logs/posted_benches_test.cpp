@@ -121,6 +121,7 @@ TEST_CASE("rows of llama-benchy draft if the only statement beside them is that 
   CHECK(decoding(table) == Decoding::unknown);
   CHECK(decoding(table + config + "Without MTP it is slower.\n") == Decoding::unknown);
   CHECK(decoding(table + "  # --spec-draft-n-max 2\n") == Decoding::unknown);
+  CHECK(decoding(table + "llama-server -md d.gguf --draft-p-min 0.5\n  # --spec-draft-n-max 2\n") == Decoding::unknown);
   CHECK(decoding(table + config + config) == Decoding::unknown);
   CHECK(decoding(table + "I tried num_speculative_tokens=2, too.\n") == Decoding::unknown);
 }
