@@ -36,7 +36,7 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
   static const RE2 no_arm(R"((?i)spec[-_ ]?bench|\b\d+(?:\.\d+)?b\b|\(t(?:o?ks?|okens?)?/s(?:ec)?\))");
   static const RE2 without("(?i)\\bw/o\\b");
   std::string text(caption);
-  RE2::GlobalReplace(&text, no_arm, "");
+  RE2::GlobalReplace(&text, no_arm, " ");  // "A-7B-FP8" has no option "--FP8"
   RE2::GlobalReplace(&text, without, "without");
   // The words in brackets at its end, or behind a plus, of a heading that says more.
   static const RE2 added(R"((?:#|\*\*).*[(+] ?([^()+]*)\)?\W*|.*[(+] ?([^()+]*)\)?[:*]+)");

@@ -383,7 +383,7 @@ std::optional<Arm> Sentence::compared_above(std::size_t i) const {
   static const RE2 due(R"((?i)\b(?:with|after|by|when|using|due|because)\b)");
   const std::string_view compares = words_.compares;
   const std::size_t versus = compares.find(" vs");
-  const auto first = arm_in_text(compares.substr(0, versus));
+  auto first = arm_in_text(compares.substr(0, versus));
   if (agrees(gain_behind(behind(i + 1)), words_.places[i].value, words_.places[i + 1].value)) return first;
   const std::string_view next = gap(i + 2);
   if (!RE2::FullMatch(piece(gap(i)), measure) || RE2::PartialMatch(piece(next.substr(0, end_of_clause(next))), due))

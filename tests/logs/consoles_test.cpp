@@ -62,6 +62,15 @@ TEST_CASE("the line above a run of a console names what drafted") {
   CHECK(compared.drafter == "eagle-2");  // names no single one: the last that did
 }
 
+TEST_CASE("the size of a model in a heading makes no option of its quantization") {
+  const auto runs = posted_runs(
+      "### no spec (A3-32B-FP8)\n\n| metric | value |\n|---|---|\n| mean TPOT (ms) | 20.5 |\n| speed (tok/s) | 40.5 "
+      "|\n",
+      "table");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].decoding == Decoding::plain);
+}
+
 TEST_CASE("a run without acceptance is plain or drafts as the line above it says") {
   const std::string plain = from(before(sample("vllm_bench_serve.txt"), "##### speculative"), "====");
   const auto runs = read_log("## N-gram, K = 4\n" + plain + "\n## No speculation\n" + plain).observations;
