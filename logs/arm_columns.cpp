@@ -14,6 +14,7 @@
 #include "logs/cell_lists.hpp"
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 #include "logs/table_cells.hpp"
 
 namespace foredraft::logs {
@@ -31,9 +32,9 @@ constexpr const char* drafter_names = "mtp|eagle|dflash|dspark|medusa|n-?gram|su
 /// True if two headings contain a word of an arm, or one begins with "+": a cheap test that rules out most lines.
 bool may_name_arms(std::span<const std::string> headings) {
   static const RE2 word(
-      R"((?i)(?:^|[^a-z])(?:plain|base|off|on|none|no|false|yes|true|with|w/o|vanilla|stp|ar|autoregressive|target|non|disabled)"
-      R"(|enabled|normal|standard|sd|depth|steps?|)" +
-      std::string(model_families) + "|" + drafter_names + R"(|(?:k|n|gamma|n[-_ ]?max) ?[=: -]? ?\d|\d+[- ]?tok))");
+      R"((?i)(?:^|[^a-z])(?:plain|ar|off|on|none|no|false|yes|true|with|target|non|disabled|enabled|normal|standard|sd|depth|steps?|)" +
+      std::string(names_of_plain) + "|" + words_for_without + "|" + model_families + "|" + drafter_names +
+      R"(|(?:k|n|gamma|n[-_ ]?max) ?[=: -]? ?\d|\d+[- ]?tok))");
   return std::ranges::any_of(headings, [](const std::string& one) { return one.starts_with('+'); }) ||
          std::ranges::count_if(headings, [](const std::string& one) { return RE2::PartialMatch(one, word); }) >= 2;
 }
@@ -426,7 +427,7 @@ bool is_no_run(std::string_view heading) {
       R"(|healthy|broken|expected|threshold|typical|ideal).*|\W*)"
       R"(|(?:min|max|median|std\w*|p\d\d|n|#)\W*)",
       RE2::Latin1);
-  return RE2::FullMatch(re2::StringPiece(heading.data(), heading.size()), other);
+  return RE2::FullMatch(piece(heading), other);
 }
 
 /// Headings of which "SD" is speculative decoding, as another one says: "no-SD", "AR"; else it may be a deviation.

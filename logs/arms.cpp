@@ -6,6 +6,7 @@
 #include <array>
 
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -18,7 +19,7 @@ bool is_drafting_baseline(std::string_view name) {
   static const RE2 other(
       R"((?i).*\b(?:no|non|not|without|w/o|off|none|disabled|inactive|false|for|vs|of|before|over|autoregressive|gguf|models?)"
       R"(|weights?|heads?|quant\w*|checkpoint|0)\b.*)");
-  const re2::StringPiece text(name.data(), name.size());
+  const re2::StringPiece text = piece(name);
   return RE2::FullMatch(text, drafts) && !RE2::FullMatch(text, other);
 }
 
@@ -26,12 +27,12 @@ bool is_drafting_baseline(std::string_view name) {
 
 Arm arm_named(std::string_view name) {
   static const RE2 plain(
-      R"((?i)\W*(?:plain|base(?:line)?|off|none|no|false|n/a|non?[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|dflash2?|sd)|(?:)" +
-      std::string(words_for_without) +
-      R"()\b.*|vanilla|stp|autoregressive|ar|target(?:[- _]only)?|non[- _]?spec\w*|disabled|inactive|normal|standard|control)(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
+      R"((?i)\W*(?:plain|ar|off|none|no|false|n/a|disabled|inactive|normal|standard|control|target(?:[- _]only)?)"
+      R"(|non?[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|dflash2?|sd)|)" +
+      std::string(names_of_plain) + "|" + words_for_without + R"()(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
   // "8B baseline", "prose, no speculation", "MTP off"
   static const RE2 ends_plain(
-      R"((?i)[^a-z](?:(?:base(?:line)?|vanilla|stp)|(?:no|non|)" + std::string(words_for_without) +
+      R"((?i)[^a-z](?:(?:)" + std::string(names_of_plain) + ")|(?:no|non|" + words_for_without +
       R"()[- _](?:spec\w*(?:[- _]decod\w*)?|mtp|draft\w*|eagle[-\w]*|dflash2?|sd)\W*)$)"
       R"(|(?:^|[^a-z])(?:mtp|spec\w*|eagle-?3?|draft\w*|dflash2?|sd)[ :=_-]+(?:off|none|no|disabled|inactive|false)$|(?:: |\()plain\)?$)");
   struct Length {
@@ -94,7 +95,7 @@ Arm arm_named(std::string_view name) {
 
 bool names_other_speed(std::string_view text) {
   static const RE2 other(R"((?is)(?:^|.*[^a-z])(?:prompt|prefill|pp|peak|input|encoded)(?:[^a-z].*|$))");
-  return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), other);
+  return RE2::FullMatch(piece(text), other);
 }
 
 std::vector<ArmPhrase> arm_phrases(std::string_view text) {
@@ -106,10 +107,10 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
       "(?:mtp|spec\\w*|draft\\w*|eagle(?:-?[123])?\\w*|dflash2?|dspark|nextn|medusa|n-?gram\\w*|sd)";
   static const RE2 phrase(
       "(?i)(?:^|[^a-z])(?:"
-      "(baseline|base|vanilla|stp|plain|autoregressive|ar|(?:normal|regular|standard|ordinary) (?:decod\\w+|generation)"
-      "|(?:no|non|" +
-      std::string(words_for_without) + ")[- ]?(?:(?:an?|any|the|my) )?(?:it|any|anything|" + named + ")|-sd|(?:it|" +
-      named +
+      "(" +
+      std::string(names_of_plain) +
+      "|plain|ar|(?:normal|regular|standard|ordinary) (?:decod\\w+|generation)|(?:no|non|" + words_for_without +
+      ")[- ]?(?:(?:an?|any|the|my) )?(?:it|any|anything|" + named + ")|-sd|(?:it|" + named +
       "(?: decod\\w+| model)?)[ :=_-]*(?:(?:is|was|turned|switched) )*(?:off|none|disabled|inactive))"
       "|((?:disabl|remov)(?:e|ed|es|ing) (?:the )?" +
       named + "|(?:turn|switch)(?:ed|es|ing)? (?:off (?:the )?" + named + "|(?:the )?" + named +
@@ -123,7 +124,7 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
   using Kind = ArmPhrase::Kind;
   constexpr std::array kinds{Kind::plain, Kind::disables, Kind::precedes, Kind::drafts};
   std::vector<ArmPhrase> phrases;
-  const re2::StringPiece all(text.data(), text.size());
+  const re2::StringPiece all = piece(text);
   std::array<re2::StringPiece, 1 + kinds.size()> groups;
   for (std::size_t at = 0; phrase.Match(all, at, all.size(), RE2::UNANCHORED, groups.data(), groups.size());) {
     for (std::size_t i = 0; i < kinds.size(); ++i) {
@@ -159,7 +160,7 @@ std::optional<Arm> arm_in_part(std::string_view line, std::string_view text, std
   if (arm.plain) arm = {};
   static const RE2 sized(R"((?i)\bdraft\w*(?: model)?[ (:=]+(\d+(?:\.\d+)?b)\b|\b(\d+(?:\.\d+)?b) draft)");
   std::string before, behind;
-  if (!arm.drafter && RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), sized, &before, &behind))
+  if (!arm.drafter && RE2::PartialMatch(piece(text), sized, &before, &behind))
     arm.drafter = in_lower_case(before + behind);
   arm.speculative = true;
   return arm;
@@ -180,8 +181,9 @@ std::string without_repetition(std::string_view name) {
 
 std::string without_arm(std::string_view name) {
   static const RE2 arm(
-      R"((?i)\b(?:no|non|without|with|w/o|plain|base(?:line)?|vanilla|stp|autoregressive|ar|on|off|none|disabled|enabled|active|inactive|mtp)"
-      R"(|nextn|eagle-?[123]?|dflash2?|dspark|medusa|n-?gram|suffix|lookahead|pld|spec\w*(?: type)?|decod\w*|draft\w*|sd|(?:k|n|gamma|n[-_ ]max|depth) ?=? ?\d+)\b)");
+      R"((?i)\b(?:no|non|with|plain|ar|on|off|none|disabled|enabled|active|inactive|)" + std::string(names_of_plain) +
+      "|" + words_for_without +
+      R"(|mtp|nextn|eagle-?[123]?|dflash2?|dspark|medusa|n-?gram|suffix|lookahead|pld|spec\w*(?: type)?|decod\w*|draft\w*|sd|(?:k|n|gamma|n[-_ ]max|depth) ?=? ?\d+)\b)");
   static const RE2 blanks(" +");
   std::string rest = without_repetition(name);
   RE2::GlobalReplace(&rest, arm, " ");

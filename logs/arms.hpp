@@ -25,6 +25,9 @@ struct Arm {
 /// "Without" in the languages of people's tables, as alternatives of a pattern.
 inline constexpr const char* words_for_without = "without|w/o|ohne|sans|sin|sem|senza|zonder|bez|utan|uden";
 
+/// Names of the run without speculation that mean nothing else anywhere in a name, as alternatives of a pattern.
+inline constexpr const char* names_of_plain = "base(?:line)?|vanilla|stp|autoregressive";
+
 /// Words of a text that name an arm.
 struct ArmPhrase {
   enum class Kind {

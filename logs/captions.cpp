@@ -17,6 +17,7 @@
 #include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/table_shapes.hpp"
 
@@ -59,7 +60,7 @@ void RunCaptions::note(std::string_view caption, std::int64_t number, bool of_re
   auto arm = arm_in_caption(caption);
   auto requests = load_in_caption(caption);
   std::string before;
-  const bool of_change = !arm && RE2::FullMatch(re2::StringPiece(caption.data(), caption.size()), change, &before);
+  const bool of_change = !arm && RE2::FullMatch(piece(caption), change, &before);
   if (of_change) arm = Arm{.plain = !before.empty()};
   if (!arm && requests && !captions_.empty()) arm = captions_.back().arm;  // another load of it
   if (arm)
@@ -75,7 +76,7 @@ void RunCaptions::note_change(std::string_view text) {
       R"re((?im)^[ \t]*([+-])[^\n]*["' -](?:draft[_-]model|model-draft|speculative[_-]\w+|spec-\w[\w-]*|num[_-]spec\w+)\b)re");
   if (bytes_ > first_bytes) return;
   bytes_ += text.size();
-  re2::StringPiece rest(text.data(), text.size());
+  re2::StringPiece rest = piece(text);
   for (std::string sign; RE2::FindAndConsume(&rest, changed, &sign);)
     (sign == "+" ? adds_drafter_ : removes_drafter_) = true;
 }
@@ -136,10 +137,10 @@ void StatedLength::note(std::string_view text) {
   std::string place;
   re2::StringPiece rest;
   for (const RE2* stated : {&option, &words}) {
-    rest = re2::StringPiece(text.data(), text.size());
+    rest = piece(text);
     while (RE2::FindAndConsume(&rest, *stated, &place, &length)) lengths_.emplace_back(length, place);
   }
-  rest = re2::StringPiece(text.data(), text.size());
+  rest = piece(text);
   while (RE2::FindAndConsume(&rest, other, &length)) others_.insert(length);
 }
 

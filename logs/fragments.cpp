@@ -17,6 +17,7 @@
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/llama_options.hpp"
+#include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
 
@@ -127,12 +128,12 @@ StatedRun counts_in_words(std::string_view text) {
   };
   static const RE2 before[]{number_before(words[0]), number_before(words[1]), number_before(words[2])};
   static const RE2 after[]{number_after(words[0]), number_after(words[1]), number_after(words[2])};
-  const re2::StringPiece piece(text.data(), text.size());
+  const re2::StringPiece sentence = piece(text);
   StatedRun run;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     std::string number, other;
-    const bool precedes = RE2::PartialMatch(piece, before[i], &number);
-    if (RE2::PartialMatch(piece, after[i], precedes ? &other : &number) == precedes) return {};
+    const bool precedes = RE2::PartialMatch(sentence, before[i], &number);
+    if (RE2::PartialMatch(sentence, after[i], precedes ? &other : &number) == precedes) return {};
     std::string_view rest = number;
     run.*fields[i] = take_number(rest);
   }

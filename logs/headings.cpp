@@ -14,6 +14,7 @@
 
 #include "logs/arms.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -200,7 +201,7 @@ std::vector<std::string_view> parts_of(std::string_view list, char separator) {
 /// "tokens/s" and "t/s" are "tok/s".
 std::string plain_quotient(std::string_view word) {
   static const RE2 generation("tg\\d+");
-  if (RE2::FullMatch(re2::StringPiece(word.data(), word.size()), generation)) return "tg";  // "tg128" of llama-bench
+  if (RE2::FullMatch(piece(word), generation)) return "tg";  // "tg128" of llama-bench
   const std::vector<std::string_view> parts = parts_of(word, '/');
   std::string plain;
   for (const std::string_view part : parts) {
@@ -386,7 +387,7 @@ Meaning speed_of(Meaning meaning, std::string_view unit) {
   static const RE2 each(R"(.*\b(?:req|request|user|stream|single).*)");
   static const RE2 all(R"(.*\b(?:total|all|agg|aggregate|system|sum|combined)\b.*)");
   static const RE2 other(R"(.*(?:req/s|rps|gpu|prompt|input|prefill|pp|\bin\b).*)");
-  const re2::StringPiece text(unit.data(), unit.size());
+  const re2::StringPiece text = piece(unit);
   if (RE2::FullMatch(text, other)) return Meaning::ignored;
   if (meaning == Meaning::request_speed || RE2::FullMatch(text, each)) return Meaning::request_speed;
   return RE2::FullMatch(text, all) ? Meaning::total_speed : meaning;
@@ -396,12 +397,11 @@ Meaning speed_of(Meaning meaning, std::string_view unit) {
 /// largest concurrency for a context is the room of the KV cache; tokens of a batch are none of a request.
 bool fits_unit(const Column& column, std::string_view unit) {
   static const RE2 room(R"(.*(?:\bctx|context|\bkv\b|tokens|\d ?k\b).*)");
-  if (column.meaning == Meaning::concurrency && RE2::FullMatch(re2::StringPiece(unit.data(), unit.size()), room))
-    return false;
+  if (column.meaning == Meaning::concurrency && RE2::FullMatch(piece(unit), room)) return false;
   static const RE2 all(
       R"((?:whole |per )?batch|(?:all|sum of) (?:streams|requests|users|slots|sequences)|agg(?:regate\w*)?)");
   const bool length = column.meaning >= Meaning::length && column.meaning <= Meaning::mean_accepted;
-  if (length && RE2::FullMatch(re2::StringPiece(unit.data(), unit.size()), all)) return false;
+  if (length && RE2::FullMatch(piece(unit), all)) return false;
   if (column.percent)
     return column.meaning == Meaning::rate || column.meaning >= Meaning::accepted ||
            column.meaning == Meaning::mean_accepted;

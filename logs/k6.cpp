@@ -10,6 +10,7 @@
 #include "logs/formats.hpp"
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 #include "logs/stated_run.hpp"
 
 /// The summary of k6: metrics that a script defines for the answers of a model, and its virtual users.
@@ -31,7 +32,7 @@ class K6Reader final : public LineReader {
         counter(R"(\d+ +([0-9.]+)/s.*)"), users(R"(\d+ +min=(\d+) +max=(\d+).*)");
     std::string name, values, unit;
     double value = 0.0, most = 0.0;
-    if (!RE2::FullMatch(re2::StringPiece(text.data(), text.size()), metric, &name, &values)) return false;
+    if (!RE2::FullMatch(piece(text), metric, &name, &values)) return false;
     if (name == "vus" && RE2::FullMatch(values, users, &value, &most)) {
       // Users that come and go are no load of the whole run.
       if (value == most && value > 0.0) set(&StatedRun::concurrency, value, number, contents);

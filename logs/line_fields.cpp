@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/numbers.hpp"
+#include "logs/patterns.hpp"
 
 namespace foredraft::logs {
 
@@ -459,7 +460,7 @@ std::vector<std::string> table_cells(std::string_view line, TableLayout layout, 
   if (layout == TableLayout::list) {
     static const RE2 item("[ \\t]*(?:[-*+] |\xE2\x80\xA2 ?)?[ \\t]*([^:|]+):[*`~ \\t]*(\\d[^:|]*)", RE2::Latin1);
     std::string name, value;
-    if (!RE2::FullMatch(re2::StringPiece(line.data(), line.size()), item, &name, &value)) return {};
+    if (!RE2::FullMatch(piece(line), item, &name, &value)) return {};
     return {std::string(trimmed(name)), std::string(trimmed(value))};
   }
   if (layout == TableLayout::blanks) {
@@ -483,7 +484,7 @@ bool is_ruling(std::string_view line) {
   static const RE2 drawn("[-:=+| \\t\\x{2500}-\\x{257F}]*");  // and what draws boxes in Unicode
   constexpr std::array<std::string_view, 5> lines{"--", "==", "\xE2\x94\x80", "\xE2\x94\x81", "\xE2\x95\x90"};
   return std::ranges::any_of(lines, [&](std::string_view rule) { return line.find(rule) != line.npos; }) &&
-         RE2::FullMatch(re2::StringPiece(line.data(), line.size()), drawn);
+         RE2::FullMatch(piece(line), drawn);
 }
 
 }  // namespace foredraft::logs

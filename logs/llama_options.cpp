@@ -5,6 +5,7 @@
 #include <string>
 
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
 
 namespace foredraft::logs {
@@ -20,7 +21,7 @@ bool LlamaOptions::read(std::string_view text) {
       R"re((?:(?:^|[ \t])--?(?:spec-draft-n-max|draft-max|draft-n|draft)[ =\t]+|\bn_max=)(\d{1,4})\b)re", RE2::Latin1);
   static const RE2 threshold(R"re((?:(?:^|[ \t])--?(?:spec-draft|draft)-p-min[ =\t]+|\bp_min=)([\d.]+))re",
                              RE2::Latin1);
-  const re2::StringPiece line(text.data(), text.size());
+  const re2::StringPiece line = piece(text);
   if (!RE2::PartialMatch(line, any)) return false;
   std::string word;
   if (std::int64_t most = 0; RE2::PartialMatch(line, request, &most)) {

@@ -14,6 +14,7 @@
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
 
 /// Output of the command-line tools of llama.cpp and ik_llama.cpp.
@@ -215,7 +216,7 @@ class LlamaSpeculativeReader final : public BlockReader {
 
 bool LlamaSpeculativeReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
   static const RE2 logged(R"([\d.]+\.\d+ [A-Z] )");  // "20.06.639.660 I n_draft = 3", since 2026
-  re2::StringPiece rest(text.data(), text.size());
+  re2::StringPiece rest = piece(text);
   if (RE2::Consume(&rest, logged)) text = {rest.data(), rest.size()};
   if (text.find("eval time =") != std::string_view::npos) {
     const auto draft_ms = number_after(text, "eval time =");

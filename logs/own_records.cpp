@@ -15,6 +15,7 @@
 #include "logs/arms.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/table_cells.hpp"
 
@@ -292,7 +293,7 @@ class KeyValuesReader final : public BlockReader {
     static const RE2 load(R"((?i)\bconcurrency *[:=] *(\d{1,6})\b)");
     const std::optional<KeyValue> field = key_value(text);
     if (!field || field->value.empty()) return false;
-    if (std::string requests; RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), load, &requests)) {
+    if (std::string requests; RE2::PartialMatch(piece(text), load, &requests)) {
       add("concurrency", requests, number, contents);
       return false;  // a line of any program
     }

@@ -18,6 +18,7 @@
 #include "logs/formats.hpp"
 #include "logs/labeled_speeds.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 #include "logs/sentences.hpp"
 #include "logs/spoken_numbers.hpp"
 #include "logs/stated_run.hpp"
@@ -199,7 +200,7 @@ std::optional<double> ratio_in_words(std::string_view text) {
   static const RE2 behind(
       R"((?i)\b(\d+(?:\.\d+)?) ?(?:x|\x{d7}) (?:speed-?up|faster|as fast|the (?:speed|throughput))\b)");
   static const RE2 share(R"((?i)(\d+(?:\.\d+)?) ?% of (?:[a-z]+ ){0,5}(?:without|baseline|plain|no[- ]spec)\b)");
-  const re2::StringPiece words(text.data(), text.size());
+  const re2::StringPiece words = piece(text);
   double ratio = 0.0;
   if (!RE2::PartialMatch(words, ahead, &ratio) && !RE2::PartialMatch(words, behind, &ratio)) {
     if (!RE2::PartialMatch(words, share, &ratio)) return std::nullopt;
@@ -271,8 +272,7 @@ bool ProseReader::line_below(std::string_view above, std::string_view text, std:
   static const RE2 alone(R"((?i)[^\w\d]*(?:[a-z][a-z ]{0,30}(?:\([a-z ]{1,20}\))?[ `*]*[:=])?[ `*~]*[\d.,]+[ `*]*)" +
                          std::string(spoken_unit) + R"([ `*.]*(?:\([^()]*\))?[\s`*.]*)");
   static const RE2 marks(R"(^[\s#>*_-]+|[\s:*_]+$)");
-  if (!RE2::FullMatch(re2::StringPiece(text.data(), text.size()), alone) || !arm_phrases(text).empty())
-    return line(text, number, contents);
+  if (!RE2::FullMatch(piece(text), alone) || !arm_phrases(text).empty()) return line(text, number, contents);
   if (const auto arm = arm_in_caption(above)) {
     label_ = above;
     RE2::GlobalReplace(&label_, marks, "");
@@ -288,7 +288,7 @@ void ProseReader::note_length(std::string_view text, std::int64_t number) {
   static const RE2 length(
       "(?i)accept(?:ance|ed)?[ -]len(?:gth)?\\b[^\\n\\d|]{0,16}(\\d+\\.\\d+)(?:(?: ?(?:-|\xE2\x80\x93) ?| to "
       ")(\\d+\\.\\d+))?");
-  const re2::StringPiece words(text.data(), text.size());
+  const re2::StringPiece words = piece(text);
   static const RE2 several("(?i)->|\xE2\x86\x92|\\bvs\\b|metrics:|length[^\\n]*=");
   std::string low, high;
   if (!RE2::PartialMatch(words, length, &low, &high) || RE2::PartialMatch(words, several)) return;

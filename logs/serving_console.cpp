@@ -15,6 +15,7 @@
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/serving_runs.hpp"
 #include "logs/sglang_options.hpp"
@@ -305,7 +306,7 @@ bool ServingConsoleReader::note_command(std::string_view text, LogContents& cont
   static const RE2 server(R"(\bvllm serve |api_server )");
   static const RE2 drafts(R"(--spec(?:ulative)?[-_](?:model|config|algo|draft|method))");
   static const RE2 load(R"(--max[-_]concurrency[ =](\d{1,6})\b)");
-  const re2::StringPiece words(text.data(), text.size());
+  const re2::StringPiece words = piece(text);
   double requests = 0.0;
   const bool begins = RE2::PartialMatch(words, client), serves = RE2::PartialMatch(words, server);
   const bool limits = RE2::PartialMatch(words, load, &requests);

@@ -15,6 +15,7 @@
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
 #include "logs/table_cells.hpp"
@@ -300,7 +301,7 @@ class LmStudioChatReader final : public LineReader {
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
     static const RE2 speed(R"(([\d.]+) tok/sec\W+([\d,]+) tokens(?:\W+([\d.]+) ?s to first token)?)", RE2::Latin1);
     static const RE2 drafts(R"(Accepted ([\d,]+) ?/ ?([\d,]+) draft tokens)", RE2::Latin1);
-    const re2::StringPiece all(text.data(), text.size());
+    const re2::StringPiece all = piece(text);
     std::array<std::string, 3> found;
     if (!RE2::PartialMatch(all, speed, &found[0], &found[1], &found[2])) return false;
     const auto value = [&](std::size_t i) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -75,7 +76,7 @@ CellNumber number_of_cell(std::string_view cell) {
   number.percent = rest.starts_with('%');
   static const RE2 times("[xX].*|\xC3\x97.*");
   const bool whole = *number.value == std::floor(*number.value) && text.find('.') == text.npos;  // "8x" requests
-  number.gain = number.percent || (!whole && RE2::FullMatch(re2::StringPiece(rest.data(), rest.size()), times));
+  number.gain = number.percent || (!whole && RE2::FullMatch(piece(rest), times));
   if (rest == "ms") number.unit = 1.0;
   if (rest == "s") number.unit = 1000.0;
   return number;
@@ -119,7 +120,7 @@ bool in_tokens_per_s(std::string_view cell) {
   static const RE2 speed(
       R"((?i)[^\w.]*[\d.,]+(?:(?:\W{1,5}| to )[\d.,]+)*[ `*]*(?:t(?:o?ks?|oken|okens)?(?:/| per )s(?:ec|econd)?|tps)\b.*)",
       RE2::Latin1);
-  return RE2::FullMatch(re2::StringPiece(cell.data(), cell.size()), speed);
+  return RE2::FullMatch(piece(cell), speed);
 }
 
 std::optional<double> gain_in(std::string_view cell) {
@@ -152,7 +153,7 @@ std::optional<double> rate_beside(std::string_view cell) {
   static const RE2 rate(R"((?i).*[,;(@] ?~?([\d.]+) ?% ?(?:draft )?accept.*)");
   static const RE2 rate_after(R"((?i).*[,;(@] ?(?:draft )?accept\w*(?: rate)?[ :=~]*([\d.]+) ?%.*)");
   double percent = 0.0;
-  const re2::StringPiece text(cell.data(), cell.size());
+  const re2::StringPiece text = piece(cell);
   const bool found = RE2::FullMatch(text, rate, &percent) || RE2::FullMatch(text, rate_after, &percent);
   return found && percent <= 100.0 ? std::optional(percent / 100.0) : std::nullopt;
 }

@@ -24,6 +24,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/log_format.hpp"
 #include "logs/observation.hpp"
+#include "logs/patterns.hpp"
 #include "logs/stated_run.hpp"
 #include "logs/table_cells.hpp"
 
@@ -34,7 +35,7 @@ namespace {
 void set_counts_of_rate(std::string_view cell, StatedRun& run) {
   static const RE2 counts(R"(.*\(\s*([\d,]+)\s*/\s*([\d,]+)\s*\).*)");
   std::string first, second;
-  if (!run.rate || !RE2::FullMatch(re2::StringPiece(cell.data(), cell.size()), counts, &first, &second)) return;
+  if (!run.rate || !RE2::FullMatch(piece(cell), counts, &first, &second)) return;
   std::string_view accepted_text = first, drafted_text = second;
   const auto accepted = take_measure(accepted_text);
   const auto drafted = take_measure(drafted_text);
@@ -90,13 +91,11 @@ bool is_of_other(std::string_view cell, const Column& column) {
   constexpr double repeated = 1.5, of_deviation = 8.0;
   double first = 0.0, second = 0.0;
   const bool two = (speed || is_time(column.meaning)) && column.heading.find(" / ") == std::string::npos &&
-                   RE2::FullMatch(re2::StringPiece(cell.data(), cell.size()), pair, &first, &second);
+                   RE2::FullMatch(piece(cell), pair, &first, &second);
   const double ratio = std::max(first, second) / std::min(first, second);
   if (two && ratio > repeated && ratio < of_deviation) return true;
   std::string unit;
-  if ((!speed && !is_time(column.meaning)) ||
-      !RE2::FullMatch(re2::StringPiece(cell.data(), cell.size()), with_unit, &unit))
-    return false;
+  if ((!speed && !is_time(column.meaning)) || !RE2::FullMatch(piece(cell), with_unit, &unit)) return false;
   if (in_tokens_per_s(cell)) return !speed;
   const bool in_time = unit == "ms" || unit == "s" || is_time(column_of(unit).meaning);
   return in_time ? speed : unit.find('/') != std::string::npos;

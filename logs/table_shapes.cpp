@@ -10,6 +10,7 @@
 #include "logs/arms.hpp"
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 #include "logs/table_cells.hpp"
 
 namespace foredraft::logs {
@@ -108,7 +109,7 @@ void fill_down(std::span<const std::string> headings, std::span<const Meaning> m
 std::string drafting_after_plain(std::string_view words) {
   static const RE2 both("\\W*([^/>]*?) ?(?:/|->|\xE2\x86\x92) ?([^/>]*?)\\W*");
   std::string first, second;
-  if (!RE2::FullMatch(re2::StringPiece(words.data(), words.size()), both, &first, &second)) return "";
+  if (!RE2::FullMatch(piece(words), both, &first, &second)) return "";
   const Arm arm = arm_named(second);
   const bool drafts = arm.speculative || arm.gamma || arm_in_text(second);
   return arm_named(first).plain && !arm.plain && drafts ? second : "";
@@ -193,7 +194,7 @@ std::string measure_in_caption(std::string_view caption) {
   static const RE2 milliseconds(R"((?i).*(?:[^a-z]|^)ms(?:[^a-z].*|$))");
   static const RE2 speed(R"((?i).*(?:\bt(?:o?ks?|oken|okens)?(?:/| per )s(?:ecs?|econds?)?\b|\btps\b).*)");
   static const RE2 other(R"((?i).*(?:prompt|prefill|\bpp\b|ttft|first token|input).*)");
-  const re2::StringPiece text(caption.data(), caption.size());
+  const re2::StringPiece text = piece(caption);
   const bool is_time = RE2::FullMatch(text, time);
   const bool is_speed = RE2::FullMatch(text, speed);
   if (is_time == is_speed || RE2::FullMatch(text, other)) return {};
@@ -213,7 +214,7 @@ std::optional<std::string> load_in_caption(std::string_view caption) {
   static const RE2 list(R"((?i).*\d ?(?:,|/|-|to|and|or|&|\xE2\x80\x93) ?)", RE2::Latin1);
   static const RE2 one(R"((?i)\W*(?:at )?(?:single|one)[ -](?:stream|user|request|client)\b[^/]*)");
   std::string requests, rest, again;
-  const re2::StringPiece text(caption.data(), caption.size());
+  const re2::StringPiece text = piece(caption);
   if (RE2::FullMatch(text, one)) return "1";
   if (RE2::PartialMatch(text, load_first, &rest, &requests))
     return RE2::FullMatch(rest, list) ? std::nullopt : std::optional(requests);
@@ -244,8 +245,7 @@ void tell_sides(ShapedTable& table, std::string_view caption) {
   if (std::ranges::any_of(meanings, [](Meaning one) { return one == Meaning::name || one == Meaning::gamma; })) return;
   std::string before, sides;
   std::string arm = drafting_after_plain(caption);
-  if (arm.empty() && RE2::FullMatch(re2::StringPiece(caption.data(), caption.size()), bracket, &before, &sides))
-    arm = drafting_after_plain(sides);
+  if (arm.empty() && RE2::FullMatch(piece(caption), bracket, &before, &sides)) arm = drafting_after_plain(sides);
   for (std::string& heading : table.headings) {
     if (!RE2::FullMatch(heading, bracket, &before, &sides) || drafting_after_plain(sides).empty()) continue;
     arm = drafting_after_plain(sides);
@@ -299,7 +299,7 @@ ShapedTable table_below_loads(std::span<const std::string> headings, std::span<c
 bool names_answer_time(std::string_view heading) {
   static const RE2 time(
       R"((?i)(?:(?:avg|average|mean|total|e2e|end[- ]to[- ]end|wall|generation)\.?[ -])*(?:latency|time)(?: ?\((?:s|secs?|seconds|ms)\))?)");
-  return RE2::FullMatch(re2::StringPiece(heading.data(), heading.size()), time);
+  return RE2::FullMatch(piece(heading), time);
 }
 
 bool names_loads(std::span<const std::string> headings) {

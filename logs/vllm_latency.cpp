@@ -9,6 +9,7 @@
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
 
 /// `vllm bench latency` (benchmark_latency.py): the time of one batch of random prompts, on the console and as JSON.
@@ -37,15 +38,15 @@ void add_latency(double seconds, Observation run, LogContents& contents) {
 class LatencyReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
-    const re2::StringPiece piece(text.data(), text.size());
+    const re2::StringPiece words = piece(text);
     static const RE2 options(R"(Namespace\(.*\bnum_iters_warmup=)");
-    if (RE2::PartialMatch(piece, options)) {
-      run_ = run_of(piece);
+    if (RE2::PartialMatch(words, options)) {
+      run_ = run_of(words);
       return true;
     }
     static const RE2 mean(R"((?:^|[ \]])Avg latency: ([0-9.]+) seconds)");
     double seconds = 0.0;
-    if (!RE2::PartialMatch(piece, mean, &seconds)) return false;
+    if (!RE2::PartialMatch(words, mean, &seconds)) return false;
     run_.line = number;
     add_latency(seconds, std::exchange(run_, {}), contents);
     return true;

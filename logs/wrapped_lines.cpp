@@ -12,6 +12,7 @@
 
 #include "logs/json_values.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -37,7 +38,7 @@ std::string line_prefix(std::string_view name) {
 std::string_view without_prefix(std::string_view line, bool service, std::string* name = nullptr) {
   static const RE2 of_services(line_prefix(R"([A-Za-z][\w.-]*)"), RE2::Latin1);
   static const RE2 pattern(line_prefix(R"([^\x00-\xff])"), RE2::Latin1);
-  re2::StringPiece rest(line.data(), line.size());
+  re2::StringPiece rest = piece(line);
   if (name == nullptr) {
     RE2::Consume(&rest, service ? of_services : pattern);
   } else {
@@ -49,7 +50,7 @@ std::string_view without_prefix(std::string_view line, bool service, std::string
 /// The line without its number, as editors and `cat -n` show it, or that of its task, which srun puts before it.
 std::string_view without_number(std::string_view line, std::int64_t* number = nullptr) {
   static const RE2 pattern(R"([ \t]*(\d{1,9})(?:\t|: ?))", RE2::Latin1);
-  re2::StringPiece rest(line.data(), line.size());
+  re2::StringPiece rest = piece(line);
   std::int64_t found = 0;
   RE2::Consume(&rest, pattern, number == nullptr ? &found : number);
   return {rest.data(), rest.size()};
