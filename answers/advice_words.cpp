@@ -50,7 +50,15 @@ bool is_sign_certain(const Advice& advice) {
 
 // ---- what to do
 
-std::string problem_action(const analytic::FitProblem& problem) {
+std::string yield_text(const Advice& advice) {
+  std::vector<std::string> setting;
+  if (advice.curves.size() > 1 && !advice.curve()->name.empty()) setting.push_back(advice.curve()->name);
+  if (advice.gamma_observed) setting.push_back(fmt::format("K = {}", *advice.gamma_observed));
+  if (setting.empty()) setting.emplace_back("Speculation");
+  return fmt::format("{} yields {:.2f} tokens per iteration", fmt::join(setting, ", "), advice.tokens_observed->mean);
+}
+
+std::string problem_action(const analytic::FitProblem& problem, const Advice& advice) {
   if (problem.reason == Reason::all_accepted) {
     return "Acceptance is not known: every draft was accepted, as if only full drafts were counted. Log drafted "
            "tokens.";
@@ -61,15 +69,10 @@ std::string problem_action(const analytic::FitProblem& problem) {
   }
   const std::string more =
       problem.more_steps_needed > 0.0 ? fmt::format("; about {:.0f} more give +-2 %", problem.more_steps_needed) : "";
-  return fmt::format("Acceptance is not known: {:.0f} verification steps are too few{}.", problem.steps, more);
-}
-
-std::string yield_text(const Advice& advice) {
-  std::vector<std::string> setting;
-  if (advice.curves.size() > 1 && !advice.curve()->name.empty()) setting.push_back(advice.curve()->name);
-  if (advice.gamma_observed) setting.push_back(fmt::format("K = {}", *advice.gamma_observed));
-  if (setting.empty()) setting.emplace_back("Speculation");
-  return fmt::format("{} yields {:.2f} tokens per iteration", fmt::join(setting, ", "), advice.tokens_observed->mean);
+  if (!advice.tokens_observed)
+    return fmt::format("Acceptance is not known: {:.0f} verification steps are too few{}.", problem.steps, more);
+  return fmt::format("{}, but {:.0f} verification steps are too few for advice{}.", yield_text(advice), problem.steps,
+                     more);
 }
 
 std::string without_speedup(const Advice& advice) {
@@ -327,7 +330,7 @@ std::string action_of(const Advice& advice) {
   }
   if (!loads.empty()) return measured_text(advice);
   if (std::string fastest = fastest_text(advice); !fastest.empty()) return fastest;
-  if (advice.problem() != nullptr) return problem_action(*advice.problem());
+  if (advice.problem() != nullptr) return problem_action(*advice.problem(), advice);
   if (!advice.tokens_observed && advice.verification_steps.value_or(0.0) > 0.0) {
     return fmt::format("Acceptance is not known: {:.0f} verification steps, of which no accepted drafts were logged.",
                        *advice.verification_steps);
@@ -378,7 +381,7 @@ std::string plan_text(const Advice& advice) {
 std::string why_no_acceptance(Reason reason) {
   switch (reason) {
     case Reason::too_few_steps:
-      return "acceptance could not be estimated: log more steps";
+      return "acceptance at other draft lengths could not be estimated: log more steps";
     case Reason::all_accepted:
       return "acceptance could not be estimated: log a counter of all drafted tokens, or the TPOT of both arms";
     case Reason::rising:

@@ -133,6 +133,14 @@ void StatedLength::note(std::string_view text) {
   benchy_ = benchy_ || text.find("llama-benchy") != std::string_view::npos;
   command_ = command_ || RE2::PartialMatch(text, command);
   plain_ = plain_ || RE2::PartialMatch(text, without);
+  for (std::string_view lines = text; !lines.empty();) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size() - 1) + 1;
+    SglangOptions server = servers_.empty() ? SglangOptions{} : servers_.back();
+    const bool begins = server.read(lines.substr(0, end));
+    if (begins) servers_.emplace_back();
+    if (!servers_.empty()) servers_.back() = server;
+    lines.remove_prefix(end);
+  }
   int length = 0;
   std::string place;
   re2::StringPiece rest;
@@ -146,13 +154,16 @@ void StatedLength::note(std::string_view text) {
 
 void StatedLength::name_runs(LogContents& contents) const {
   const bool counted = contents.format == "mtp-bench";  // requests with counts, but without steps
-  if (lengths_.empty() || (contents.format != "table" && contents.format != "prose" && !counted)) return;
-  const auto length = lengths_.front().first;
-  const auto is_other = [&](const auto& one) { return one.first != length; };
-  if (length == 0 || std::ranges::any_of(lengths_, is_other)) return;
+  if (contents.format != "table" && contents.format != "prose" && !counted) return;
+  std::vector<std::pair<std::int64_t, std::string>> lengths = lengths_;
+  for (const SglangOptions& server : servers_)
+    lengths.emplace_back(server.gamma().value_or(0), "--speculative-num-steps");
+  const auto is_other = [&](const auto& one) { return one.first != lengths.front().first; };
+  if (lengths.empty() || lengths.front().first == 0 || std::ranges::any_of(lengths, is_other)) return;
+  const auto length = lengths.front().first;
   if (others_.size() > others_.count(length)) return;  // "with k=3 it is slower": of which run?
   const auto is_unknown = [](const Observation& run) { return run.decoding == Decoding::unknown; };
-  const bool of_server = benchy_ && command_ && !plain_ && bytes_ <= first_bytes && lengths_.size() == 1 &&
+  const bool of_server = benchy_ && command_ && !plain_ && bytes_ <= first_bytes && lengths.size() == 1 &&
                          std::ranges::all_of(contents.observations, is_unknown);
   std::vector<Observation*> drafting;
   for (Observation& run : contents.observations) {
@@ -178,7 +189,7 @@ void StatedLength::name_runs(LogContents& contents) const {
   contents.warnings.push_back({.code = "W22",
                                .line = drafting.front()->line,
                                .message = fmt::format("{}K = {} is that of \"{}\"", of_server ? "all rows draft: " : "",
-                                                      length, lengths_.front().second)});
+                                                      length, lengths.front().second)});
 }
 
 namespace {

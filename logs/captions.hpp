@@ -13,6 +13,7 @@
 
 #include "logs/arms.hpp"
 #include "logs/observation.hpp"
+#include "logs/sglang_options.hpp"
 
 /// Lines above runs and tables that say what drafted: "### Baseline", "With MTP, K = 3:".
 namespace foredraft::logs {
@@ -48,7 +49,8 @@ class RunCaptions {
   bool adds_drafter_ = false, removes_drafter_ = false;
 };
 
-/// The draft length that a posted text states beside its tables and speeds: "--spec-draft-n-max 3", "5 spec tokens".
+/// The draft length that a posted text states beside its tables and speeds: "--spec-draft-n-max 3", "5 spec tokens",
+/// the options of an SGLang server that drafts no tree.
 class StatedLength {
  public:
   /// The text at the beginning of a log, part by part.
@@ -64,6 +66,7 @@ class StatedLength {
   bool benchy_ = false, command_ = false, plain_ = false;  ///< llama-benchy, a drafting command, a run without is named
   std::vector<std::pair<std::int64_t, std::string>> lengths_ = {};  ///< with their words
   std::set<std::int64_t> others_ = {};                              ///< that sentences state: "k=3"
+  std::vector<SglangOptions> servers_ = {};
 };
 
 /// Maximum number of tables of a log that are told apart.

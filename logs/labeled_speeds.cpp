@@ -9,6 +9,7 @@
 
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
+#include "logs/spoken_numbers.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -110,8 +111,6 @@ std::optional<LabeledSpeed> labeled_speed(std::string_view text, std::int64_t nu
   static const RE2 other(
       R"((?i)\bwarm[- ]?up|\bagg(?:regate\w*)?\b|\bcombined\b|\bsystem\b|->|\bvs\b|\b(?:faster|slower|more|less|gain)\b)"),
       summary(summary_words);
-  static const RE2 length(
-      R"((?i)(?:\b|_)(?:acc(?:ept(?:ance|ed)?)?[_ -]?len(?:gth)?|AL|tau|tok(?:ens?)?[/_]step)[ =:]+(\d+\.\d+))");
   if (text.size() > longest_line || trimmed(text).starts_with('|') || RE2::PartialMatch(piece(text), other))
     return std::nullopt;
   const std::vector<SpeedPlace> places = output_speeds(text);
@@ -123,7 +122,7 @@ std::optional<LabeledSpeed> labeled_speed(std::string_view text, std::int64_t nu
   constexpr std::size_t near = 10;                                                        // "26.6 tok/s median"
   speed.is_summary = RE2::PartialMatch(piece(text.substr(0, place.end + near)), summary);
   speed.arm = arm_in_text(text.substr(0, place.begin));
-  if (double tokens = 0.0; RE2::PartialMatch(piece(text), length, &tokens) && tokens >= 1.0) speed.length = tokens;
+  if (const auto length = spoken_length(text); length && length->is_exact) speed.length = length->value;
   return speed;
 }
 

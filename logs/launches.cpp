@@ -26,7 +26,8 @@ bool Launches::read(std::string_view text, std::int64_t number) {
   static const RE2 tokens(
       R"re((?:--num[-_]spec(?:ulative)?[-_]tokens[ \t=]+|num_speculative_tokens\W{1,4}|^[ \t]*(?:num_nextn_predict_layers|max_draft_len):[ \t]*)(\d{1,4})\b)re",
       byte_options());
-  static const RE2 load(R"re(--(?:max[-_])?concurrency[ \t=]+(\d{1,6})\b)re", byte_options());
+  static const RE2 load(R"re(--(?:(?:max[-_])?concurrency[ \t=]+|config-list[ \t=]+["']?)(\d{1,6})\b)re",
+                        byte_options());
   constexpr std::size_t max_launches = 256;
   std::string script;
   std::string server;

@@ -283,20 +283,12 @@ bool ProseReader::line_below(std::string_view above, std::string_view text, std:
   return line(label_.empty() ? std::string(text) : fmt::format("{}: {}", label_, trimmed(text)), number, contents);
 }
 
-/// "DFlash: mean acceptance length ~3.3": of a range its middle; not of lines that compare several.
+/// The length of a line, and the arm that the words before it name: "DFlash: mean acceptance length ~3.3".
 void ProseReader::note_length(std::string_view text, std::int64_t number) {
-  static const RE2 length(
-      "(?i)accept(?:ance|ed)?[ -]len(?:gth)?\\b[^\\n\\d|]{0,16}(\\d+\\.\\d+)(?:(?: ?(?:-|\xE2\x80\x93) ?| to "
-      ")(\\d+\\.\\d+))?");
-  const re2::StringPiece words = piece(text);
-  static const RE2 several("(?i)->|\xE2\x86\x92|\\bvs\\b|metrics:|length[^\\n]*=");
-  std::string low, high;
-  if (!RE2::PartialMatch(words, length, &low, &high) || RE2::PartialMatch(words, several)) return;
-  if (lengths_.size() > 1) return;  // of which none is read
-  std::string_view first = low, last = high;
-  const double lowest = take_number(first).value_or(0.0), highest = take_number(last).value_or(lowest);
-  if (!(lowest >= 1.0 && highest >= lowest)) return;
-  const std::string_view ahead = text.substr(0, text.find(low));
+  const auto length = spoken_length(text);
+  if (!length || lengths_.size() > 1) return;  // of several none is read
+  if (!labeled_.empty() && labeled_.back().line == number) return;
+  const std::string_view ahead = text.substr(0, length->begin);
   auto arm = arm_in_text(ahead);
   if (arm && arm->plain && arm_phrases(ahead).back().is_plain()) return;
   if (arm && arm->plain) arm.reset();  // "over regular decoding with MTP"
@@ -305,8 +297,8 @@ void ProseReader::note_length(std::string_view text, std::int64_t number) {
                       .decoding = Decoding::speculative,
                       .gamma = arm ? whole(arm->gamma) : std::nullopt,
                       .drafter = arm ? arm->drafter : std::nullopt,
-                      .acceptance_length = 0.5 * (lowest + highest)});
-  is_exact_length_ = high.empty();
+                      .acceptance_length = length->value});
+  is_exact_length_ = length->is_exact;
 }
 
 /// Computes speeds without speculation from gains, if none is stated.
@@ -431,10 +423,9 @@ void ProseReader::finish(LogContents& contents) {
     const bool has_length = !one.arm->plain && one_drafts && lengths_.size() == 1 && is_exact_length_ &&
                             static_cast<double>(lengths_.front().gamma.value_or(0)) <= most &&
                             *lengths_.front().acceptance_length <= 1.0 + most;
-    if (has_length) {
-      run.length = lengths_.front().acceptance_length;
-      run.rate = std::nullopt;  // the length is printed
-    }
+    run.length = one.length.value_or(0.0) <= 1.0 + most ? one.length : std::nullopt;
+    if (has_length) run.length = lengths_.front().acceptance_length;
+    if (run.length) run.rate = std::nullopt;  // the length is printed
     (one.load ? run.output_tokens_per_s : run.request_tokens_per_s) = one.tokens_per_s;
     Observation observation = observation_of(run, one.arm->plain ? Decoding::plain : Decoding::speculative, contents);
     if (!one.arm->plain) observation.drafter = one.arm->drafter;

@@ -523,6 +523,7 @@ SpokenLine spoken_line(std::string_view text, std::int64_t number, std::string_v
   const auto one = std::ranges::find_if(spoken.speeds, drafting);
   if (std::ranges::count_if(spoken.speeds, drafting) != 1) return spoken;
   if (!one->rate) one->rate = spoken_rate(text);
+  if (const auto length = spoken_length(text); length && length->is_exact) one->length = length->value;
   if (!one->arm->gamma) one->arm->gamma = stated_length(text);
   return spoken;
 }

@@ -26,9 +26,10 @@ struct SpokenSpeed {
   std::int64_t line = 0;
   std::optional<Arm> arm = {};  ///< empty: no words say whether it is with speculation
   double tokens_per_s = 0.0;
-  std::optional<double> rate = {};  ///< of accepted drafts, a fraction
-  std::optional<double> gain = {};  ///< over the one without speculation, as stated
-  std::optional<double> load = {};  ///< requests at once, whose speeds are added up
+  std::optional<double> rate = {};    ///< of accepted drafts, a fraction
+  std::optional<double> length = {};  ///< acceptance length
+  std::optional<double> gain = {};    ///< over the one without speculation, as stated
+  std::optional<double> load = {};    ///< requests at once, whose speeds are added up
   Subject subject = {};
   std::string setup = {};  ///< load in words or line, if the text has several
   bool is_most = false;    ///< "up to 80 tok/s"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "logs/sglang_options.hpp"
 
+#include <re2/re2.h>
+
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
 
 namespace foredraft::logs {
@@ -11,6 +14,17 @@ bool SglangOptions::read(std::string_view text) {
     const auto value = count_after(text, spaced);
     return value ? value : count_after(text, equal);
   };
+  // Of a bench: requests, depth, width and tokens, of one setting.
+  static const RE2 config(
+      R"(--config-list[ =]+["']?\d+,(\d{1,3}),(\d{1,3}),(\d{1,4})["']?(?:[ \t\\]*$|[ \t]+[-#|&>]))");
+  std::int64_t steps = 0, topk = 0, drafted = 0;
+  if (RE2::PartialMatch(piece(text), config, &steps, &topk, &drafted)) {
+    *this = {};
+    depth_ = steps;
+    width_ = topk;
+    tokens_ = drafted;
+    return true;
+  }
   const auto depth = option("--speculative-num-steps ", "--speculative-num-steps=");
   const bool adaptive = text.find("--speculative-adaptive") != std::string_view::npos;
   if (depth) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -287,6 +288,28 @@ std::optional<double> spoken_rate(std::string_view text) {
     return std::nullopt;
   if (!percent.empty()) rate /= 100.0;
   return rate > 0.0 && rate <= 1.0 ? std::optional(rate) : std::nullopt;
+}
+
+std::optional<SpokenLength> spoken_length(std::string_view text) {
+  static const RE2 named(
+      R"((?i)(?:(?:\b|_)acc(?:pt|ept)?(?:ance|ed)?\.?[ _-]*len(?:gth)?\b[^\n\d|]{0,16}|(?:\b|_)(?:(?-i:AL)|tau|tok(?:ens?)?[/_]step)[ =:~]{1,4}))"
+      "(\\d+\\.\\d+)(?:(?: ?(?:-|\xE2\x80\x93) ?| to )(\\d+\\.\\d+))?",
+      byte_options());
+  static const RE2 counted(
+      R"((?i)(\d+\.\d+)(?: ?- ?(\d+\.\d+))? ?(?:toks?|tokens?)(?: ?/ ?| per )(?:(?:verif\w+|target|decod\w+) )?(?:step|iter(?:ation)?|round|cycle|forward|pass)\b)",
+      byte_options());
+  static const RE2 several("(?i)->|\xE2\x86\x92|\\bvs\\b|metrics:|length[^\\n]*=", byte_options());
+  std::array<re2::StringPiece, 3> groups;
+  const re2::StringPiece words = piece(text);
+  const auto matches = [&](const RE2& pattern) {
+    return pattern.Match(words, 0, words.size(), RE2::UNANCHORED, groups.data(), groups.size());
+  };
+  if ((!matches(named) && !matches(counted)) || RE2::PartialMatch(words, several)) return std::nullopt;
+  std::string_view first(groups[1].data(), groups[1].size()), last(groups[2].data(), groups[2].size());
+  const std::size_t begin = static_cast<std::size_t>(groups[1].data() - text.data());
+  const double low = take_number(first).value_or(0.0), high = take_number(last).value_or(low);
+  if (!(low >= 1.0 && high >= low)) return std::nullopt;
+  return SpokenLength{.begin = begin, .value = 0.5 * (low + high), .is_exact = groups[2].empty()};
 }
 
 bool is_of_all(std::string_view text) {

@@ -41,6 +41,17 @@ struct SpokenPlace {
 /// The rate of "85.2 % acceptance", "accept 0.71" or "accept 72-85 %" (its lower end) as a fraction.
 [[nodiscard]] std::optional<double> spoken_rate(std::string_view text);
 
+/// An acceptance length in words, >= 1: of a range its middle.
+struct SpokenLength {
+  std::size_t begin;  ///< where its number stands
+  double value;
+  bool is_exact;  ///< no range
+};
+
+/// The length of "mean acceptance length ~3.3", "acc len 2.1-2.5" or "2.7 tokens per step"; empty for lines that
+/// compare several.
+[[nodiscard]] std::optional<SpokenLength> spoken_length(std::string_view text);
+
 /// Whether a speed at a load is that of all requests together.
 [[nodiscard]] bool is_of_all(std::string_view text);
 

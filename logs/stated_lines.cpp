@@ -10,6 +10,7 @@
 
 #include "logs/arms.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/spoken_numbers.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -86,6 +87,8 @@ bool StatedLinesReader::line(std::string_view text, std::int64_t number, LogCont
     run_.line = number;
     if (const auto arm = arm_before(text, line.text)) arm_ = arm;
     set(line, numbers, run_);
+    if (arm_ && !arm_->plain && !run_.length)  // that somebody wrote beside it
+      if (const auto length = spoken_length(text); length && length->is_exact) run_.length = length->value;
     return true;
   }
   return false;

@@ -127,22 +127,24 @@ TEST_CASE("answers to logs state what the logs do not show") {
       folder / "answers.jsonl",
       "{\"timings\": {\"predicted_n\": 101, \"predicted_ms\": 2000, \"draft_n\": 160, \"draft_n_accepted\": 60}}\n"
       "{\"timings\": {\"predicted_n\": 101, \"predicted_ms\": 4000}}\n");
-  check_said(
-      folder,
-      {{"advise few.csv", {"100 verification steps are too few; about 1763 more give +-2 %", "log more steps"}, 1},
-       {"advise full.csv", {"every draft was accepted, as if only full drafts were counted", "W13"}, 1},
-       {"advise enough.csv --plain enough.csv",
-        {"it pays where an iteration takes less than 1.90 decode steps; no speedup was read.",
-         "W09 --plain contains runs with speculation, which are left out"}},
-       {"compare cold.csv warm.csv", {"Nothing is compared: temperature 0 against 0.7."}, 1},
-       {"compare cold.csv full.csv --require 'acceptance_length>=2' --require 'speedup>=1'",
-        {"Nothing is compared: no metric was logged in both.", "acceptance_length>=2: not shown by B, K = 2",
-         "a counter of full drafts only (W13)", "speedup>=1: not shown by B, K = 2: not known, no plain run"},
-        1},
-       {"import enough.csv answers.jsonl",
-        {"plain requests unknown, 1 observation, 40 ms a step",
-         "speculative requests unknown, 40 steps, acceptance length 2.500 (no interval), 50 ms a step",
-         "gamma 2 requests unknown, 1,000 steps, acceptance length 1.900", "not saved: add --out"}}});
+  check_said(folder,
+             {{"advise few.csv",
+               {"tokens per iteration, but 100 verification steps are too few for advice; about 1763 more give +-2 %",
+                "log more steps"},
+               1},
+              {"advise full.csv", {"every draft was accepted, as if only full drafts were counted", "W13"}, 1},
+              {"advise enough.csv --plain enough.csv",
+               {"it pays where an iteration takes less than 1.90 decode steps; no speedup was read.",
+                "W09 --plain contains runs with speculation, which are left out"}},
+              {"compare cold.csv warm.csv", {"Nothing is compared: temperature 0 against 0.7."}, 1},
+              {"compare cold.csv full.csv --require 'acceptance_length>=2' --require 'speedup>=1'",
+               {"Nothing is compared: no metric was logged in both.", "acceptance_length>=2: not shown by B, K = 2",
+                "a counter of full drafts only (W13)", "speedup>=1: not shown by B, K = 2: not known, no plain run"},
+               1},
+              {"import enough.csv answers.jsonl",
+               {"plain requests unknown, 1 observation, 40 ms a step",
+                "speculative requests unknown, 40 steps, acceptance length 2.500 (no interval), 50 ms a step",
+                "gamma 2 requests unknown, 1,000 steps, acceptance length 1.900", "not saved: add --out"}}});
 }
 
 TEST_CASE("lists, trees and validations state the basis of their tables") {

@@ -166,4 +166,30 @@ TEST_CASE("a script's summary of each arm below its name, with the draft length 
   CHECK(posted_runs(plain + drafts, "small-bench").at(0).decoding == Decoding::plain);
 }
 
+TEST_CASE("the options of an SGLang server below or above a table are the draft length of its rows") {
+  const std::string card =
+      "| Data | Base tok/s | EAGLE-3 tok/s | accept length |\n|---|---|---|---|\n| code | 60 | 120 | 2.9 |\n";
+  const auto usage = [&](const std::string& options) {
+    return card + "\n```bash\npython -m sglang.launch_server --model m \\\n  --speculative-algorithm EAGLE3 \\\n" +
+           options + "```\n";
+  };
+  const auto gamma = [](const std::string& text) { return posted_runs(text, "table").at(1).gamma; };
+  const std::string three =
+      "  --speculative-num-steps 3 \\\n  --speculative-eagle-topk 1 \\\n  --speculative-num-draft-tokens 4\n";
+  CHECK(gamma(usage(three)) == 3);
+  CHECK_FALSE(gamma(
+      usage("  --speculative-num-steps 3 --speculative-eagle-topk 4 --speculative-num-draft-tokens 6\n")));  // a tree
+  CHECK_FALSE(gamma(usage(three) + "or for latency: --speculative-num-steps 5 --speculative-eagle-topk 1\n"));
+  CHECK_FALSE(gamma(usage(three) + "With k=2 it is slower.\n"));
+  // A bench that starts the server itself: requests, steps, width, tokens.
+  const std::string bench = "python bench_eagle3.py --model m --speculative-algorithm EAGLE3 --config-list ";
+  const std::string rows =
+      "|**Bench**|**Throughput (tok/s)**|**Accept Length**|\n|---|---|---|\n|**a**|200|2.5|\n|**b**|210|3.1|\n";
+  const auto one = posted_runs(bench + "1,3,1,4 --dtype bfloat16\n\n" + rows, "table");
+  REQUIRE(one.size() == 2);
+  CHECK(one[0].gamma == 3);
+  CHECK(one[1].concurrency == 1.0);
+  CHECK_FALSE(posted_runs(bench + "1,3,1,4 1,5,1,6\n\n" + rows, "table").at(0).gamma);
+}
+
 }  // namespace foredraft::tests

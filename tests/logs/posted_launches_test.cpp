@@ -157,13 +157,14 @@ TEST_CASE("a chain of drafters has the steps of its tokens") {
 TEST_CASE("the end of vLLM's bar of progress may follow the name of its run") {
   const auto runs = posted_runs(
       "* plain, [02:00<00:00,  1.50s/it, est. speed input: 40.00 toks/s, output: 100.00 toks/s]\n"
-      "* k=2: [01:30<00:00,  1.10s/it, est. speed input: 60.00 toks/s, output: 150.00 toks/s]\n"
+      "* k=2: [01:30<00:00,  1.10s/it, est. speed input: 60.00 toks/s, output: 150.00 toks/s] Accpt Len: 1.90\n"
       "Processed prompts:  50%|##   | 5/10 [00:10<00:10, est. speed input: 9.00 toks/s, output: 1.00 toks/s]\n",
       "small-bench");
   REQUIRE(runs.size() == 2);
   CHECK(runs[0].decoding == Decoding::plain);
   CHECK(runs[1].gamma == 2);
   CHECK(runs[1].times.output_tokens_per_s == 150.0);
+  CHECK(runs[1].acceptance_length == 1.9);
 }
 
 TEST_CASE("a script's own lines are runs that the line above them names, and the size of a model is no draft length") {

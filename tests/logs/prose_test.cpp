@@ -293,4 +293,20 @@ TEST_CASE("a speed alone is of the arm that the line above it names") {
             .find("no line of a known format") != std::string::npos);
 }
 
+TEST_CASE("an acceptance length beside the only drafted speed of a line is of that speed") {
+  const auto runs = posted_runs(
+      "- plain: 24.8 tok/s\n- MTP K=2: 36.0 tok/s, acc len 2.51\n- MTP K=4: 41.3 tok/s (3.67 tokens per step)\n"
+      "- MTP K=6: 40.0 tok/s, AL 3.9-4.3\n- MTP K=8: 37.2 tok/s, accept length 2.1 -> 4.56\n",
+      "prose");
+  REQUIRE(runs.size() == 5);
+  CHECK_FALSE(runs[0].acceptance_length);
+  CHECK(runs[1].acceptance_length == 2.51);
+  CHECK(runs[2].acceptance_length == 3.67);
+  CHECK_FALSE(runs[3].acceptance_length);  // a range
+  CHECK_FALSE(runs[4].acceptance_length);  // of two runs
+  // More than all drafts and the bonus token: not of this run.
+  CHECK_FALSE(
+      posted_runs("plain 20 tok/s\nMTP K=2: 30 tok/s, acceptance length 3.4\n", "prose").at(1).acceptance_length);
+}
+
 }  // namespace foredraft::tests
