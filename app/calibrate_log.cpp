@@ -115,8 +115,9 @@ int run_calibrate_log(CommandLine& line) {
   std::vector<FileDigest> files;
   for (const std::string& note : read_deployment(line, device.profile, question.pair, files)) say("{}", note);
   question.drafts = drafts;
-  question.logs = read_logs_with_progress(line.positional(), "");
-  if (const auto plain = line.texts("plain")) question.plain = read_logs_with_progress(*plain, "");
+  question.logs = read_logs_with_progress(line.positional(), "", inputs::OtherFiles::rejected);
+  if (const auto plain = line.texts("plain"))
+    question.plain = read_logs_with_progress(*plain, "", inputs::OtherFiles::rejected);
   try {
     const answers::EngineCalibration calibration = answers::calibrate_engine(question, device.profile);
     write_new_file(out, "out", latency::engine_toml(calibration.engine));

@@ -12,6 +12,7 @@
 #include "answers/advice.hpp"
 #include "core/digest.hpp"
 #include "core/problems.hpp"
+#include "inputs/observed_acceptance.hpp"
 #include "inputs/read_model.hpp"
 #include "inputs/request_field.hpp"
 #include "logs/observations_file.hpp"
@@ -43,9 +44,9 @@ inline constexpr std::string_view advice_source = "foredraft advise";
 /// Adds problems for missing, unknown and contradicting values.
 void check(const AdviceRequest& request, ProblemList& problems);
 
-/// Reads logs of a format from paths.
-using ReadLogs =
-    std::function<std::vector<logs::ObservedLog>(const std::vector<std::string>& paths, std::string_view format)>;
+/// read_logs() with the progress and the interrupts of the program.
+using ReadLogs = std::function<std::vector<logs::ObservedLog>(const std::vector<std::string>& paths,
+                                                              std::string_view format, OtherFiles others)>;
 
 struct ReadAdvice {
   answers::AdviceQuestion question;

@@ -71,7 +71,7 @@ answers::ComparisonQuestion read_comparison(const ComparisonRequest& request, co
   if (request.save_baseline) require_new_file(*request.save_baseline, "save-baseline");
   std::vector<std::string> paths = request.logs;
   paths.insert(paths.end(), request.plain.begin(), request.plain.end());
-  std::vector<logs::ObservedLog> logs = read(paths, "");
+  std::vector<logs::ObservedLog> logs = read(paths, "", OtherFiles::rejected);
   answers::ComparisonQuestion question{.reference = {}, .requirements = requirements_of(request, nullptr)};
   if (request.gpu_hour_price) {
     question.gpu_price = answers::GpuPrice{.per_hour = *request.gpu_hour_price, .gpus = request.gpus.value_or(1)};

@@ -109,10 +109,11 @@ logs::ObservedLog read_log(const std::string& path, std::string_view format, Sto
 
 }  // namespace
 
-std::vector<logs::ObservedLog> read_logs(std::span<const std::string> paths, std::string_view format, StopToken stop,
-                                         const BytesRead& progress) {
+std::vector<logs::ObservedLog> read_logs(std::span<const std::string> paths, std::string_view format, OtherFiles others,
+                                         StopToken stop, const BytesRead& progress) {
   std::vector<logs::ObservedLog> logs;
   std::vector<std::string> problems;  // of all files
+  std::size_t of_notes = 0;           // of these, of files of no known format
   for (const std::string& path : paths) {
     try {
       logs::ObservedLog log = read_log(path, format, stop, progress);
@@ -123,9 +124,17 @@ std::vector<logs::ObservedLog> read_logs(std::span<const std::string> paths, std
                         readable(log.file), readable(same->file)));
       }
       logs.push_back(std::move(log));
+    } catch (const logs::UnknownFormat& error) {
+      problems.emplace_back(error.what());
+      ++of_notes;
     } catch (const InputError& error) {
       problems.emplace_back(error.what());
     }
+  }
+  if (others == OtherFiles::left_out && !logs.empty() && of_notes == problems.size()) {
+    for (const std::string& one : problems)
+      logs.front().contents.warnings.push_back({.code = "W18", .message = "left out: " + one});
+    return logs;
   }
   if (!problems.empty()) throw InputError(fmt::format("{}", fmt::join(problems, "\n")));
   return logs;
@@ -249,7 +258,7 @@ struct UsedLog {
 };
 
 std::unique_ptr<const UsedLog> read_used_log(const std::string& path, StopToken stop) {
-  auto logs = read_logs(std::span(&path, 1), "", stop);
+  auto logs = read_logs(std::span(&path, 1), "", OtherFiles::rejected, stop);
   auto result = std::make_unique<UsedLog>();
   result->log = std::move(logs.front());
   const std::string& file = result->log.file;

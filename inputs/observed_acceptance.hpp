@@ -23,10 +23,17 @@ namespace foredraft::inputs {
 /// Receives the number of bytes read since the last call.
 using BytesRead = std::function<void(std::uint64_t bytes)>;
 
+/// What becomes of files of no known format, such as a note beside the logs.
+enum class OtherFiles {
+  rejected,
+  left_out,  ///< if another file is a log, which then has a warning (W18)
+};
+
 /// Reads logs and their digests. `paths`: "-" is standard input; `format`: as in LogReader. Throws InputError, which
 /// lists the problems of all files (unreadable, not a log, equal bytes), and Interrupted.
 [[nodiscard]] std::vector<logs::ObservedLog> read_logs(std::span<const std::string> paths, std::string_view format,
-                                                       StopToken stop = {}, const BytesRead& progress = {});
+                                                       OtherFiles others = OtherFiles::rejected, StopToken stop = {},
+                                                       const BytesRead& progress = {});
 
 // ---- Acceptance from a log or an observations file: docs/logs.md.
 

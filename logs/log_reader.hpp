@@ -19,6 +19,11 @@ inline constexpr std::size_t max_observations = 8192;
 /// a device, ends. Engines log at least every 10 s.
 inline constexpr std::size_t max_unrecognized_bytes = std::size_t{1} << 29U;
 
+/// Nothing in a file is of a known format, and nothing in it looks like one: a note beside the logs.
+class UnknownFormat : public InputError {
+  using InputError::InputError;
+};
+
 /// Reads a log in pieces of any length, ignoring unrelated lines. Formats are recognized by the contents of the lines;
 /// one file may have several.
 class LogReader {
@@ -37,7 +42,8 @@ class LogReader {
   void add(std::string_view bytes);
 
   /// All contents; call after the last piece. A last line without its end is read if it is complete. Throws InputError
-  /// with all problems, `source:line: key: problem`, and if nothing in the file is of a known format.
+  /// with all problems, `source:line: key: problem`; UnknownFormat if nothing in the file is of a known format and
+  /// `format` named none.
   [[nodiscard]] LogContents finish();
 
  private:

@@ -176,8 +176,10 @@ LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
     if (broken_line_ > 0) nothing.why = fmt::format("its JSON breaks at line {}", broken_line_);
     if (resembled_ != nullptr)
       nothing.why = fmt::format("looks like {}, but has too few of its keys to be sure", resembled_->name);
+    const bool unknown = nothing.suggestion.empty() && nothing.why.empty() && formats_.size() > 1;
     if (nothing.suggestion.empty()) nothing.suggestion = list_formats;
     problems_.add(std::move(nothing));
+    if (unknown) throw UnknownFormat(problems_.text());
   }
   problems_.raise();
   std::stable_sort(contents_.observations.begin(), contents_.observations.end(),

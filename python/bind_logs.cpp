@@ -161,8 +161,8 @@ void add_unknown_keyword(const std::string& name, ProblemList& problems,
 }
 
 inputs::ReadLogs reader(const std::atomic<bool>* stop) {
-  return [stop](const std::vector<std::string>& paths, std::string_view format) {
-    return inputs::read_logs(paths, format, stop);
+  return [stop](const std::vector<std::string>& paths, std::string_view format, inputs::OtherFiles others) {
+    return inputs::read_logs(paths, format, others, stop);
   };
 }
 
@@ -180,7 +180,7 @@ CommandLine predict_line(const std::vector<Keyword>& keywords) {
 
 std::string observations_document(const std::vector<std::string>& paths, const std::string& format,
                                   const std::atomic<bool>* stop) {
-  std::vector<logs::ObservedLog> logs = inputs::read_logs(paths, format, stop);
+  std::vector<logs::ObservedLog> logs = inputs::read_logs(paths, format, inputs::OtherFiles::rejected, stop);
   logs::combine_scrapes(logs);
   return logs::observations_text(logs);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/command_line.hpp"
+#include "inputs/observed_acceptance.hpp"
 #include "logs/observations_file.hpp"
 
 /// The commands of the program in one visible list.
@@ -74,6 +75,7 @@ Command completion_command();
 
 /// read_logs() with progress on stderr. Throws Interrupted.
 [[nodiscard]] std::vector<logs::ObservedLog> read_logs_with_progress(const std::vector<std::string>& paths,
-                                                                     std::string_view format);
+                                                                     std::string_view format,
+                                                                     inputs::OtherFiles others);
 
 }  // namespace foredraft::app

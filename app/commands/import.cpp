@@ -255,7 +255,8 @@ int run_import(CommandLine& line) {
   const logs::Interchange& format = written_format(line);
   line.done();
   if (out) require_new_file(*out, "out");
-  std::vector<logs::ObservedLog> logs = read_logs_with_progress(line.positional(), line.text("format").value_or(""));
+  std::vector<logs::ObservedLog> logs =
+      read_logs_with_progress(line.positional(), line.text("format").value_or(""), inputs::OtherFiles::rejected);
   logs::combine_scrapes(logs);
   require_observations(logs);
   if (out) write_new_file(*out, "out", format.text(logs));
@@ -295,7 +296,8 @@ int run_compare(CommandLine& line) {
 
 }  // namespace
 
-std::vector<logs::ObservedLog> read_logs_with_progress(const std::vector<std::string>& paths, std::string_view format) {
+std::vector<logs::ObservedLog> read_logs_with_progress(const std::vector<std::string>& paths, std::string_view format,
+                                                       inputs::OtherFiles others) {
   double total_mb = 0.0;
   for (const std::string& path : paths) {
     std::error_code error;
@@ -304,10 +306,11 @@ std::vector<logs::ObservedLog> read_logs_with_progress(const std::vector<std::st
   }
   std::uint64_t bytes_read = 0;
   Progress progress("MB", total_mb);
-  return inputs::read_logs(paths, format, StopToken(&catch_interrupts(default_patience)), [&](std::uint64_t bytes) {
-    bytes_read += bytes;
-    progress.show(static_cast<double>(bytes_read) / 1e6);
-  });
+  return inputs::read_logs(paths, format, others, StopToken(&catch_interrupts(default_patience)),
+                           [&](std::uint64_t bytes) {
+                             bytes_read += bytes;
+                             progress.show(static_cast<double>(bytes_read) / 1e6);
+                           });
 }
 
 Command import_command() {

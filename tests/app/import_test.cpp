@@ -154,10 +154,10 @@ TEST_CASE("reading a log stops on request and reports its progress") {
   write_text(folder / "a.csv", table);
   const std::vector<std::string> paths{folder / "a.csv"};
   std::uint64_t bytes = 0;
-  static_cast<void>(inputs::read_logs(paths, "", {}, [&](std::uint64_t read) { bytes += read; }));
+  static_cast<void>(inputs::read_logs(paths, "", {}, {}, [&](std::uint64_t read) { bytes += read; }));
   CHECK(bytes == table.size());
   const std::atomic<bool> asked{true};
-  CHECK_THROWS_AS(inputs::read_logs(paths, "", StopToken(&asked)), Interrupted);
+  CHECK_THROWS_AS(inputs::read_logs(paths, "", {}, StopToken(&asked)), Interrupted);
 }
 
 }  // namespace foredraft::tests

@@ -28,8 +28,9 @@ std::vector<std::string> keys_of_problems(const AdviceRequest& request) {
   return keys;
 }
 
-std::vector<logs::ObservedLog> read_files(const std::vector<std::string>& paths, std::string_view format) {
-  return read_logs(paths, format);
+std::vector<logs::ObservedLog> read_files(const std::vector<std::string>& paths, std::string_view format,
+                                          OtherFiles others) {
+  return read_logs(paths, format, others);
 }
 
 using Keys = std::vector<std::string>;
@@ -96,6 +97,26 @@ TEST_CASE("a device predicts the times of a request at the loads of its logs, el
   CHECK(batches("known.csv", 8) == std::vector<double>{4.0, 16.0});
   CHECK(batches("unknown.csv", 8) == std::vector<double>{8.0});
   CHECK_THROWS_AS(batches("unknown.csv", std::nullopt), InputError);
+}
+
+TEST_CASE("a note beside the logs of a request is left out with a warning") {
+  const tests::TemporaryFolder folder;
+  tests::write_text(folder / "a.csv", "gamma,steps,accepted_at_1,accepted_at_2\n2,5000,3000,1500\n");
+  tests::write_text(folder / "notes.txt", "Measured on Monday, one card.\n");
+  const std::vector<std::string> both{folder / "notes.txt", folder / "a.csv"};
+  const ReadAdvice read = read_advice({.logs = both}, read_files);
+  REQUIRE(read.question.logs.size() == 1);
+  CHECK(read.files.size() == 1);
+  const auto& warnings = read.question.logs[0].contents.warnings;
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].code == "W18");
+  CHECK_THAT(warnings[0].message, Catch::StartsWith("left out: ") && Catch::Contains("notes.txt: no line of a known"));
+  // Alone, in a comparison, or as a file that is meant to be a log, it is an error.
+  CHECK_THROWS_AS(read_logs(both, ""), InputError);
+  CHECK_THROWS_AS(read_logs(both, "csv", OtherFiles::left_out), InputError);
+  CHECK_THROWS_AS(read_advice({.logs = {folder / "notes.txt"}}, read_files), InputError);
+  tests::write_text(folder / "cut.json", "{\"predicted_n\": 12, ");
+  CHECK_THROWS_AS(read_advice({.logs = {folder / "a.csv", folder / "cut.json"}}, read_files), InputError);
 }
 
 TEST_CASE("values that do not fit a profile of measured times or a target are rejected with the option's name") {
