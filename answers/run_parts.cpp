@@ -83,12 +83,17 @@ void add_times(const Observation& observation, RunPart& part) {
   }
 }
 
+/// A window at whose end nothing ran: for an unknown part of it the server was idle, so its throughput is no speed.
+bool ended_idle(const Observation& observation) {
+  return observation.span == Span::window && observation.requests == 0.0;
+}
+
 RunPart run_part(const Observation& observation) {
   const bool plain = observation.decoding == Decoding::plain;
   RunPart part{.span = observation.span,
                .request = observation.stratum.request,
                .tokens = plain ? std::optional(1.0) : length_of(observation),
-               .output_tokens_per_s = observation.times.output_tokens_per_s,
+               .output_tokens_per_s = ended_idle(observation) ? std::nullopt : observation.times.output_tokens_per_s,
                .prompt_tokens_per_s = observation.times.prompt_tokens_per_s,
                .seconds = is_usable(observation.times.duration_s) ? *observation.times.duration_s : 1.0,
                .requests = observation.requests,
@@ -243,6 +248,7 @@ RunParts parts_of(std::span<const Placed> observations, bool decode_only) {
     all.parts.push_back(run_part(one.observation));
     RunPart& part = all.parts.back();
     if (one.unsteady && part.request_ms) leave_out(part, all.left_out.unsteady);
+    if (ended_idle(one.observation) && is_usable(one.observation.times.output_tokens_per_s)) ++all.left_out.partial;
   }
   leave_out_prefill(all.parts, decode_only, all.left_out.prefill);
   leave_out_begun_idle(observations, all);

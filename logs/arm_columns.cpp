@@ -56,20 +56,6 @@ bool is_arm(std::string_view heading) {
   return arm.plain || arm.gamma || RE2::FullMatch(text, drafter) || RE2::FullMatch(text, switched_on);
 }
 
-bool is_acceptance(Meaning meaning) {
-  constexpr std::array<Meaning, 9> meanings{
-      Meaning::length,  Meaning::accepted_per_step, Meaning::mean_accepted, Meaning::rate,    Meaning::steps,
-      Meaning::drafted, Meaning::accepted,          Meaning::positions,     Meaning::position};
-  return std::ranges::find(meanings, meaning) != meanings.end();
-}
-
-bool is_speed_or_time(Meaning meaning) {
-  constexpr std::array<Meaning, 8> meanings{Meaning::speed, Meaning::total_speed, Meaning::request_speed,
-                                            Meaning::tpot,  Meaning::inter_token, Meaning::iteration,
-                                            Meaning::ttft,  Meaning::duration};
-  return std::ranges::find(meanings, meaning) != meanings.end();
-}
-
 bool is_measure(std::string_view heading) {
   const Meaning meaning = column_of(heading).meaning;
   return is_speed_or_time(meaning) || is_acceptance(meaning);

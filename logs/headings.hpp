@@ -48,6 +48,10 @@ enum class Meaning {
   position,   ///< one of them, Column::position
 };
 
+// Whether a meaning is of one of the last two groups above.
+constexpr bool is_speed_or_time(Meaning meaning) { return meaning >= Meaning::speed && meaning <= Meaning::duration; }
+constexpr bool is_acceptance(Meaning meaning) { return meaning >= Meaning::length; }
+
 /// What a heading says of its column.
 struct Column {
   std::string heading = {};  ///< as written

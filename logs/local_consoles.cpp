@@ -183,7 +183,8 @@ constexpr std::array<StatedLine, 25> small_bench_lines{{
     {"Draft calls / verify steps # / #", {nullptr, &StatedRun::steps}},
     {"est. speed input: # toks/s, output: # toks", {nullptr, &StatedRun::output_tokens_per_s}},
     {"Throughput: # requests/s, # total tokens/s, # output tokens/s",
-     {&StatedRun::served_requests_per_s, nullptr, &StatedRun::output_tokens_per_s}},
+     {&StatedRun::served_requests_per_s, nullptr, &StatedRun::output_tokens_per_s},
+     StatedLine::Of::total},
 }};
 
 /// A speed without a batch size is that of one request.

@@ -65,11 +65,29 @@ constexpr std::array<const char*, 5> sglang_keys{"accept_length", "server_info",
 constexpr std::string_view run_anchor =
     "output_throughput|request_throughput|(?:mean|median)_(?:tpot|itl|ttft)_ms|spec_decode_(?:num_drafts|acceptance_)";
 
+/// Whether a key is that of the draft length of the server, from the client's `--metadata` or a sweep.
+bool tells_gamma(std::string_view key) {
+  constexpr std::array<std::string_view, 3> names{"num_speculative_tokens", "num_spec_tokens", "spec_tokens"};
+  return key == "speculative_tokens" ||
+         std::ranges::any_of(names, [&](std::string_view name) { return key.ends_with(name); });
+}
+
+/// The meaning of a key that clients do not write, as a heading has it.
+Meaning meaning_of_other(std::string_view key) {
+  const bool of_client = tells_gamma(key) || std::ranges::find(vllm_keys, key) != vllm_keys.end() ||
+                         std::ranges::find(sglang_keys, key) != sglang_keys.end();
+  return of_client ? Meaning::ignored : column_of(key).meaning;
+}
+
 /// Metrics that are objects with a unit are those of other tools under the same names.
 bool is_serving_benchmark(const JsonValue& value) {
   if (!value.is_object()) return false;
   const auto is_metric = [&](const char* key) { return has_keys(value, {key}) && value.at(key).is_object(); };
   if (std::ranges::any_of(time_keys, is_metric)) return false;
+  // Without "accept_len" or "num_drafts" of a script, the client's keys would read as those of runs without
+  // speculation.
+  for (const JsonValue& one : value)
+    if (is_acceptance(meaning_of_other(one.key()))) return false;
   const auto times = keys_of(value, time_keys);
   const auto drafts = keys_of(value, vllm_keys);
   const auto others = keys_of(value, load_keys);
@@ -222,13 +240,6 @@ std::optional<double> tokens_per_chunk(const JsonFields& run) {
   return *chunk_ms / *token_ms;
 }
 
-/// Whether a key is that of the draft length of the server, from the client's `--metadata` or a sweep.
-bool tells_gamma(std::string_view key) {
-  constexpr std::array<std::string_view, 3> names{"num_speculative_tokens", "num_spec_tokens", "spec_tokens"};
-  return key == "speculative_tokens" ||
-         std::ranges::any_of(names, [&](std::string_view name) { return key.ends_with(name); });
-}
-
 std::optional<std::int64_t> told_gamma(const JsonFields& run) {
   for (const JsonValue& value : run.json()) {
     const std::string key = value.key();
@@ -319,18 +330,15 @@ void read_sglang_bench(const JsonFields& run, LogContents& contents) {
 
 // ---- A table of such runs, as `vllm bench sweep` writes it (summary.csv): a key a column.
 
-/// Whether a column that no client writes says what a run drafted: "k", "spec_method", "accept_len". Without it the
-/// client's keys would read as those of runs without speculation; so would those of a table that somebody picked from
-/// its results, which leaves out how many requests completed.
-bool tells_drafts(std::string_view column) {
-  const Meaning meaning = column_of(column).meaning;
-  const bool told = meaning == Meaning::gamma || meaning == Meaning::name || meaning >= Meaning::length;
-  return told && !tells_gamma(column) && std::ranges::find(vllm_keys, column) == vllm_keys.end() &&
-         std::ranges::find(sglang_keys, column) == sglang_keys.end();
+/// Columns "k" and "spec_method" tell so, too. So would those of a table that somebody picked from its results, which
+/// leaves out how many requests completed.
+bool is_of_draft(std::string_view column) {
+  const Meaning meaning = meaning_of_other(column);
+  return is_acceptance(meaning) || meaning == Meaning::gamma || meaning == Meaning::name;
 }
 
 bool claims_bench_csv(std::span<const std::string> columns) {
-  return has_columns(columns, {"completed"}) && std::ranges::none_of(columns, tells_drafts) &&
+  return has_columns(columns, {"completed"}) && std::ranges::none_of(columns, is_of_draft) &&
          std::ranges::count_if(time_keys, [&](std::string_view key) { return has_columns(columns, {key}); }) >= 2;
 }
 

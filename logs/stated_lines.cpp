@@ -29,6 +29,7 @@ class StatedLinesReader final : public LineReader {
   const StatedConsole& console_;
   StatedRun of_all_ = {};
   StatedRun run_ = {};
+  bool has_total_ = false;                   ///< of the run
   std::optional<Arm> arm_ = {};              ///< of the run, if words before one of its lines name it
   bool runs_were_read_ = false;              ///< since the last settings or mean
   std::vector<std::size_t> undrafted_ = {};  ///< observations that count no drafts, of runs that no words name
@@ -66,10 +67,11 @@ bool StatedLinesReader::line(std::string_view text, std::int64_t number, LogCont
     const bool is_read =
         std::ranges::any_of(line.numbers, [](const StatedNumber& one) { return one.field != nullptr; });
     if (!is_read) return true;  // of a prompt: the line of the run is that of its speed
-    const bool again = run_.line > 0 && std::ranges::any_of(line.numbers, [&](const StatedNumber& one) {
+    const bool completes = line.of == StatedLine::Of::total && !has_total_;
+    const bool again = run_.line > 0 && !completes && std::ranges::any_of(line.numbers, [&](const StatedNumber& one) {
                          return one.field != nullptr && (run_.*one.field).has_value();
                        });
-    if (again || line.of != StatedLine::Of::run) close(contents);
+    if (again || (line.of != StatedLine::Of::run && line.of != StatedLine::Of::total)) close(contents);
     if (line.of == StatedLine::Of::all_runs) {
       of_all_ = {};
       set(line, numbers, of_all_);
@@ -85,6 +87,7 @@ bool StatedLinesReader::line(std::string_view text, std::int64_t number, LogCont
       }
     }
     run_.line = number;
+    has_total_ = line.of == StatedLine::Of::total;
     if (const auto arm = arm_before(text, line.text)) arm_ = arm;
     set(line, numbers, run_);
     if (arm_ && !arm_->plain && !run_.length)  // that somebody wrote beside it

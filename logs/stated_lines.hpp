@@ -30,6 +30,7 @@ struct StatedLine {
     run,
     all_runs,  ///< settings of the following runs
     mean,      ///< of the runs before it: read only if these are missing
+    total,     ///< of the run of the line before it, whose speed it repeats with all of its time
   };
 
   std::string_view text;                      ///< # stands for a number: "eval count: # token(s)"

@@ -138,6 +138,13 @@ TEST_CASE("a window that began idle, as its log shows, loses its time if it was 
   CHECK(left_out(800.0) == 0);
 }
 
+TEST_CASE("a window that ended idle has no speed") {
+  const RunParts all = parts({window_of(0, 36.5), window_of(1, 60.0)});
+  CHECK_FALSE(all.parts.at(0).output_tokens_per_s);
+  CHECK(all.parts.at(1).output_tokens_per_s == 60.0);
+  CHECK(all.left_out.partial == 1);
+}
+
 TEST_CASE("windows of prompts lose their times if others only decode, and are counted") {
   const std::vector windows{window_of(8, 800.0), window_of(8, 750.0, 700.0), window_of(8, 400.0, 2000.0)};
   CHECK(parts(windows).left_out.prefill == 1);

@@ -127,6 +127,17 @@ TEST_CASE("records of runs: tokens over seconds of the whole run make a speed th
   CHECK(alone[0].times.tpot_ms == near(1.25));
 }
 
+TEST_CASE("keys of a client beside a script's own counts of drafts are a record of the script") {
+  const std::string record = R"({"num_prompts": 40, "concurrency": 2, "elapsed_s": 10.0, "output_throughput": 200.0,
+      "mean_tpot_ms": 9.0, "num_drafts": 1000, "num_draft_tokens": 5000, "num_accepted_tokens": 1500})";
+  const auto runs = posted_runs(record, "table");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].gamma == 5);
+  CHECK(runs[0].concurrency == 2.0);
+  CHECK(runs[0].times.tpot_ms == 9.0);
+}
+
 TEST_CASE("a speed a line: its label names the prompts, a summary stands for its rows") {
   const auto runs = posted_runs(
       "warmup: 3.0 tok/s\n[chat 1/2] tps=0.6 acc=None\n[chat 2/2] tps=1.6 acc=4.1\n"

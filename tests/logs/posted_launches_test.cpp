@@ -167,6 +167,15 @@ TEST_CASE("the end of vLLM's bar of progress may follow the name of its run") {
   CHECK(runs[1].acceptance_length == 1.9);
 }
 
+TEST_CASE("the total of vllm bench throughput is that of the run whose progress ended above it") {
+  const std::string bar =
+      "Processed prompts: 100%|#| 9/9 [00:10<00:00, est. speed input: 9.00 toks/s, output: 105.00 toks/s]\n";
+  const std::string total = "Throughput: 2.00 requests/s, 400.00 total tokens/s, 100.00 output tokens/s\n";
+  const auto runs = posted_runs(bar + total + bar + total + total, "small-bench");
+  REQUIRE(runs.size() == 3);
+  for (const auto& run : runs) CHECK(run.times.output_tokens_per_s == 100.0);
+}
+
 TEST_CASE("a script's own lines are runs that the line above them names, and the size of a model is no draft length") {
   const std::string lines =
       "first token:  0.05s\ndecode time:  10.0s\noutput token:  500\ndecode speed:  50.0 token/s\n";
