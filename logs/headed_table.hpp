@@ -37,6 +37,7 @@ class HeadedTable {
     tell_apart();
     tell_sums();
     tell_setups();
+    tell_temperatures();
     tell_unknown();
     tell_namesakes();
     tell_same();
@@ -85,6 +86,7 @@ class HeadedTable {
   void tell_counts();
   void tell_sums();
   void tell_setups();
+  void tell_temperatures();
   void tell_unknown();
   void tell_namesakes();
   void tell_versions();
@@ -124,6 +126,7 @@ class HeadedTable {
   std::map<std::string, std::string> additions_ = {};  ///< by name: what its rows have besides their arm
   bool names_subjects_ = false;                        ///< a column of models or devices names the rows
   std::map<std::string, std::string> setups_ = {};     ///< by name: the engine, model or device in it
+  bool small_t_ = false;                               ///< "t=0" of a name is a temperature
   bool names_drafters_ = false;                        ///< a row names its drafter
   std::optional<std::size_t> naming_ = {};             ///< a column of words that belong to the names of drafting rows
   std::set<std::string> labels_ = {};                  ///< names without which rows of an arm look the same

@@ -352,13 +352,23 @@ void HeadedTable::tell_versions() {
   }
 }
 
+/// A small letter, "t=0.1", is a threshold of the drafter or a number of threads, unless plain rows state it too.
+void HeadedTable::tell_temperatures() {
+  static const RE2 letter(R"(.*\bt ?=? ?\d.*)");
+  small_t_ = has(Meaning::temperature) || std::ranges::any_of(rows_, [&](const TableRow& row) {
+               return arm_of(row).plain && RE2::FullMatch(text(row, Meaning::name), letter);
+             });
+}
+
 /// As its column says; without one, as its name says: "MTP k=2, temp 0.7".
 std::optional<double> HeadedTable::temperature_of(const TableRow& row) const {
   const Meaning in = has(Meaning::temperature) ? Meaning::temperature : Meaning::name;
   if (in == Meaning::temperature && value(row, in)) return value(row, in);
-  static const RE2 temperature(R"((?i).*\b(?:temp(?:erature)?|T) ?=? ?(\d(?:\.\d+)?)(?:[^\d.].*)?)");
+  static const RE2 temperature(R"(.*\b(?:(?i:temp(?:erature)?)|T|(t)) ?=? ?(\d(?:\.\d+)?)(?:[^\d.].*)?)");
+  std::string small;
   double stated = 0.0;
-  return RE2::FullMatch(bare_cell(text(row, in)), temperature, &stated) ? std::optional(stated) : std::nullopt;
+  const bool states = RE2::FullMatch(bare_cell(text(row, in)), temperature, &small, &stated);
+  return states && (small.empty() || small_t_) ? std::optional(stated) : std::nullopt;
 }
 
 }  // namespace foredraft::logs
