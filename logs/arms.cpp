@@ -25,6 +25,17 @@ bool is_drafting_baseline(std::string_view name) {
 
 }  // namespace
 
+bool ends_drafts_early(std::string_view text) {
+  static const RE2 threshold(
+      R"((?i)\b(?:p[-_ ]?min|(?:conf(?:idence)?|entropy|prob\w*)[-_ ](?:thr\w*|min|cut-?off|gate))["'`]?[ =:><]*(\d*\.?\d+))");
+  static const RE2 words(
+      R"((?i)\b(?:adaptive|dynamic[-_ ](?:draft|spec|k\b|len|depth|gamma)|early[-_ ](?:stop|exit)))");
+  re2::StringPiece rest = text;
+  for (double least = 0.0; RE2::FindAndConsume(&rest, threshold, &least);)
+    if (least > 0.0) return true;  // 0 ends none
+  return RE2::PartialMatch(piece(text), words);
+}
+
 Arm arm_named(std::string_view name) {
   static const RE2 plain(
       R"((?i)\W*(?:plain|ar|off|none|no|false|n/a|disabled|inactive|normal|standard|control|target(?:[- _]only)?)"
@@ -60,6 +71,7 @@ Arm arm_named(std::string_view name) {
   if (RE2::PartialMatch(text, lookup)) RE2::GlobalReplace(&text, match, "");  // "n=1 draft=2": of the n-gram, K
   arm.plain = (RE2::FullMatch(text, plain) || RE2::PartialMatch(text, ends_plain)) && !is_drafting_baseline(text);
   if (arm.plain) return arm;
+  arm.adaptive = ends_drafts_early(text);
   for (const Length& length : lengths) {
     int tokens = 0;
     if (!RE2::PartialMatch(text, length.pattern, &tokens) || tokens > length.longest) continue;
@@ -163,6 +175,7 @@ std::optional<Arm> arm_in_part(std::string_view line, std::string_view text, std
   if (!arm.drafter && RE2::PartialMatch(piece(text), sized, &before, &behind))
     arm.drafter = in_lower_case(before + behind);
   arm.speculative = true;
+  arm.adaptive = arm.adaptive || ends_drafts_early(text);
   return arm;
 }
 

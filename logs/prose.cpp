@@ -426,7 +426,11 @@ void ProseReader::finish(LogContents& contents) {
   const bool one_drafts = std::ranges::count_if(speeds_, [](const SpokenSpeed& one) { return !one.arm->plain; }) == 1;
   std::string read_as;
   for (const SpokenSpeed& one : speeds_) {
-    StatedRun run{.line = one.line, .gamma = one.arm->gamma, .rate = one.rate, .concurrency = one.load};
+    StatedRun run{.line = one.line,
+                  .gamma = one.arm->gamma,
+                  .rate = one.rate,
+                  .concurrency = one.load,
+                  .adaptive = one.arm->adaptive};
     const auto most = static_cast<double>(one.arm->gamma.value_or(max_gamma));
     const bool has_length = !one.arm->plain && one_drafts && lengths_.size() == 1 && is_exact_length_ &&
                             static_cast<double>(lengths_.front().gamma.value_or(0)) <= most &&

@@ -464,6 +464,7 @@ void Sentence::add_to(SpokenLine& spoken, std::int64_t number) const {
     speed.changes = place.changes || (i + 1 < said_.size() && words_.places[i + 1].changes);
     if (speed.arm && !speed.arm->plain) {
       speed.rate = spoken_rate(drafting == 1 ? words_.text : next);
+      speed.arm->adaptive = speed.arm->adaptive || ends_drafts_early(drafting == 1 ? words_.text : next);
       speed.gain = gain || said_.size() > 1 ? gain : gain_in_words(words_.text);
     }
     spoken.speeds.push_back(std::move(speed));

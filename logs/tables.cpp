@@ -238,7 +238,9 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   const auto named = arm_in_caption(written.caption);
   for (Observation& run : std::span(contents.observations).subspan(before)) {
     if (arm && run.decoding == Decoding::unknown) run.decoding = Decoding::speculative;
-    if (named && run.decoding == Decoding::speculative) note(run.drafter, named->drafter);
+    if (!named || run.decoding != Decoding::speculative) continue;
+    note(run.drafter, named->drafter);
+    if (named->adaptive) run.adaptive = true;
   }
 }
 
