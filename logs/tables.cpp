@@ -46,7 +46,7 @@ constexpr std::string_view headings_anchor =
 /// an arm and a speed for sure; or are those of another shape.
 bool claims_headings(std::span<const std::string> written) {
   const std::vector<std::string> headings = headings_of_lists(written);
-  if (is_head_of_loads(headings)) return true;
+  if (is_head_of_loads(headings) || names_speedups(headings)) return true;
   constexpr std::size_t max_heading = 60;  // most other lines with commas have longer parts
   const bool other = std::ranges::any_of(headings, [](const std::string& one) {
     std::string_view rest = one;
@@ -208,6 +208,7 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   tell_sides(table, written.caption);
   table.rows = meant_rows(table.headings, table.rows);
   tell_loads(table);
+  tell_blocks(table);
   drop_other_rows(table, contents);
   if (is_head_of_loads(table.headings)) table = table_below_loads(table.headings, table.rows);
   std::string measure = measure_in_caption(written.caption);
@@ -215,6 +216,9 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   bool paired = false;
   if (auto over = table_over_plain(table.headings, table.rows)) {
     table = *std::move(over);
+  } else if (auto by_speedup = table_by_speedup(table.headings, table.rows)) {
+    table = *std::move(by_speedup);
+    paired = true;
   } else if (auto by_load = table_by_load(table.headings, table.rows, measure)) {
     table = *std::move(by_load);
   } else if (auto by_arm = table_by_arm(table.headings, table.rows, measure)) {
