@@ -131,7 +131,7 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
       named +
       ")"
       "|(\\+sd|(?:with|using) sd|-md|\\d{1,2} (?:draft|spec\\w*) tokens?|" +
-      method + "|[kn] ?=? ?\\d+|d\\d))(?:[^a-z]|$)");
+      method + "|[kn] ?=? ?\\d+|n[-_ ]?max[ =:]{1,2}\\d+|d\\d))(?:[^a-z]|$)");
   static const RE2 letter("(?i)[kn]\\d+"), family("(?i)kimi[- _]$"), version(R"(^\.\d|^-[A-Z])");  // "Kimi-K2.6"
   using Kind = ArmPhrase::Kind;
   constexpr std::array kinds{Kind::plain, Kind::disables, Kind::precedes, Kind::drafts};

@@ -274,7 +274,8 @@ std::optional<double> gain_in_words(std::string_view text) {
 
 std::optional<double> spoken_rate(std::string_view text) {
   static const RE2 after(R"((?i)accept\w*(?: rate)?[^\d\n]{0,16}(\d+(?:\.\d+)?)(?:-\d+)? ?(%?))");
-  static const RE2 before(R"((?i)(\d+(?:\.\d+)?) ?(%) (?:draft )?accept)");
+  static const RE2 before(
+      R"((?i)(\d+(?:\.\d+)?) ?(%) (?:(?:draft|aggregate|mean|average|avg|overall|token|measured) )*accept)");
   static const RE2 counts(R"((?i)accept[^\d\n|]{0,50}\b(\d+)(?: ?/ ?| of )(\d+)\b)");
   static const RE2 of_tokens(
       R"((?i)\b(?:mean|avg|average|num)[-_ ](?:num[-_ ])?accept(?:ed)?(?:[-_ ]tok\w*)?[ =:]+[\d.]+(?:[^\d.% ]|$| [^%]))");

@@ -293,4 +293,26 @@ TEST_CASE("a speed alone is of the arm that the line above it names") {
             .find("no line of a known format") != std::string::npos);
 }
 
+TEST_CASE("a list of runs names draft lengths and rates, and speeds outside of it are of other setups") {
+  const std::string list =
+      "Sweep:\n\n- spec off: 20 tok/s\n- n-max 1: 26 tok/s, 75% mean acceptance\n- n_max=4: 31 tok/s (45 % overall "
+      "acceptance)\n";
+  const LogContents contents =
+      read_log(list + "\nThe old driver reached 28 tok/s at n-max 4, and 17 tok/s without MTP.\n");
+  REQUIRE(contents.observations.size() == 3);
+  CHECK(contents.observations[0].decoding == Decoding::plain);
+  CHECK(contents.observations[1].gamma == 1);
+  CHECK(contents.observations[1].acceptance_length == near(1.75));
+  CHECK(contents.observations[2].gamma == 4);
+  CHECK(contents.observations[2].acceptance_length == near(2.8));
+  CHECK(warns(contents, "W18"));
+  // One that the list has, too, is said again.
+  CHECK_FALSE(warns(read_log(list + "\nSo 31 tok/s at n-max 4 is best.\n"), "W18"));
+  // Two lists are two setups, and a pair is no list.
+  CHECK(posted_runs(list + "\nOn the other card:\n\n- spec off: 21 tok/s\n- n-max 1: 27 tok/s\n- n-max 4: 30 tok/s\n",
+                    "prose")
+            .size() == 6);
+  CHECK(posted_runs("MTP K=2: 30 tok/s\nbaseline: 20 tok/s\n\nMTP K=4: 33 tok/s\n", "prose").size() == 3);
+}
+
 }  // namespace foredraft::tests
