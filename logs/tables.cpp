@@ -185,6 +185,27 @@ void drop_other_rows(ShapedTable& table, LogContents& contents) {
   std::erase_if(table.rows, is_other);
 }
 
+/// The table with a column of acceptance lengths, if its caption says that they stand in brackets behind speeds:
+/// "285 (2.41)" below "Throughput (AL)".
+ShapedTable with_lengths_in_brackets(ShapedTable table, std::string_view caption) {
+  static const RE2 says_so(R"((?i).*\((?:al|tau|\x{3c4}|accept(?:ance|ed)?[ -]len(?:gth)?)\).*)");
+  static const RE2 both(R"([^\w(]*[\d.,]+[^(]*\((\d{1,2}\.\d+)\).*)");
+  const auto meaning = [](const std::string& one) { return column_of(one).meaning; };
+  const auto is_speed = [](Meaning one) { return one >= Meaning::speed && one <= Meaning::tpot; };
+  const auto speed = std::ranges::find_if(table.headings, is_speed, meaning);
+  if (speed == table.headings.end() || !RE2::FullMatch(caption, says_so) ||
+      std::ranges::find(table.headings, Meaning::length, meaning) != table.headings.end())
+    return table;
+  const auto at = static_cast<std::size_t>(speed - table.headings.begin());
+  table.headings.emplace_back("acceptance length");
+  for (TableRow& row : table.rows) {
+    std::string length;
+    RE2::FullMatch(row.cells[at], both, &length);
+    row.cells.push_back(length);
+  }
+  return table;
+}
+
 /// Whether rows that were one have a plain run each and another one, as those of arms in columns.
 bool has_both(const ShapedTable& table) {
   if (table.headings.front() != "config") return false;
@@ -235,6 +256,7 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
     table = *std::move(with_plain);
   }
   table = by_listed_load(std::move(table));  // of metrics that were rows
+  table = with_lengths_in_brackets(std::move(table), written.caption);
   const auto arm = arm_above(table, written.caption);
   table = with_caption(std::move(table), written.caption, arm, paired);
   const std::size_t before = contents.observations.size();
