@@ -315,4 +315,11 @@ TEST_CASE("a list of runs names draft lengths and rates, and speeds outside of i
   CHECK(posted_runs("MTP K=2: 30 tok/s\nbaseline: 20 tok/s\n\nMTP K=4: 33 tok/s\n", "prose").size() == 3);
 }
 
+TEST_CASE("a number with points between thousands has a decimal comma") {
+  const auto runs = posted_runs("ohne MTP: 1.024,5 Token/s\nmit MTP: 1.536,75 Token/s\n", "prose");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].times.tpot_ms == near(1000.0 / 1024.5));
+  CHECK(runs[1].times.tpot_ms == near(1000.0 / 1536.75));
+}
+
 }  // namespace foredraft::tests
