@@ -77,4 +77,17 @@ TEST_CASE("a table in another language is read, in whatever pieces it comes") {
   }
 }
 
+TEST_CASE("draft tokens and tokens per step in German and French") {
+  for (const std::string head : {"Entwurfstoken | Token/s | Akzeptanzrate | Token pro Schritt",
+                                 "Anzahl Entwurfs-Tokens | Tokens/s | Akzeptanzquote | Tokens je Runde",
+                                 "longueur du draft | jetons/s | taux d'acceptation | jetons par \xC3\xA9tape"}) {
+    CAPTURE(head);
+    const auto runs = posted_runs(
+        "| " + head + " |\n|---|---|---|---|\n| ohne | 20,0 | | |\n| 2 | 30,5 | 60,0 % | 2,20 |\n", "table");
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[1].gamma == 2);
+    CHECK(runs[1].acceptance_length == 2.2);
+  }
+}
+
 }  // namespace foredraft::tests
