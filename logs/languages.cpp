@@ -222,7 +222,9 @@ bool may_be_foreign(std::string_view line) {
   if (line.size() > longest || first == line.npos || std::string_view("{[\"").find(line[first]) != line.npos)
     return false;
   static const RE2 arm("(?i)^(?:ohne|mit|sans|avec|sin|con) ");
-  return std::string_view("#-*>").find(line[first]) != line.npos || RE2::PartialMatch(piece(line.substr(first)), arm) ||
+  static const RE2 head(R"(\s*[^\d\s]+(?: [^\d\s]+)*(?:\s{2,}[^\d\s]+(?: [^\d\s]+)*){2,}\s*)");  // of columns
+  return std::string_view("#-*>").find(line[first]) != line.npos || RE2::FullMatch(piece(line), head) ||
+         RE2::PartialMatch(piece(line.substr(first)), arm) ||
          std::ranges::count_if(line, [](char c) { return c == '|' || c == ';' || c == '\t'; }) > 1 ||
          std::ranges::any_of(line, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
 }
