@@ -62,9 +62,10 @@ std::set<std::string> targets_of(std::span<const logs::ObservedLog> logs) {
   return names;
 }
 
-/// "adaptive, 3.1 of 7": mean and maximum draft length; "adaptive" if one of them is unknown.
+/// "adaptive, 3.1 of 7": mean and maximum draft length; "adaptive up to K = 7" if only the maximum is known.
 std::string adaptive_text(const Run& run) {
-  if (!run.drafted || !run.setting.gamma) return "adaptive";
+  if (!run.setting.gamma) return "adaptive";
+  if (!run.drafted) return fmt::format("adaptive up to K = {}", *run.setting.gamma);
   return fmt::format("adaptive, {:.2g} of {}", *run.drafted, *run.setting.gamma);
 }
 

@@ -27,7 +27,7 @@ struct ArmHeading {
 
 // Alternatives of regular expressions.
 constexpr const char* model_families = "vicuna|llama|qwen|mistral|gemma";
-constexpr const char* drafter_names = "mtp|eagle|dflash|dspark|medusa|n-?gram|suffix|spec|draft|nextn";
+constexpr const char* drafter_names = "mtp|eagle|d-?flash|dspark|medusa|n-?gram|suffix|spec|draft|nextn";
 
 /// True if two headings contain a word of an arm, or one begins with "+": a cheap test that rules out most lines.
 bool may_name_arms(std::span<const std::string> headings) {
@@ -234,20 +234,22 @@ std::optional<std::size_t> column_of_model(std::span<const std::string> headings
   return static_cast<std::size_t>(first - headings.begin());
 }
 
-/// "This PR" beside one column without speculation and others with it is another arm that drafts as these do.
+/// "This PR" beside one column without speculation and others with it is another arm that drafts as these do; "ours" is
+/// another drafter.
 void add_versions(std::span<const std::string> headings, std::vector<std::size_t>& arms,
                   std::vector<std::string>& names) {
   static const RE2 version(
       R"((?i)(?:(?:this|our|my|the|with|after)[ -]){0,2}(?:new )?(?:pr|branch|patch|fork|work|commit|change)(?: ?#?\d+)?)"
-      R"(|ours|new|patched|optimized|main|master|upstream)");
+      R"(|(ours)(?: ?\([^()]*\))?|new|patched|optimized|main|master|upstream)");
   const auto drafts = [&](std::size_t arm) { return !arm_named(headings[arm]).plain; };
   const auto first = std::ranges::find_if(arms, drafts);
   if (first == arms.end() || std::ranges::count_if(arms, drafts) == std::ssize(arms)) return;
   const std::string drafter = arm_named(headings[*first]).drafter.value_or("speculative");
   for (std::size_t i = 0; i < headings.size(); ++i) {
-    if (!RE2::FullMatch(headings[i], version) || in_lower_case(headings[i]) == "change") continue;
+    std::string ours;
+    if (!RE2::FullMatch(headings[i], version, &ours) || in_lower_case(headings[i]) == "change") continue;
     arms.push_back(i);
-    names[i] = drafter + ", " + headings[i];
+    if (ours.empty()) names[i] = drafter + ", " + headings[i];
   }
 }
 

@@ -15,7 +15,7 @@ namespace {
 bool is_drafting_baseline(std::string_view name) {
   static const RE2 drafts(
       R"((?i)\W*(?:base(?:line)?|vanilla|stock|plain|normal|standard|control)\b(?:[ +/][^,;:=<>]*?|[^,;:=<>]*\([^)]*?)?[ (+])"
-      R"((?:mtp|nextn|eagle[- ]?[123]?|dflash2?|dspark|medusa|n-?gram|spec\w* ?(?:on|enabled))(?:[- ]?[1-9]\d?)?(?:[^\w-].*)?)");
+      R"((?:mtp|nextn|eagle[- ]?[123]?|d-?flash2?|dspark|medusa|n-?gram|spec\w* ?(?:on|enabled))(?:[- ]?[1-9]\d?)?(?:[^\w-].*)?)");
   static const RE2 other(
       R"((?i).*\b(?:no|non|not|without|w/o|off|none|disabled|inactive|false|for|vs|of|before|over|autoregressive|gguf|models?)"
       R"(|weights?|heads?|quant\w*|checkpoint|0)\b.*)");
@@ -25,16 +25,27 @@ bool is_drafting_baseline(std::string_view name) {
 
 }  // namespace
 
+bool ends_drafts_early(std::string_view text) {
+  static const RE2 threshold(
+      R"((?i)\b(?:p[-_ ]?min|(?:conf(?:idence)?|entropy|prob\w*)[-_ ](?:thr\w*|min|cut-?off|gate))["'`]?[ =:><]*(\d*\.?\d+))");
+  static const RE2 words(
+      R"((?i)\b(?:adaptive|dynamic[-_ ](?:draft|spec|k\b|len|depth|gamma)|early[-_ ](?:stop|exit)))");
+  re2::StringPiece rest = text;
+  for (double least = 0.0; RE2::FindAndConsume(&rest, threshold, &least);)
+    if (least > 0.0) return true;  // 0 ends none
+  return RE2::PartialMatch(piece(text), words);
+}
+
 Arm arm_named(std::string_view name) {
   static const RE2 plain(
       R"((?i)\W*(?:plain|ar|off|none|no|false|n/a|disabled|inactive|normal|standard|control|target(?:[- _]only)?)"
-      R"(|non?[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|dflash2?|sd)|)" +
+      R"(|non?[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|d-?flash2?|sd)|)" +
       std::string(names_of_plain) + "|" + words_for_without + R"()(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
   // "8B baseline", "prose, no speculation", "MTP off"
   static const RE2 ends_plain(
       R"((?i)[^a-z](?:(?:)" + std::string(names_of_plain) + ")|(?:no|non|" + words_for_without +
-      R"()[- _](?:spec\w*(?:[- _]decod\w*)?|mtp|draft\w*|eagle[-\w]*|dflash2?|sd)\W*)$)"
-      R"(|(?:^|[^a-z])(?:mtp|spec\w*|eagle-?3?|draft\w*|dflash2?|sd)[ :=_-]+(?:off|none|no|disabled|inactive|false)$|(?:: |\()plain\)?$)");
+      R"()[- _](?:spec\w*(?:[- _]decod\w*)?|mtp|draft\w*|eagle[-\w]*|d-?flash2?|sd)\W*)$)"
+      R"(|(?:^|[^a-z])(?:mtp|spec\w*|eagle-?3?|draft\w*|d-?flash2?|sd)[ :=_-]+(?:off|none|no|disabled|inactive|false)$|(?:: |\()plain\)?$)");
   struct Length {
     RE2 pattern;
     int longest;  ///< more are tokens of an answer
@@ -45,7 +56,7 @@ Arm arm_named(std::string_view name) {
         64},
        {RE2(R"((?i)(?:^|[^\d.])(\d{1,3})[- ]?(?:draft|spec(?:ulative)?) tok(?:en)?s?(?:\W|$))"), 64},
        {RE2(R"((?i)(?:^|[^\d.])(\d{1,3})[- ]?tok(?:en)?s?(?:\W|$))"), 16},
-       {RE2(R"((?i)(?:(?:mtp|nextn|spec|eagle-?[23]|medusa|n-?gram)[-_ ]?(?::|[@(x ]?[ ]?|=[ ]?)|dflash2?(?:[-_ ]*(?::|[@(x ][ ]?)|-))(\d{1,2})(?:[^\d.bx]|\.\D|\.?$))"),
+       {RE2(R"((?i)(?:(?:mtp|nextn|spec|eagle-?[23]|medusa|n-?gram)[-_ ]?(?::|[@(x ]?[ ]?|=[ ]?)|d-?flash2?(?:[-_ ]*(?::|[@(x ][ ]?)|-))(\d{1,2})(?:[^\d.bx]|\.\D|\.?$))"),
         64},
        {RE2(R"((?i)(?:^|[^a-z])dflash([3-9]|1\d)(?:[^\d.b]|\.\D|\.?$))"), 64}}};
   static const RE2 other(
@@ -60,6 +71,7 @@ Arm arm_named(std::string_view name) {
   if (RE2::PartialMatch(text, lookup)) RE2::GlobalReplace(&text, match, "");  // "n=1 draft=2": of the n-gram, K
   arm.plain = (RE2::FullMatch(text, plain) || RE2::PartialMatch(text, ends_plain)) && !is_drafting_baseline(text);
   if (arm.plain) return arm;
+  arm.adaptive = ends_drafts_early(text);
   for (const Length& length : lengths) {
     int tokens = 0;
     if (!RE2::PartialMatch(text, length.pattern, &tokens) || tokens > length.longest) continue;
@@ -69,7 +81,7 @@ Arm arm_named(std::string_view name) {
   }
   // The digit of "EAGLE-3" and "DFlash2" is a version; "MTP3" drafts 3.
   static const RE2 known(
-      R"((?i)(?:^|[^a-z])(eagle[- ]?[123]?|dflash2?|fr-spec|mtp|dspark|medusa|n-?gram(?:[-_][a-z]+)?|suffix|lookahead|pld)(?:[^a-z]|$))");
+      R"((?i)(?:^|[^a-z])(eagle[- ]?[123]?|d-?flash2?|fr-spec|mtp|dspark|medusa|n-?gram(?:[-_][a-z]+)?|suffix|lookahead|pld)(?:[^a-z]|$))");
   static const RE2 first_word("(?i)\\W*([a-z]+).*");
   std::string word;
   static const RE2 says_nothing(
@@ -87,6 +99,7 @@ Arm arm_named(std::string_view name) {
   if (named && !RE2::FullMatch(word, says_nothing)) {
     std::erase(word, ' ');
     arm.drafter = in_lower_case(word);
+    if (arm.drafter->starts_with("d-flash")) arm.drafter->erase(1, 1);
   }
   static const RE2 says_that_it_drafts(R"((?i)(?:on|yes|true|with|spec\w*|sd|draft\w*|enabled|active))");
   arm.speculative = RE2::FullMatch(word, says_that_it_drafts);
@@ -101,10 +114,10 @@ bool names_other_speed(std::string_view text) {
 std::vector<ArmPhrase> arm_phrases(std::string_view text) {
   // Between other letters than those of a word; the groups are the kinds but the first, in their order.
   static const std::string method =
-      "(?:mtp|eagle|dflash2?|dspark|medusa|n-?gram|spec|specul\\w+|draft(?:er|ing|s|[- ]models?)?|nextn|assisted|pld"
+      "(?:mtp|eagle|d-?flash2?|dspark|medusa|n-?gram|spec|specul\\w+|draft(?:er|ing|s|[- ]models?)?|nextn|assisted|pld"
       "|lookahead)";
   static const std::string named =
-      "(?:mtp|spec\\w*|draft\\w*|eagle(?:-?[123])?\\w*|dflash2?|dspark|nextn|medusa|n-?gram\\w*|sd)";
+      "(?:mtp|spec\\w*|draft\\w*|eagle(?:-?[123])?\\w*|d-?flash2?|dspark|nextn|medusa|n-?gram\\w*|sd)";
   static const RE2 phrase(
       "(?i)(?:^|[^a-z])(?:"
       "(" +
@@ -119,7 +132,7 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
       named +
       ")"
       "|(\\+sd|(?:with|using) sd|-md|\\d{1,2} (?:draft|spec\\w*) tokens?|" +
-      method + "|[kn] ?=? ?\\d+|d\\d))(?:[^a-z]|$)");
+      method + "|[kn] ?=? ?\\d+|n[-_ ]?max[ =:]{1,2}\\d+|d\\d))(?:[^a-z]|$)");
   static const RE2 letter("(?i)[kn]\\d+"), family("(?i)kimi[- _]$"), version(R"(^\.\d|^-[A-Z])");  // "Kimi-K2.6"
   using Kind = ArmPhrase::Kind;
   constexpr std::array kinds{Kind::plain, Kind::disables, Kind::precedes, Kind::drafts};
@@ -163,6 +176,7 @@ std::optional<Arm> arm_in_part(std::string_view line, std::string_view text, std
   if (!arm.drafter && RE2::PartialMatch(piece(text), sized, &before, &behind))
     arm.drafter = in_lower_case(before + behind);
   arm.speculative = true;
+  arm.adaptive = arm.adaptive || ends_drafts_early(text);
   return arm;
 }
 
@@ -183,7 +197,7 @@ std::string without_arm(std::string_view name) {
   static const RE2 arm(
       R"((?i)\b(?:no|non|with|plain|ar|on|off|none|disabled|enabled|active|inactive|)" + std::string(names_of_plain) +
       "|" + words_for_without +
-      R"(|mtp|nextn|eagle-?[123]?|dflash2?|dspark|medusa|n-?gram|suffix|lookahead|pld|spec\w*(?: type)?|decod\w*|draft\w*|sd|(?:k|n|gamma|n[-_ ]max|depth) ?=? ?\d+)\b)");
+      R"(|mtp|nextn|eagle-?[123]?|d-?flash2?|dspark|medusa|n-?gram|suffix|lookahead|pld|spec\w*(?: type)?|decod\w*|draft\w*|sd|(?:k|n|gamma|n[-_ ]max|depth) ?=? ?\d+)\b)");
   static const RE2 blanks(" +");
   std::string rest = without_repetition(name);
   RE2::GlobalReplace(&rest, arm, " ");

@@ -17,10 +17,15 @@ struct Arm {
   std::optional<double> gamma = {};
   std::optional<std::string> drafter = {};
   bool speculative = false;  ///< says that it drafts: "on", "spec"; of arm_in_text(): is not plain
+  bool adaptive = false;     ///< ends_drafts_early()
 };
 
 /// The arm of a name. The first word of an unknown name is taken for the drafter.
 [[nodiscard]] Arm arm_named(std::string_view name);
+
+/// Whether words say that a drafter ends its drafts where it is unsure: "--draft-p-min 0.6", "adaptive K". The draft
+/// length is the most then, and a share of accepted drafts gives no acceptance length.
+[[nodiscard]] bool ends_drafts_early(std::string_view text);
 
 /// "Without" in the languages of people's tables, as alternatives of a pattern.
 inline constexpr const char* words_for_without = "without|w/o|ohne|sans|sin|sem|senza|zonder|bez|utan|uden";

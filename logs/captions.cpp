@@ -150,6 +150,20 @@ void StatedLength::note(std::string_view text) {
   }
   rest = piece(text);
   while (RE2::FindAndConsume(&rest, other, &length)) others_.insert(length);
+  static const RE2 threshold(R"re((?:--(?:spec-)?draft-p-min["', =]{1,4}|\bp[-_]min ?[=:] ?)(\d*\.?\d+))re");
+  rest = piece(text);
+  for (double least = 0.0; RE2::FindAndConsume(&rest, threshold, &least);)
+    (least > 0.0 ? threshold_ : no_threshold_) = true;
+}
+
+void StatedLength::tell_threshold(LogContents& contents) const {
+  const auto is_adaptive = [](const Observation& run) { return run.adaptive.value_or(false); };
+  if (!threshold_ || no_threshold_ || (contents.format != "table" && contents.format != "prose") ||
+      std::ranges::any_of(contents.observations, is_adaptive))
+    return;
+  for (Observation& run : contents.observations) {
+    if (run.acceptance_rate && run.gamma) run.adaptive = true;
+  }
 }
 
 void StatedLength::name_runs(LogContents& contents) const {

@@ -60,9 +60,13 @@ class StatedLength {
   /// of llama-benchy, which measures one server, draft if it is the only statement, of a command, and no word is of a
   /// run without.
   void name_runs(LogContents& contents) const;
+  /// Runs of a table or a text that state a rate are adaptive if the text sets a threshold that ends drafts early
+  /// ("--draft-p-min 0.6"), never 0, and no run states its own.
+  void tell_threshold(LogContents& contents) const;
 
  private:
   std::size_t bytes_ = 0;
+  bool threshold_ = false, no_threshold_ = false;          ///< a threshold above 0 is set, one of 0
   bool benchy_ = false, command_ = false, plain_ = false;  ///< llama-benchy, a drafting command, a run without is named
   std::vector<std::pair<std::int64_t, std::string>> lengths_ = {};  ///< with their words
   std::set<std::int64_t> others_ = {};                              ///< that sentences state: "k=3"

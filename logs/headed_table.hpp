@@ -37,6 +37,8 @@ class HeadedTable {
     tell_apart();
     tell_sums();
     tell_setups();
+    tell_temperatures();
+    tell_threshold();
     tell_unknown();
     tell_namesakes();
     tell_same();
@@ -85,6 +87,8 @@ class HeadedTable {
   void tell_counts();
   void tell_sums();
   void tell_setups();
+  void tell_temperatures();
+  void tell_threshold();
   void tell_unknown();
   void tell_namesakes();
   void tell_versions();
@@ -94,6 +98,7 @@ class HeadedTable {
 
   [[nodiscard]] Arm arm_of(const TableRow& row) const;
   [[nodiscard]] bool accepts(const TableRow& row) const;
+  [[nodiscard]] bool ends_early(const TableRow& row) const;
   void set_acceptance_of(const TableRow& row, StatedRun& run, LogContents& contents) const;
   void add_positions(const TableRow& row, StatedRun& run, LogContents& contents) const;
   [[nodiscard]] bool rates_tell_gamma() const;
@@ -124,8 +129,10 @@ class HeadedTable {
   std::map<std::string, std::string> additions_ = {};  ///< by name: what its rows have besides their arm
   bool names_subjects_ = false;                        ///< a column of models or devices names the rows
   std::map<std::string, std::string> setups_ = {};     ///< by name: the engine, model or device in it
+  bool small_t_ = false;                               ///< "t=0" of a name is a temperature
   bool names_drafters_ = false;                        ///< a row names its drafter
   std::optional<std::size_t> naming_ = {};             ///< a column of words that belong to the names of drafting rows
+  std::optional<std::size_t> threshold_ = {};          ///< a column of thresholds that end drafts early
   std::set<std::string> labels_ = {};                  ///< names without which rows of an arm look the same
   mutable std::map<std::pair<std::string, std::string>, Arm> arms_ = {};  ///< by the cells of draft length and name
 };

@@ -28,7 +28,7 @@ constexpr const char* words_of_speculation =
     R"(|especulaci[óo]n|borrador|спекуляц\pL+|спекулятивн\pL+(?: декодировани\pL)?|черновик\pL*))";
 
 /// Applied one after the other: longer words before those that they contain.
-constexpr std::array<Translation, 102> translations{{
+constexpr std::array<Translation, 103> translations{{
     // punctuation of CJK fonts, ratios, units
     {" (", "（"},
     {") ", "）"},
@@ -42,6 +42,8 @@ constexpr std::array<Translation, 102> translations{{
      R"((?:tokens?|トークン|토큰|令牌|词元) ?[/每毎] ?(?:秒|초)|(?:每秒|毎秒|초당) ?(?:tokens?|トークン|토큰|令牌|词元)数?)"},
     {"@tok/s@", R"((?:tokens?|jetons?|ток(?:ен\pL*)?) ?/ ?(?:seconde|сек\.?|с)|jetons?/s)"},
     {"@tok/step@", R"((?:tokens?|tok|トークン|토큰|令牌|词元) ?[/每] ?(?:轮|輪|步|ステップ|스텝))"},
+    {"@tok/step@",
+     R"((?:tokens?|jetons?) (?:pro|je) (?:schritt|runde|iteration)|(?:tokens?|jetons?) par (?:étape|itération)|tokens? por (?:paso|iteración))"},
     {"\\1/stream", R"((tok\w*/s) ?/ ?[路流])"},
     {"@ms@", "毫秒|ミリ秒|밀리초"},
     {"\\1ms\\2", R"(([\d ,(])мс([ ,)|]|$))"},
@@ -70,7 +72,7 @@ constexpr std::array<Translation, 102> translations{{
     {"@draft length@",
      R"((?:草稿|投机|推测|ドラフト|드래프트 ?)(?:token|トークン|토큰)?(?:长度|長度|長|步数|数|길이|수))"},
     {"@draft length@",
-     R"(entwurfsl[äa]nge|longueur d[eu] (?:brouillon|draft)|longitud del (?:borrador|draft)|длина черновика)"},
+     R"(entwurfsl[äa]nge|(?:anzahl )?entwurfs?[- ]?tokens?|longueur d[eu] (?:brouillon|draft)|longitud del (?:borrador|draft)|длина черновика)"},
     {"\\1 depth", "(mtp|eagle-?3?) ?步[数數]"},
     // arms: without, with, off, on
     {"@after enabling \\1@", "(?:使用|启用|啟用|开启|開啟|打开|加上) ?(@d|@s) ?(?:之|以)?[后後]"},
@@ -220,7 +222,9 @@ bool may_be_foreign(std::string_view line) {
   if (line.size() > longest || first == line.npos || std::string_view("{[\"").find(line[first]) != line.npos)
     return false;
   static const RE2 arm("(?i)^(?:ohne|mit|sans|avec|sin|con) ");
-  return std::string_view("#-*>").find(line[first]) != line.npos || RE2::PartialMatch(piece(line.substr(first)), arm) ||
+  static const RE2 head(R"(\s*[^\d\s]+(?: [^\d\s]+)*(?:\s{2,}[^\d\s]+(?: [^\d\s]+)*){2,}\s*)");  // of columns
+  return std::string_view("#-*>").find(line[first]) != line.npos || RE2::FullMatch(piece(line), head) ||
+         RE2::PartialMatch(piece(line.substr(first)), arm) ||
          std::ranges::count_if(line, [](char c) { return c == '|' || c == ';' || c == '\t'; }) > 1 ||
          std::ranges::any_of(line, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
 }

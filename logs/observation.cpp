@@ -124,6 +124,7 @@ Observation pooled(const Observation& first, Observation second) {
   second.trace = {};
   second.acceptance = sum(first.acceptance, second.acceptance);
   second.acceptance_length = mean(first.acceptance_length, a.steps, second.acceptance_length, b.steps);
+  second.acceptance_rate = mean(first.acceptance_rate, a.steps, second.acceptance_rate, b.steps);
   second.requests = mean(first.requests, a.seconds, second.requests, b.seconds);
   second.completed_requests = sum(first.completed_requests, second.completed_requests);
   second.failed_requests = sum(first.failed_requests, second.failed_requests);

@@ -96,6 +96,28 @@ std::vector<SpokenSpeed> keep_complete_lines(std::vector<SpokenSpeed>& speeds) {
   return others;
 }
 
+/// Keeps those of the only list, a speed a line, that has one run without speculation and several with it: each other
+/// speed is of another setup, or says one again. Returns the others with other values.
+std::vector<SpokenSpeed> keep_only_list(std::vector<SpokenSpeed>& speeds) {
+  std::optional<std::pair<std::int64_t, std::int64_t>> list;  // its first line and the one behind its last
+  for (std::size_t begin = 0, end = 0; begin < speeds.size(); begin = end) {
+    for (end = begin + 1; end < speeds.size() && speeds[end].line == speeds[end - 1].line + 1;) ++end;
+    const auto lines = std::span(speeds).subspan(begin, end - begin);
+    const auto plain = std::ranges::count_if(lines, [](const SpokenSpeed& one) { return one.arm->plain; });
+    constexpr std::size_t several = 3;
+    if (plain != 1 || lines.size() < several) continue;
+    if (list) return {};
+    list = {lines.front().line, lines.back().line + 1};
+  }
+  if (!list) return {};
+  std::vector<SpokenSpeed> others =
+      taken_out(speeds, [&](const SpokenSpeed& one) { return one.line < list->first || one.line >= list->second; });
+  std::erase_if(others, [&](const SpokenSpeed& other) {
+    return std::ranges::find(speeds, other.tokens_per_s, &SpokenSpeed::tokens_per_s) != speeds.end();
+  });
+  return others;
+}
+
 /// Whether the text names a load of each speed, several in all, and each load has both arms.
 bool have_loads(std::span<const SpokenSpeed> speeds) {
   const std::string& first = speeds.front().setup;
@@ -406,6 +428,7 @@ void ProseReader::finish(LogContents& contents) {
   }
   add_plain();
   leave_out(drop_others(speeds_), "of another engine or checkpoint");
+  leave_out(keep_only_list(speeds_), "not in the list of runs");
   const bool changes = std::ranges::any_of(speeds_, &SpokenSpeed::changes);
   const bool labeled = are_labeled();
   try {
@@ -418,7 +441,11 @@ void ProseReader::finish(LogContents& contents) {
   const bool one_drafts = std::ranges::count_if(speeds_, [](const SpokenSpeed& one) { return !one.arm->plain; }) == 1;
   std::string read_as;
   for (const SpokenSpeed& one : speeds_) {
-    StatedRun run{.line = one.line, .gamma = one.arm->gamma, .rate = one.rate, .concurrency = one.load};
+    StatedRun run{.line = one.line,
+                  .gamma = one.arm->gamma,
+                  .rate = one.rate,
+                  .concurrency = one.load,
+                  .adaptive = one.arm->adaptive};
     const auto most = static_cast<double>(one.arm->gamma.value_or(max_gamma));
     const bool has_length = !one.arm->plain && one_drafts && lengths_.size() == 1 && is_exact_length_ &&
                             static_cast<double>(lengths_.front().gamma.value_or(0)) <= most &&

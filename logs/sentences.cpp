@@ -5,6 +5,7 @@
 #include <re2/re2.h>
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -122,7 +123,21 @@ std::optional<std::pair<std::string_view, std::string_view>> sides_of(std::strin
   return std::pair{text.substr(0, at), text.substr(at + found.size())};
 }
 
-/// Whether words name a change other than to speculation: "after the fix", "K=1 -> K=3: ", but not
+/// Whether words name two draft lengths, or one that changes: "from MTP2 to MTP4", "n-max from 2 to 4".
+bool changes_length(std::string_view text) {
+  static const RE2 length(
+      R"((?i)\b(?:mtp|nextn|k|n[-_ ]?max|num[-_]spec\w*|(?:draft|spec\w*)[-_ ](?:n|max|len\w*|tokens?|depth)))"
+      R"((?:(?:[ =:-]{0,3}| from )(\d{1,2})\b(?:(?: to |[ `*]*(?:->|\x{2192})[ `*]*)(\d{1,2})\b)?))");
+  std::set<int> lengths;
+  re2::StringPiece rest = piece(text);
+  for (std::string first, second; RE2::FindAndConsume(&rest, length, &first, &second);) {
+    for (const std::string& one : {first, second})
+      if (!one.empty() && std::stoi(one) > 0) lengths.insert(std::stoi(one));
+  }
+  return lengths.size() > 1;
+}
+
+/// Whether words name a change other than to speculation: "after the fix", "K=1 -> K=3: ", "MTP + FP8 cache", but not
 /// "27B -> 27B MTP: ".
 bool names_other_change(std::string_view text, std::string_view front) {
   static const RE2 arrow("(->|\xE2\x86\x92)");
@@ -132,7 +147,8 @@ bool names_other_change(std::string_view text, std::string_view front) {
     if (!drafts || (from && !from->plain) || without_arm(sides->first) != without_arm(sides->second)) return true;
   }
   static const RE2 other(
-      R"((?i)\b(?:fix\w*|after (?:the|this)|patch\w*|updat\w*|commit|merge\w*|optimi\w*|upgrad\w*)\b)");
+      R"((?i)\b(?:fix\w*|after (?:the|this)|patch\w*|updat\w*|commit|merge\w*|optimi\w*|upgrad\w*|tun(?:ed?|ing))\b)"
+      R"(|\b(?:mtp|nextn|eagle|dflash|dspark|medusa|n-?gram|spec\w*|draft\w*)[-\w]* ?[+&] ?\w)");
   return RE2::PartialMatch(text, other);
 }
 
@@ -181,6 +197,7 @@ class Sentence {
   [[nodiscard]] std::string_view gap(std::size_t i) const;
   [[nodiscard]] std::string_view behind(std::size_t i) const;
   [[nodiscard]] bool names_arm(std::size_t i) const { return !arms_in(gap(i)).empty(); }
+  [[nodiscard]] bool is_other_change(std::size_t i) const;
   [[nodiscard]] Said other_than(const Said& said) const;
   void read_words();
   void complete_pair(std::size_t i);
@@ -314,6 +331,13 @@ Sentence::Said Sentence::other_than(const Said& said) const {
   return {.arm = words_.drafts.value_or(Arm{.speculative = true}), .kind = ArmPhrase::Kind::drafts};
 }
 
+/// Whether speeds `i` and `i` + 1 are before and after something else than speculation.
+bool Sentence::is_other_change(std::size_t i) const {
+  const std::string_view next = behind(i + 1), brackets = brackets_at(next);
+  const std::string_view clause = brackets.empty() ? next.substr(0, end_of_clause(next)) : brackets;
+  return names_other_change(words_.text, gap(i)) || changes_length(fmt::format("{}; {}", gap(i), clause));
+}
+
 /// Of a change or a comparison, words may name only one arm, or those of both in their order.
 void Sentence::complete_pair(std::size_t i) {
   auto& first = said_[i];
@@ -328,7 +352,7 @@ void Sentence::complete_pair(std::size_t i) {
   static const RE2 becomes(R"((?is).*\b(?:(?:drop|fall|goe|ris|jump|increas|decreas|climb)\w* (?:down |up )?to)"
                            R"(|becomes?|turns into)[ ~`*]*)");
   if (!first && second && !place.changes && RE2::FullMatch(gap(i + 1), becomes) && !names_other_speed(gap(i)) &&
-      !names_other_change(words_.text, gap(i)))
+      !is_other_change(i))
     first = other_than(*second);
   static const RE2 opens(R"((?s)[^()]*\([ ~`*]*)");  // "41 tok/s (20 without MTP)"
   const bool joins = place.changes || place.compared || names_other_speed(gap(i));
@@ -349,7 +373,7 @@ void Sentence::complete_pair(std::size_t i) {
     return;
   }
   if (!place.changes || (first && second)) return;
-  const bool other = names_other_change(words_.text, gap(i));
+  const bool other = is_other_change(i);
   if (first && !first->in_brackets) {  // the words before a change are of the whole
     const bool is_noun = first->kind == ArmPhrase::Kind::plain || first->kind == ArmPhrase::Kind::precedes;
     second = *first;
@@ -464,6 +488,7 @@ void Sentence::add_to(SpokenLine& spoken, std::int64_t number) const {
     speed.changes = place.changes || (i + 1 < said_.size() && words_.places[i + 1].changes);
     if (speed.arm && !speed.arm->plain) {
       speed.rate = spoken_rate(drafting == 1 ? words_.text : next);
+      speed.arm->adaptive = speed.arm->adaptive || ends_drafts_early(drafting == 1 ? words_.text : next);
       speed.gain = gain || said_.size() > 1 ? gain : gain_in_words(words_.text);
     }
     spoken.speeds.push_back(std::move(speed));

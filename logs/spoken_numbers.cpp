@@ -36,6 +36,17 @@ double take_decimals(std::string_view& rest) {
   return std::stod("0." + digits);
 }
 
+/// Takes "1.234,5", with points between thousands and a decimal comma.
+std::optional<double> take_with_thousands(std::string_view& rest) {
+  static const RE2 number("(\\d{1,3}(?:\\.\\d{3})+),(\\d{1,2})\\b");
+  std::string whole, decimals;
+  re2::StringPiece behind = rest;
+  if (!RE2::Consume(&behind, number, &whole, &decimals)) return std::nullopt;
+  rest = std::string_view(behind.data(), behind.size());
+  std::erase(whole, '.');
+  return std::stod(whole + "." + decimals);
+}
+
 /// The number at `begin`; nullopt if it has another unit or is a difference. `of_times`: "ms" is a time per token.
 std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool of_times) {
   static const RE2 unit("(?i)[`* ]*" + std::string(spoken_unit)), ms("(?i)[`* ]*ms\\b");
@@ -45,7 +56,8 @@ std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool o
   static const RE2 differs(
       "(?i)[`* ]*(?:faster|slower|more|less|higher|lower|gain|increase|improvement|difference)\\b");
   std::string_view rest = text.substr(begin);
-  const auto number = take_number(rest);
+  auto number = take_with_thousands(rest);
+  if (!number) number = take_number(rest);
   if (!number || !(*number > 0.0)) return std::nullopt;
   double value = *number + take_decimals(rest);
   static const RE2 range("( ?)(?:-|\xE2\x80\x93) ?(\\d[\\d.,]*)");
@@ -275,7 +287,8 @@ std::optional<double> gain_in_words(std::string_view text) {
 
 std::optional<double> spoken_rate(std::string_view text) {
   static const RE2 after(R"((?i)accept\w*(?: rate)?[^\d\n]{0,16}(\d+(?:\.\d+)?)(?:-\d+)? ?(%?))");
-  static const RE2 before(R"((?i)(\d+(?:\.\d+)?) ?(%) (?:draft )?accept)");
+  static const RE2 before(
+      R"((?i)(\d+(?:\.\d+)?) ?(%) (?:(?:draft|aggregate|mean|average|avg|overall|token|measured) )*accept)");
   static const RE2 counts(R"((?i)accept[^\d\n|]{0,50}\b(\d+)(?: ?/ ?| of )(\d+)\b)");
   static const RE2 of_tokens(
       R"((?i)\b(?:mean|avg|average|num)[-_ ](?:num[-_ ])?accept(?:ed)?(?:[-_ ]tok\w*)?[ =:]+[\d.]+(?:[^\d.% ]|$| [^%]))");

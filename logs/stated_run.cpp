@@ -36,13 +36,12 @@ std::optional<double> whole_near(double value) {
   return good && std::abs(value - nearest) <= nearly_whole * nearest ? std::optional(nearest) : std::nullopt;
 }
 
-/// As printed; else from accepted drafts a step; else from rate and draft length.
+/// As printed; else from accepted drafts a step.
 std::optional<double> length_of(const StatedRun& run) {
   if (run.length) return run.length;
   if (run.accepted_per_step) return 1.0 + *run.accepted_per_step;
   const double steps = run.steps.value_or(0.0);
   if (run.accepted && steps > 0.0) return 1.0 + *run.accepted / steps;
-  if (run.rate && run.gamma) return 1.0 + *run.rate * *run.gamma;
   return std::nullopt;
 }
 
@@ -155,6 +154,7 @@ Observation observation_of(const StatedRun& run, Decoding decoding, LogContents&
       .completed_requests = stated_count(run, "completed", run.completed),
       .failed_requests = stated_count(run, "failed", run.failed)};
   if (observation.decoding == Decoding::speculative) set_stated_acceptance(run, observation, contents);
+  if (observation.decoding == Decoding::speculative && run.adaptive) observation.adaptive = true;
   set_stated_times(run, observation);
   observation.stratum.temperature = run.temperature;
   set_lengths(run.prompt_tokens, run.output_tokens, observation.stratum);
@@ -165,13 +165,14 @@ Observation observation_of(const StatedRun& run, Decoding decoding, LogContents&
 void tell_rates(LogContents& contents) {
   for (Observation& run : contents.observations) {
     if (!run.acceptance_rate || run.acceptance || run.acceptance_length) continue;
-    if (run.gamma) {
+    if (run.gamma && !run.adaptive.value_or(false)) {
       run.acceptance_length = 1.0 + *run.acceptance_rate * static_cast<double>(*run.gamma);
       set_iteration(run);
     } else {
       warn_once(contents, "W23", run.line,
-                fmt::format("{:.3g} % accepted is no acceptance length without K: state the draft length K",
-                            100.0 * *run.acceptance_rate));
+                fmt::format("{:.3g} % accepted is no acceptance length {}", 100.0 * *run.acceptance_rate,
+                            run.gamma ? "where drafts end early: state the number of drafts"
+                                      : "without K: state the draft length K"));
     }
   }
 }

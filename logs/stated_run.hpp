@@ -31,6 +31,7 @@ struct StatedRun {
   std::optional<double> prompt_tokens = {}, output_tokens = {};
   std::optional<double> completed = {}, failed = {};
   std::optional<double> temperature = {};
+  bool adaptive = false;  ///< drafts end early, where the drafter is unsure: `gamma` is the most
 };
 
 /// The draft length implied by an acceptance length and a rate of accepted drafts; nullopt unless nearly whole.
@@ -42,8 +43,8 @@ struct StatedRun {
 /// RejectedRecord for contradictions.
 [[nodiscard]] Observation observation_of(const StatedRun& run, Decoding decoding, LogContents& contents);
 
-/// Computes the acceptance lengths of runs of which only a rate was stated from draft lengths that other places of the
-/// log state; warns of those without one (W23).
+/// Computes the acceptance lengths of runs of which only a rate was stated, from their draft lengths, which other
+/// places of the log may state; warns of those without one, or with one that is the most (W23).
 void tell_rates(LogContents& contents);
 
 /// Warns (W12) of speeds of which nothing says whether they are those of one request.

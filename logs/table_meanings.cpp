@@ -43,6 +43,7 @@ Arm arm_of_cells(std::string_view length_cell, std::string_view name_cell) {
   if (is_dash(name)) arm.plain = true;
   if (length.empty()) return arm;
   const auto tokens = number_of_cell(length).value;
+  const bool adaptive = arm.adaptive || ends_drafts_early(length);
   if (tokens) {
     arm.gamma = tokens;
     arm.plain = *tokens == 0.0;
@@ -53,6 +54,7 @@ Arm arm_of_cells(std::string_view length_cell, std::string_view name_cell) {
            .drafter = arm.drafter ? arm.drafter : stated.drafter,
            .speculative = stated.speculative};
   }
+  arm.adaptive = adaptive && !arm.plain;
   return arm;
 }
 
@@ -560,7 +562,7 @@ Arm HeadedTable::arm_of(const TableRow& row) const {
   if (known == arms_.end()) known = arms_.emplace(cells, arm_of_cells(cells.first, cells.second)).first;
   Arm arm = known->second;
   if (arm.plain && (accepts(row) || (names_plain_ && is_zero(cells.first, cells.second))))
-    arm = {.drafter = arm.drafter};
+    arm = {.drafter = arm.drafter, .adaptive = arm.adaptive};
   return arm;
 }
 

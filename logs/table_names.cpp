@@ -352,13 +352,42 @@ void HeadedTable::tell_versions() {
   }
 }
 
+/// A small letter, "t=0.1", is a threshold of the drafter or a number of threads, unless plain rows state it too.
+void HeadedTable::tell_temperatures() {
+  static const RE2 letter(R"(.*\bt ?=? ?\d.*)");
+  small_t_ = has(Meaning::temperature) || std::ranges::any_of(rows_, [&](const TableRow& row) {
+               return arm_of(row).plain && RE2::FullMatch(text(row, Meaning::name), letter);
+             });
+}
+
+/// A column "p-min" is part of the arms. Where it names them, a number in it drafts, also 0.
+void HeadedTable::tell_threshold() {
+  for (std::size_t i = 0; i < columns_.size() && !threshold_; ++i) {
+    const bool told = columns_[i].meaning != Meaning::ignored && columns_[i].meaning != Meaning::name;
+    if (!told && ends_drafts_early(columns_[i].heading + " 1")) threshold_ = i;
+  }
+  if (!threshold_ || columns_[*threshold_].meaning != Meaning::name) return;
+  for (const TableRow& row : rows_) {
+    if (number_of_cell(row.cells[*threshold_]).value)
+      arms_.insert_or_assign({std::string(text(row, Meaning::gamma)), std::string(text(row, Meaning::name))},
+                             Arm{.speculative = true});
+  }
+}
+
+/// Whether a row says that K is only the most that is drafted.
+bool HeadedTable::ends_early(const TableRow& row) const {
+  return arm_of(row).adaptive || (threshold_ && number_of_cell(row.cells[*threshold_]).value.value_or(0.0) > 0.0);
+}
+
 /// As its column says; without one, as its name says: "MTP k=2, temp 0.7".
 std::optional<double> HeadedTable::temperature_of(const TableRow& row) const {
   const Meaning in = has(Meaning::temperature) ? Meaning::temperature : Meaning::name;
   if (in == Meaning::temperature && value(row, in)) return value(row, in);
-  static const RE2 temperature(R"((?i).*\b(?:temp(?:erature)?|T) ?=? ?(\d(?:\.\d+)?)(?:[^\d.].*)?)");
+  static const RE2 temperature(R"(.*\b(?:(?i:temp(?:erature)?)|T|(t)) ?=? ?(\d(?:\.\d+)?)(?:[^\d.].*)?)");
+  std::string small;
   double stated = 0.0;
-  return RE2::FullMatch(bare_cell(text(row, in)), temperature, &stated) ? std::optional(stated) : std::nullopt;
+  const bool states = RE2::FullMatch(bare_cell(text(row, in)), temperature, &small, &stated);
+  return states && (small.empty() || small_t_) ? std::optional(stated) : std::nullopt;
 }
 
 }  // namespace foredraft::logs

@@ -172,7 +172,7 @@ void HeadedTable::tell_rising_rates() {
     const Arm arm = arm_of(row);
     const auto rate = value(row, Meaning::rate);
     const std::string load = fmt::format("{} {}", text(row, Meaning::concurrency), text(row, Meaning::temperature));
-    if (rate && !arm.plain && arm.gamma)
+    if (rate && !arm.plain && arm.gamma && !ends_early(row))
       by_arm[fmt::format("{} / {} / {}", arm.drafter.value_or(""), kind_of(row), load)].emplace(*arm.gamma, *rate);
   }
   const auto rises = [](const auto& arm) {
@@ -317,6 +317,7 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
   }
   const Arm arm = arm_of(row);
   run.gamma = arm.plain ? std::nullopt : arm.gamma;
+  run.adaptive = ends_early(row);
   set_acceptance_of(row, run, contents);
   const std::string named = has(Meaning::name) ? bare_cell(text(row, Meaning::name)) : arm.drafter.value_or("");
   const bool counts_some =
@@ -338,6 +339,9 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
     const std::string name = bare_cell(text(row, Meaning::name));
     observation.drafter = labels_.contains(name) || naming_ ? name : arm.drafter;
     if (naming_) *observation.drafter += ", " + bare_cell(row.cells[*naming_]);
+    if (threshold_ && number_of_cell(row.cells[*threshold_]).value)
+      observation.drafter = fmt::format("{}{}{} {}", observation.drafter.value_or(""), observation.drafter ? ", " : "",
+                                        columns_[*threshold_].heading, bare_cell(row.cells[*threshold_]));
     if (!observation.drafter && names_drafters_) observation.drafter = drafter_of_row(name);
   }
   if (has(Meaning::context_tokens)) observation.stratum.context_tokens = value(row, Meaning::context_tokens);

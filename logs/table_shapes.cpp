@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
+#include <utility>
 
 #include "logs/arms.hpp"
 #include "logs/headings.hpp"
@@ -358,6 +360,108 @@ std::optional<ShapedTable> table_over_plain(std::span<const std::string> heading
     }
   }
   return table;
+}
+
+namespace {
+
+/// The columns of a plain speed and of the speedup over it, if the table has no other speed.
+struct SpeedupColumns {
+  std::size_t plain = 0, gain = 0;
+
+  /// Of a row: 1.5 of "1.5x", "+50 %" and "1.5".
+  [[nodiscard]] std::optional<double> gain_of(const TableRow& row) const {
+    const auto stated = gain_in(row.cells[gain]);
+    return stated ? stated : number_of_cell(row.cells[gain]).value;
+  }
+};
+
+/// Whether another cell of the row is the drafting speed, whatever its heading says.
+bool has_speed(const TableRow& row, const SpeedupColumns& columns) {
+  constexpr double rounded = 0.02;
+  const double faster = measure_in(row.cells[columns.plain]).value.value_or(0.0) * columns.gain_of(row).value_or(0.0);
+  for (std::size_t i = 0; i < row.cells.size(); ++i) {
+    const auto value = i == columns.plain || i == columns.gain ? std::nullopt : measure_in(row.cells[i]).value;
+    if (value && std::abs(*value - faster) <= rounded * faster) return true;
+  }
+  return false;
+}
+
+std::optional<SpeedupColumns> speedup_columns(std::span<const std::string> headings) {
+  static const RE2 speed(R"((?i)(.*?)[ _(\[]+(?:decode )?(?:t(?:o?ks?|okens?)?/s(?:ec)?|tps)[)\]]?)");
+  static const RE2 speedup(
+      R"((?i)(?:(?:measured|observed|real|net|wall(?:[- ]clock)?|end[- ]to[- ]end|e2e|decode|overall|actual) )?speed-?up(?: factor)?)"
+      R"((?: ?\((?:x|\x{d7})\))?(?: (?:vs\.?|over) (?:the )?(?:plain|base(?:line)?|ar|vanilla))?)");
+  std::optional<std::size_t> plain, gain;
+  for (std::size_t i = 0; i < headings.size(); ++i) {
+    const std::string heading = bare_cell(headings[i]);
+    std::string arm;
+    if (RE2::FullMatch(heading, speedup)) {
+      if (std::exchange(gain, i)) return std::nullopt;
+    } else if (RE2::FullMatch(heading, speed, &arm)) {
+      if (!arm_named(arm).plain || std::exchange(plain, i)) return std::nullopt;
+    } else if (const Meaning meaning = column_of(heading).meaning;
+               meaning >= Meaning::speed && meaning <= Meaning::duration) {
+      return std::nullopt;
+    }
+  }
+  return plain && gain ? std::optional(SpeedupColumns{.plain = *plain, .gain = *gain}) : std::nullopt;
+}
+
+}  // namespace
+
+bool names_speedups(std::span<const std::string> headings) { return speedup_columns(headings).has_value(); }
+
+std::optional<ShapedTable> table_by_speedup(std::span<const std::string> headings, std::span<const TableRow> rows) {
+  const auto columns = speedup_columns(headings);
+  if (!columns || std::ranges::any_of(rows, [&](const TableRow& row) { return has_speed(row, *columns); }))
+    return std::nullopt;
+  const std::vector<Meaning> meanings = meanings_of(headings);
+  ShapedTable table{.headings = {headings.begin(), headings.end()}};
+  const auto name = std::ranges::find(meanings, Meaning::name);
+  const std::size_t arm = name == meanings.end() ? columns->plain : static_cast<std::size_t>(name - meanings.begin());
+  if (arm == columns->plain) table.headings[arm] = "config";
+  table.headings[columns->gain] = fmt::format("tok/s ({} x {})", headings[columns->plain], headings[columns->gain]);
+  for (const TableRow& row : rows) {
+    const auto plain = measure_in(row.cells[columns->plain]).value;
+    const auto gain = columns->gain_of(row);
+    for (const bool drafts : {false, true}) {
+      TableRow& one = table.rows.emplace_back(row);
+      if (!drafts || arm == columns->plain) one.cells[arm] = drafts ? "speculative" : "baseline";
+      one.cells[columns->gain].clear();
+      if (plain && gain) one.cells[columns->gain] = fmt::format("{:.6g}", drafts ? *plain * *gain : *plain);
+      for (std::size_t i = 0; i < meanings.size() && !drafts; ++i) {
+        if (meanings[i] == Meaning::gamma || meanings[i] >= Meaning::length) one.cells[i].clear();
+      }
+    }
+  }
+  return table;
+}
+
+void tell_blocks(ShapedTable& table) {
+  static const RE2 block(R"((?i)(?:draft |verify |verification )?block(?:[ _-]?size)?)");
+  const std::vector<Meaning> meanings = meanings_of(table.headings);
+  const auto place = [&](Meaning meaning) {
+    return static_cast<std::size_t>(std::ranges::find(meanings, meaning) - meanings.begin());
+  };
+  const std::size_t length = place(Meaning::length), rate = place(Meaning::rate);
+  if (length == meanings.size() || rate == meanings.size() || place(Meaning::gamma) < meanings.size()) return;
+  for (std::size_t i = 0; i < table.headings.size(); ++i) {
+    if (!RE2::FullMatch(table.headings[i], block)) continue;
+    const auto with_known = [&](const TableRow& row) {
+      constexpr double rounded = 0.01;
+      const auto tokens = number_of_cell(row.cells[length]).value, size = number_of_cell(row.cells[i]).value;
+      const CellNumber share = number_of_cell(row.cells[rate]);
+      if (!tokens || !size || !share.value) return bare_cell(row.cells[i]).empty();
+      const double expected = 1.0 + *share.value / (share.percent ? 100.0 : 1.0) * (*size - 1.0);
+      return *size > 1.0 && std::abs(*tokens - expected) <= rounded * expected;
+    };
+    if (!std::ranges::all_of(table.rows, with_known)) return;
+    table.headings[i] = "K (block - 1)";
+    for (TableRow& row : table.rows) {
+      if (const auto size = number_of_cell(row.cells[i]).value) row.cells[i] = fmt::format("{:.0f}", *size - 1.0);
+    }
+    return;
+  }
 }
 
 bool may_name_kinds(std::span<const std::string> headings) {

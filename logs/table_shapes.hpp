@@ -62,6 +62,18 @@ void tell_loads(ShapedTable& table);
 [[nodiscard]] std::optional<ShapedTable> table_over_plain(std::span<const std::string> headings,
                                                           std::span<const TableRow> rows);
 
+/// Whether one heading is that of a speed without speculation and another one that of speedups, and none of other
+/// speeds: "plain tok/s", "K", "speedup".
+[[nodiscard]] bool names_speedups(std::span<const std::string> headings);
+
+/// Of such a table each row as a run that drafts, and one that does not.
+[[nodiscard]] std::optional<ShapedTable> table_by_speedup(std::span<const std::string> headings,
+                                                          std::span<const TableRow> rows);
+
+/// Makes draft lengths of a column "block", if lengths and rates of all rows say that a block holds the known token,
+/// too: 1 + rate * (block - 1) tokens an iteration.
+void tell_blocks(ShapedTable& table);
+
 /// Whether a head row is that of loads: "concurrency", "1", "4", "32".
 [[nodiscard]] bool is_head_of_loads(std::span<const std::string> headings);
 

@@ -46,7 +46,7 @@ constexpr std::string_view headings_anchor =
 /// an arm and a speed for sure; or are those of another shape.
 bool claims_headings(std::span<const std::string> written) {
   const std::vector<std::string> headings = headings_of_lists(written);
-  if (is_head_of_loads(headings)) return true;
+  if (is_head_of_loads(headings) || names_speedups(headings)) return true;
   constexpr std::size_t max_heading = 60;  // most other lines with commas have longer parts
   const bool other = std::ranges::any_of(headings, [](const std::string& one) {
     std::string_view rest = one;
@@ -185,6 +185,27 @@ void drop_other_rows(ShapedTable& table, LogContents& contents) {
   std::erase_if(table.rows, is_other);
 }
 
+/// The table with a column of acceptance lengths, if its caption says that they stand in brackets behind speeds:
+/// "285 (2.41)" below "Throughput (AL)".
+ShapedTable with_lengths_in_brackets(ShapedTable table, std::string_view caption) {
+  static const RE2 says_so(R"((?i).*\((?:al|tau|\x{3c4}|accept(?:ance|ed)?[ -]len(?:gth)?)\).*)");
+  static const RE2 both(R"([^\w(]*[\d.,]+[^(]*\((\d{1,2}\.\d+)\).*)");
+  const auto meaning = [](const std::string& one) { return column_of(one).meaning; };
+  const auto is_speed = [](Meaning one) { return one >= Meaning::speed && one <= Meaning::tpot; };
+  const auto speed = std::ranges::find_if(table.headings, is_speed, meaning);
+  if (speed == table.headings.end() || !RE2::FullMatch(caption, says_so) ||
+      std::ranges::find(table.headings, Meaning::length, meaning) != table.headings.end())
+    return table;
+  const auto at = static_cast<std::size_t>(speed - table.headings.begin());
+  table.headings.emplace_back("acceptance length");
+  for (TableRow& row : table.rows) {
+    std::string length;
+    RE2::FullMatch(row.cells[at], both, &length);
+    row.cells.push_back(length);
+  }
+  return table;
+}
+
 /// Whether rows that were one have a plain run each and another one, as those of arms in columns.
 bool has_both(const ShapedTable& table) {
   if (table.headings.front() != "config") return false;
@@ -208,6 +229,7 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   tell_sides(table, written.caption);
   table.rows = meant_rows(table.headings, table.rows);
   tell_loads(table);
+  tell_blocks(table);
   drop_other_rows(table, contents);
   if (is_head_of_loads(table.headings)) table = table_below_loads(table.headings, table.rows);
   std::string measure = measure_in_caption(written.caption);
@@ -215,6 +237,9 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   bool paired = false;
   if (auto over = table_over_plain(table.headings, table.rows)) {
     table = *std::move(over);
+  } else if (auto by_speedup = table_by_speedup(table.headings, table.rows)) {
+    table = *std::move(by_speedup);
+    paired = true;
   } else if (auto by_load = table_by_load(table.headings, table.rows, measure)) {
     table = *std::move(by_load);
   } else if (auto by_arm = table_by_arm(table.headings, table.rows, measure)) {
@@ -231,6 +256,7 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
     table = *std::move(with_plain);
   }
   table = by_listed_load(std::move(table));  // of metrics that were rows
+  table = with_lengths_in_brackets(std::move(table), written.caption);
   const auto arm = arm_above(table, written.caption);
   table = with_caption(std::move(table), written.caption, arm, paired);
   const std::size_t before = contents.observations.size();
@@ -238,7 +264,9 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   const auto named = arm_in_caption(written.caption);
   for (Observation& run : std::span(contents.observations).subspan(before)) {
     if (arm && run.decoding == Decoding::unknown) run.decoding = Decoding::speculative;
-    if (named && run.decoding == Decoding::speculative) note(run.drafter, named->drafter);
+    if (!named || run.decoding != Decoding::speculative) continue;
+    note(run.drafter, named->drafter);
+    if (named->adaptive) run.adaptive = true;
   }
 }
 

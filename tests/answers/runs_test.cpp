@@ -275,6 +275,10 @@ TEST_CASE("runs are named by what distinguishes them") {
   other.setting.drafter = "ngram";
   CHECK(answers::setting_text(run, std::vector{run, other}) == "eagle3, K = 3");
   run.setting.adaptive = true;
+  CHECK(answers::setting_text(run, std::vector{run, other}) == "eagle3, adaptive up to K = 3");
+  run.drafted = 2.0;
+  CHECK(answers::setting_text(run, std::vector{run, other}) == "eagle3, adaptive, 2 of 3");
+  run.setting.gamma = std::nullopt;
   CHECK(answers::setting_text(run, std::vector{run, other}) == "eagle3, adaptive");
   other.setting.gamma = std::nullopt;
   CHECK(answers::setting_text(other, std::vector{other}) == "K unknown");

@@ -244,4 +244,21 @@ TEST_CASE("a column of gains without a heading tells what cells measure") {
                   .empty());
 }
 
+TEST_CASE("ours is another drafter, and acceptance lengths may stand in brackets") {
+  const std::string rows =
+      "\n\n| batch size | base | D-Flash | Ours (3-1-4) |\n|---|---|---|---|\n"
+      "| 2 | 100 | 120 (2.25) | +20% | 150 (2.50) | +50% |\n| 8 | 300 | 310 (2.25) | +3.3% | 360 (2.50) | +20% "
+      "|\n\ntok/s\n";
+  const auto runs = posted_runs("Throughput (AL)" + rows, "table");
+  REQUIRE(runs.size() == 6);
+  CHECK(runs[0].decoding == logs::Decoding::plain);
+  CHECK_FALSE(runs[0].acceptance_length);
+  CHECK(runs[1].drafter == "dflash");
+  CHECK(runs[1].acceptance_length == 2.25);
+  CHECK(runs[2].drafter == "ours");
+  CHECK(runs[2].acceptance_length == 2.5);
+  CHECK(runs[5].times.output_tokens_per_s == 360.0);
+  CHECK_FALSE(posted_runs("Throughput (runs)" + rows, "table").at(1).acceptance_length);
+}
+
 }  // namespace foredraft::tests

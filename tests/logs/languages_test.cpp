@@ -77,4 +77,21 @@ TEST_CASE("a table in another language is read, in whatever pieces it comes") {
   }
 }
 
+TEST_CASE("draft tokens and tokens per step in German and French") {
+  for (const std::string head :
+       {"Entwurfstoken | Token/s | Token pro Schritt", "Anzahl Entwurfs-Tokens | Tokens/s | Tokens je Runde",
+        "longueur du draft | jetons/s | jetons par \xC3\xA9tape"}) {
+    CAPTURE(head);
+    const auto runs = posted_runs("| " + head + " |\n|---|---|---|\n| ohne | 20,0 | |\n| 2 | 30,5 | 2,20 |\n", "table");
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[1].gamma == 2);
+    CHECK(runs[1].acceptance_length == 2.2);
+  }
+  // Of columns apart by blanks.
+  const auto apart =
+      posted_runs("  Entwurfstoken   Token/s   Token pro Schritt\n  2               30,5      2,20\n", "table");
+  REQUIRE(apart.size() == 1);
+  CHECK(apart[0].gamma == 2);
+}
+
 }  // namespace foredraft::tests

@@ -44,6 +44,13 @@ TEST_CASE("pooled observations lack values that one of them lacks") {
   CHECK_FALSE(both.acceptance->drafted_tokens);
 }
 
+TEST_CASE("pooled rates without counts are their mean") {
+  logs::Observation first{.acceptance_rate = 0.5}, second{.acceptance_rate = 0.75};
+  CHECK(logs::pooled(first, second).acceptance_rate == 0.625);
+  first.acceptance_rate.reset();
+  CHECK_FALSE(logs::pooled(first, second).acceptance_rate);
+}
+
 TEST_CASE("pooled windows of one load have that load, to the last digit") {
   logs::Observation first = window(100, 20.0, 1.0), second = first;
   first.times.duration_s = 0.1;

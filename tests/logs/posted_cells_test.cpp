@@ -189,4 +189,19 @@ TEST_CASE("two builds that measure otherwise are two setups") {
   CHECK(runs[0].drafter != runs[1].drafter);
 }
 
+TEST_CASE("a small t in a name is a temperature only if plain rows have it") {
+  const auto of = [](const std::string& plain, const std::string& drafts) {
+    return posted_runs(
+               "| method | tok/s |\n|---|---|\n| " + plain + " | 40 |\n| " + drafts + " | 70 |\n| MTP K=2 | 60 |\n",
+               "table")
+        .at(1)
+        .stratum.temperature;
+  };
+  CHECK_FALSE(of("baseline", "tree (depth 6, t=0.2)"));
+  CHECK_FALSE(of("baseline", "EAGLE, t 8"));
+  CHECK(of("baseline t=0.7", "EAGLE t=0.7") == 0.7);
+  CHECK(of("baseline", "EAGLE, T=0.6") == 0.6);
+  CHECK(of("baseline", "EAGLE (Temp 0.6)") == 0.6);
+}
+
 }  // namespace foredraft::tests

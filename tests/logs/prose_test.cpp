@@ -309,4 +309,33 @@ TEST_CASE("an acceptance length beside the only drafted speed of a line is of th
       posted_runs("plain 20 tok/s\nMTP K=2: 30 tok/s, acceptance length 3.4\n", "prose").at(1).acceptance_length);
 }
 
+TEST_CASE("a list of runs names draft lengths and rates, and speeds outside of it are of other setups") {
+  const std::string list =
+      "Sweep:\n\n- spec off: 20 tok/s\n- n-max 1: 26 tok/s, 75% mean acceptance\n- n_max=4: 31 tok/s (45 % overall "
+      "acceptance)\n";
+  const LogContents contents =
+      read_log(list + "\nThe old driver reached 28 tok/s at n-max 4, and 17 tok/s without MTP.\n");
+  REQUIRE(contents.observations.size() == 3);
+  CHECK(contents.observations[0].decoding == Decoding::plain);
+  CHECK(contents.observations[1].gamma == 1);
+  CHECK(contents.observations[1].acceptance_length == near(1.75));
+  CHECK(contents.observations[2].gamma == 4);
+  CHECK(contents.observations[2].acceptance_length == near(2.8));
+  CHECK(warns(contents, "W18"));
+  // One that the list has, too, is said again.
+  CHECK_FALSE(warns(read_log(list + "\nSo 31 tok/s at n-max 4 is best.\n"), "W18"));
+  // Two lists are two setups, and a pair is no list.
+  CHECK(posted_runs(list + "\nOn the other card:\n\n- spec off: 21 tok/s\n- n-max 1: 27 tok/s\n- n-max 4: 30 tok/s\n",
+                    "prose")
+            .size() == 6);
+  CHECK(posted_runs("MTP K=2: 30 tok/s\nbaseline: 20 tok/s\n\nMTP K=4: 33 tok/s\n", "prose").size() == 3);
+}
+
+TEST_CASE("a number with points between thousands has a decimal comma") {
+  const auto runs = posted_runs("ohne MTP: 1.024,5 Token/s\nmit MTP: 1.536,75 Token/s\n", "prose");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].times.tpot_ms == near(1000.0 / 1024.5));
+  CHECK(runs[1].times.tpot_ms == near(1000.0 / 1536.75));
+}
+
 }  // namespace foredraft::tests

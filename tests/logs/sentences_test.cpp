@@ -331,4 +331,16 @@ TEST_CASE("speeds beside a load are a request's only if words say so") {
   CHECK_FALSE(warned("At concurrency 8: 40 tok/s per user without MTP, 60 tok/s with MTP K=3.\n"));
 }
 
+TEST_CASE("a change of the draft length, or of more than speculation, is no gain over plain decoding") {
+  for (const char* text :
+       {"Going from MTP2 to MTP5: 40 -> 52 tok/s\n", "40 \xE2\x86\x92 52 tok/s (MTP2 \xE2\x86\x92 MTP5)\n",
+        "40 -> 52 tok/s by raising num_speculative_tokens from 2 to 5\n", "With MTP5 instead of MTP2: 40 -> 52 tok/s\n",
+        "40 -> 52 tok/s after tuning MTP\n", "40 -> 52 tok/s with MTP + FP8 KV cache\n",
+        "40 -> 52 tok/s (EAGLE3 & graphs)\n"})
+    CHECK(problem(text) == "some.log:1: 40 and 52 tok/s");
+  for (const char* text : {"K=2: 40 -> 52 tok/s, K=4: 40 -> 55 tok/s\n", "MTP K=2: 40 -> 52 tok/s (n=5)\n",
+                           "Gemma-9B + MTP: 40 -> 52 tok/s\n", "MTP with n-max from 0 to 2: 40 -> 52 tok/s\n"})
+    CHECK(posted_runs(text, "prose").at(0).decoding == Decoding::plain);
+}
+
 }  // namespace foredraft::tests

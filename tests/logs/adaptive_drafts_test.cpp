@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "logs/arms.hpp"
+#include "tests/logs/logs_testing.hpp"
+
+/// A drafter that ends its drafts where it is unsure drafts up to K tokens: a share of them is no acceptance length.
+namespace foredraft::tests {
+namespace {
+
+using logs::LogContents;
+using logs::Observation;
+
+bool claims_length(const Observation& run) { return run.acceptance_length.has_value() || run.acceptance.has_value(); }
+
+}  // namespace
+
+TEST_CASE("words say that drafts end early") {
+  for (const char* text :
+       {"--draft-p-min 0.5", "--spec-draft-p-min=0.75", "n=4 p_min .3", "pmin: 0.9", "K=4 (adaptive)",
+        "confidence threshold 0.4", "conf-thr=0.6", "dynamic draft length", "with early exit", "p-min 0, p-min 0.8"})
+    CHECK(logs::ends_drafts_early(text));
+  for (const char* text : {"--draft-p-min 0", "p-min 0.0", "n=4", "dynamic quant", "top-p 0.9", "min_p 0.05"})
+    CHECK_FALSE(logs::ends_drafts_early(text));
+}
+
+TEST_CASE("a row whose name ends drafts early has no acceptance length") {
+  const LogContents contents = read_log(
+      "| settings | tok/s | accepted % |\n|---|---|---|\n| baseline | 30 | |\n| MTP n-max 3, p-min 0 | 40 | 50% |\n"
+      "| MTP n-max 3, p-min 0.8 | 44 | 90% |\n| MTP n-max 6, p-min 0.8 | 45 | 95% |\n");
+  const std::vector<Observation>& runs = contents.observations;
+  REQUIRE(runs.size() == 4);
+  CHECK_FALSE(runs[1].adaptive);
+  CHECK(runs[1].acceptance_length == near(2.5));  // rates that rise with K are of adaptive rows
+  for (const std::size_t i : {2U, 3U}) {
+    CHECK(runs[i].adaptive == true);
+    CHECK_FALSE(claims_length(runs[i]));
+    CHECK(runs[i].acceptance_rate.has_value());
+  }
+  CHECK(runs[3].gamma == 6);
+  CHECK(warns(contents, "W23"));
+  // Printed, it is one.
+  CHECK(posted_runs("| settings | tok/s | accept len |\n|---|---|---|\n| baseline | 30 | |\n| MTP n-max 3, p-min 0.8 | "
+                    "44 | 2.2 |\n",
+                    "table")
+            .at(1)
+            .acceptance_length == 2.2);
+}
+
+TEST_CASE("a column of thresholds is part of the arm") {
+  const auto runs = posted_runs(
+      "| K | draft p-min | tok/s | acceptance |\n|---|---|---|---|\n| off | - | 30 | |\n| 2 | 0 | 36 | 60% |\n"
+      "| 2 | 0.5 | 39 | 85% |\n| 4 | 0.5 | 41 | 80% |\n",
+      "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[1].acceptance_length == near(2.2));
+  CHECK(runs[1].drafter == "draft p-min 0");
+  CHECK(runs[2].drafter == "draft p-min 0.5");
+  CHECK(runs[2].adaptive == true);
+  CHECK_FALSE(claims_length(runs[2]));
+  CHECK_FALSE(claims_length(runs[3]));
+  // It may name the rows.
+  const auto named =
+      posted_runs("| p_min | tok/s |\n|---|---|\n| spec off | 30 |\n| 0 | 36 |\n| 0.5 | 39 |\n", "table");
+  REQUIRE(named.size() == 3);
+  CHECK(named[0].decoding == logs::Decoding::plain);
+  CHECK(named[1].decoding == logs::Decoding::speculative);
+  CHECK(named[1].drafter == "p_min 0");
+  CHECK(named[2].drafter == "p_min 0.5");
+}
+
+TEST_CASE("sentences and captions end drafts early") {
+  const auto said = posted_runs("- baseline: 30 tok/s\n- MTP n-max 3, p-min 0.8: 44 tok/s, 90% acceptance\n", "prose");
+  REQUIRE(said.size() == 2);
+  CHECK(said[1].gamma == 3);
+  CHECK(said[1].adaptive == true);
+  CHECK_FALSE(claims_length(said[1]));
+  CHECK(
+      posted_runs("- baseline: 30 tok/s\n- MTP n-max 3: 44 tok/s, 70% acceptance\n", "prose").at(1).acceptance_length ==
+      near(3.1));
+  const std::string rows = "\n\n| task | tok/s | acceptance rate |\n|---|---|---|\n| code | 44 | 90% |\n";
+  CHECK(claims_length(posted_runs("### MTP, n-max 3" + rows, "table").at(0)));
+  CHECK_FALSE(claims_length(posted_runs("### MTP, n-max 3, p-min 0.7" + rows, "table").at(0)));
+  CHECK_FALSE(claims_length(posted_runs("### p-min 0.7, MTP, n-max 3" + rows, "table").at(0)));
+}
+
+TEST_CASE("a threshold that the text sets is one of all runs, unless rows or another command say otherwise") {
+  const std::string rows =
+      "\n\n| config | tok/s | accept |\n|---|---|---|\n| baseline | 30 | |\n| n-max 2 | 36 | 60% |\n| n-max 4 | 39 | "
+      "50% "
+      "|\n";
+  const auto lengths = [&](const std::string& text) {
+    const auto runs = posted_runs(text + rows, "table");
+    return std::pair{claims_length(runs.at(1)), claims_length(runs.at(2))};
+  };
+  CHECK(lengths("Measured on one card.") == std::pair{true, true});
+  CHECK(lengths("./llama-server -m a.gguf --draft-p-min 0.6") == std::pair{false, false});
+  CHECK(lengths("Settings: p_min=0.6") == std::pair{false, false});
+  CHECK(lengths("./llama-server -m a.gguf --spec-draft-p-min 0.0") == std::pair{true, true});
+  CHECK(lengths("--draft-p-min 0 here, later --draft-p-min 0.6") == std::pair{true, true});
+  const auto runs = posted_runs(
+      "Settings: p_min=0.6\n\n| config | tok/s | accept |\n|---|---|---|\n| baseline | 30 | "
+      "|\n| n-max 2 | 36 | 60% |\n| n-max 2 p-min 0.6 | 39 | 80% |\n",
+      "table");
+  CHECK(claims_length(runs.at(1)));
+  CHECK_FALSE(claims_length(runs.at(2)));
+}
+
+}  // namespace foredraft::tests
