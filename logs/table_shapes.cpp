@@ -400,7 +400,7 @@ std::optional<SpeedupColumns> speedup_columns(std::span<const std::string> headi
     } else if (RE2::FullMatch(heading, speed, &arm)) {
       if (!arm_named(arm).plain || std::exchange(plain, i)) return std::nullopt;
     } else if (const Meaning meaning = column_of(heading).meaning;
-               meaning >= Meaning::speed && meaning <= Meaning::duration) {
+               is_speed_or_time(meaning)) {
       return std::nullopt;
     }
   }
@@ -430,7 +430,7 @@ std::optional<ShapedTable> table_by_speedup(std::span<const std::string> heading
       one.cells[columns->gain].clear();
       if (plain && gain) one.cells[columns->gain] = fmt::format("{:.6g}", drafts ? *plain * *gain : *plain);
       for (std::size_t i = 0; i < meanings.size() && !drafts; ++i) {
-        if (meanings[i] == Meaning::gamma || meanings[i] >= Meaning::length) one.cells[i].clear();
+        if (meanings[i] == Meaning::gamma || is_acceptance(meanings[i])) one.cells[i].clear();
       }
     }
   }
