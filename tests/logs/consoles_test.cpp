@@ -283,6 +283,23 @@ TEST_CASE("trtllm-bench prints a mean length over requests, which is no count") 
   // Versions that print no concurrency have no statistics.
   const std::string old = before(cut, "Number of concurrent") + cut.substr(cut.find("Average Input"));
   CHECK(read_log(old + "= DATASET DETAILS\n").observations.at(0).decoding == Decoding::unknown);
+  // The heading of statistics alone is one of a run that drafts; older versions call their length [AR].
+  const std::string drafted = cut + "= DECODING STATISTICS (MTP)\n= DATASET DETAILS\n";
+  CHECK(read_log(drafted).observations.at(0).decoding == Decoding::speculative);
+  const auto older = [&](const std::string& average) {
+    return read_log(cut + "= DECODING STATISTICS (MTP)\n[AR] MAXIMUM: 2.90\n[AR] AVERAGE: " + average +
+                    "\n= DATASET DETAILS\n" + cut + "= DATASET DETAILS\n");
+  };
+  REQUIRE(older("2.25").observations.size() == 2);
+  CHECK(older("2.25").observations[0].acceptance_length == 2.25);
+  CHECK(older("2.25").observations[1].decoding == Decoding::plain);
+  CHECK_FALSE(older("0.62").observations[0].acceptance_length);  // a rate
+  CHECK(older("0.62").observations[0].decoding == Decoding::speculative);
+  // A logged configuration has the draft length.
+  for (const std::string settings : {"[TRT-LLM] [I] speculative_config: decoding_type=Eagle3 max_draft_len=4\n",
+                                     "[I] drafter {'decoding_type': 'Eagle', 'max_draft_len': 4}\n"}) {
+    CHECK(read_log(settings + sample("trtllm_bench.txt")).observations.at(0).gamma == 4);
+  }
   const std::string command = "trtllm-bench -m some/model \\\n  throughput --config a.yml\n" + cut;
   const std::string config = "speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: 2\nEOF\n";
   const LogContents arms = read_log(config + command + command);
