@@ -223,13 +223,11 @@ constexpr std::string_view concurrency_line = "Number of concurrent requests";
 class TrtllmConsoleReader final : public BlockReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
-    if (trimmed(text).starts_with(decoding_heading)) {
-      if (const auto mode = text_after(text, "(", ")")) contents.settings.method = std::string(*mode);
-      if (block().has(tokens_per_s)) add(decoding_heading, "", number, contents);
-      return true;
-    }
-    if (trimmed(text).starts_with(last_heading)) {
-      if (block().has(tokens_per_s)) add(last_heading, "", number, contents);
+    for (const std::string_view heading : {decoding_heading, last_heading}) {
+      if (!trimmed(text).starts_with(heading)) continue;
+      const auto mode = text_after(text, "(", ")");
+      if (mode && heading == decoding_heading) contents.settings.method = std::string(*mode);
+      if (block().has(tokens_per_s)) add(heading, "", number, contents);
       return true;
     }
     return BlockReader::line(text, number, contents);
