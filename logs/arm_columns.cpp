@@ -378,6 +378,25 @@ std::vector<std::string> with_speculation(std::span<const std::string> headings)
   return told;
 }
 
+/// Headings "X" and "X + Y" as those of the run without speculation and of the drafter Y, if all such columns add to
+/// the same X. Y is a drafter by its name, or a second model, which its size tells.
+std::vector<std::string> with_added_drafters(std::vector<std::string> headings) {
+  static const RE2 added(R"((.*\S) ?(?:\+|/w|w/|with) ?(\S.*))");
+  static const RE2 model(R"((?i)(?:[\w.-]+[ -])?\d+(?:\.\d+)?[bm](?:[ _-].*)?|.*\bdraft.*)");
+  std::vector<std::string> told = headings;
+  std::string target, of, drafter;
+  for (std::size_t i = 0; i < headings.size(); ++i) {
+    if (!RE2::FullMatch(headings[i], added, &of, &drafter)) continue;
+    const bool drafts = RE2::FullMatch(drafter, model) || (is_arm(drafter) && !arm_named(drafter).plain);
+    if (!drafts || std::ranges::find(headings, of) == headings.end()) continue;
+    if (is_arm(of) || (!target.empty() && target != of)) return headings;
+    target = of;
+    told[i] = is_arm(drafter) ? drafter : "speculative " + drafter;
+  }
+  std::ranges::replace(told, target, std::string("baseline"));
+  return target.empty() ? headings : told;
+}
+
 /// Whether the first column names metrics, and the others are runs of which at most one is an arm.
 bool names_measures_of_runs(std::span<const std::string> headings, std::span<const TableRow> rows) {
   const std::size_t least = headings.front().empty() ? 3 : 2;
@@ -426,7 +445,7 @@ ShapedTable turned(std::span<const std::string> headings, std::span<const TableR
 
 std::optional<ShapedTable> table_by_arm(std::span<const std::string> written, std::span<const TableRow> rows,
                                         std::string_view measure) {
-  const std::vector<std::string> headings = with_speculation(written);
+  const std::vector<std::string> headings = with_added_drafters(with_speculation(written));
   if (names_measures_of_runs(headings, rows)) {
     const bool of_loads = std::ranges::all_of(
         written.subspan(1), [](const std::string& one) { return is_no_run(one) || load_in_caption(one); });
