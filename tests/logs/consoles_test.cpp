@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <string>
@@ -259,6 +260,26 @@ TEST_CASE("lists are read in other spellings") {
   CHECK(contents.observations[0].acceptance->accepted_tokens == 2000);
   CHECK(read_log("Average acceptance length: 2.7\n").observations.at(0).acceptance_length == 2.7);
   CHECK(problem("num_drafts: 10\nnum_draft_tokens: 20\nnum_accepted_tokens: 21\n").find("some.log:3: accepted: ") == 0);
+}
+
+TEST_CASE("counters of a run, a bare word a line, are its acceptance, also beside speeds of arms") {
+  for (const char* list : {"- rounds=120\n- drafted=360\n- accepted_drafts=240\n- emitted=360\n- accept_rate=66.7%\n",
+                           "Verify steps: 120\nProposed tokens: 360\nAccepted: 240\n",
+                           "  cycles: 120\n  drafted tokens: 360\n  accepted draft tokens: 240\n"}) {
+    CAPTURE(list);
+    for (const std::string speeds : {"", "plain: 20 tok/s\nMTP K=3: 40 tok/s\n\nOf one run:\n"}) {
+      const LogContents contents = read_log(speeds + list);
+      const auto counted =
+          std::ranges::find_if(contents.observations, [](const auto& one) { return one.acceptance.has_value(); });
+      REQUIRE(counted != contents.observations.end());
+      CHECK(counted->gamma == 3);
+      CHECK(counted->acceptance->steps == 120);
+      CHECK(counted->acceptance->accepted_tokens == 240);
+      CHECK(contents.observations.size() == (speeds.empty() ? 1 : 3));
+    }
+  }
+  // Words behind a number: no counter.
+  CHECK(read_log("rounds: 120 of 150\ndrafted: 360\naccepted: 240\n").observations.empty());
 }
 
 TEST_CASE("trtllm-bench prints a mean length over requests, which is no count") {
