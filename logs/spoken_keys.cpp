@@ -18,11 +18,18 @@ namespace foredraft::logs {
 namespace {
 
 /// The heading that the last words of a key are: of "our plain TPOT" "plain TPOT". In words the metric is last: of "40
-/// tok/s with MTP: 3" it is the unit of another number. The speed of a draft model alone has no metric.
+/// tok/s with MTP: 3" it is the unit of another number. The speed of a draft model alone has no metric, and
+/// neither has a goal, an extreme or a spread.
 std::optional<ArmHeading> heading_in(std::string_view key, std::size_t& begin) {
   static const RE2 draft_model("(?i)(?:.*[ _])?draft(?:er|ing)?(?:[ _]model)?[ _](.*)");
+  static const RE2 other(
+      R"((?i)(?:^|.*[ _])(?:expected|target|goal|min|peak|best|worst|threshold|limit|std\w*|p[1-46-9]\d|p5[1-9])(?:[ _].*|$))"
+      R"(|max[ _].*|.*[ _]max(?:[ _]t.*|$))");
   std::string of_draft;
-  if (RE2::FullMatch(piece(key), draft_model, &of_draft) && is_speed_or_time(column_of(of_draft).meaning)) {
+  static const RE2 metric(R"((?i)(?:^|_)(?:tps|tpot|t(?:ok(?:en)?s?)?(?:/|_per_|_)s(?:ec(?:ond)?)?|ms)(?:_|$))");
+  const bool is_other = RE2::FullMatch(piece(key), other) && RE2::PartialMatch(piece(key), metric);
+  if (is_other ||
+      (RE2::FullMatch(piece(key), draft_model, &of_draft) && is_speed_or_time(column_of(of_draft).meaning))) {
     begin = 0;
     return ArmHeading{};
   }

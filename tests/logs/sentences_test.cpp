@@ -179,7 +179,7 @@ TEST_CASE("keys that name an arm and a metric hold its speed") {
       "ar_tpot = 50, spec_tpot = 25",
       "batch,plain_tpot_ms,mtp_tpot_ms\n1,50,25",
   });
-  check_pairs({"ar_tps=20 mtp_k3_tps=40"}, 3);
+  check_pairs({"ar_tps=20 mtp_k3_tps=40", "ar_tps=20 mtp_tps=40 n_max=3"}, 3);
   // A draft model alone, a time to the first token, a ratio, a list, a change, and a number behind another speed.
   for (const char* text : {"draft_tps = 300.0", "mtp_ttft_ms = 90.0", "mtp_tps = 2.0x", "mtp_tps = 30 / 50",
                            "mtp_tps = 30 -> 50", "mtp_tpot = 0.9"}) {
@@ -187,6 +187,8 @@ TEST_CASE("keys that name an arm and a metric hold its speed") {
     CHECK(read_pair("plain_tps = 20.0\n" + std::string(text)).drafting.empty());
   }
   CHECK(read_pair("plain_tps = 20.0, draft_tps = 300.0, spec_tps = 40.0").drafting.size() == 1);
+  CHECK(read_pair("plain_tps = 20.0, expected_spec_tps = 60.0, spec_tps_max = 44.0, spec_tps = 40.0").drafting.size() ==
+        1);
 }
 
 TEST_CASE("a spread is no speed") {
