@@ -10,6 +10,7 @@
 #include <set>
 #include <string_view>
 
+#include "logs/arm_headings.hpp"
 #include "logs/arms.hpp"
 #include "logs/cell_lists.hpp"
 #include "logs/headings.hpp"
@@ -20,14 +21,8 @@
 namespace foredraft::logs {
 namespace {
 
-/// A heading split into its arm and its metric.
-struct ArmHeading {
-  std::string arm = {}, measure = {};
-};
-
-// Alternatives of regular expressions.
+// Alternatives of a regular expression.
 constexpr const char* model_families = "vicuna|llama|qwen|mistral|gemma";
-constexpr const char* drafter_names = "mtp|eagle|d-?flash|dspark|medusa|n-?gram|suffix|spec|draft|nextn";
 
 /// True if two headings contain a word of an arm, or one begins with "+": a cheap test that rules out most lines.
 bool may_name_arms(std::span<const std::string> headings) {
@@ -37,49 +32,6 @@ bool may_name_arms(std::span<const std::string> headings) {
       R"(|(?:k|n|gamma|n[-_ ]?max) ?[=: -]? ?\d|\d+[- ]?tok))");
   return std::ranges::any_of(headings, [](const std::string& one) { return one.starts_with('+'); }) ||
          std::ranges::count_if(headings, [](const std::string& one) { return RE2::PartialMatch(one, word); }) >= 2;
-}
-
-/// True for the heading of an arm: without speculation, with a draft length, with a known drafter, "on" or "with flag".
-bool is_arm(std::string_view heading) {
-  static const RE2 drafter("(?i).*(?:^|[^a-z])(?:" + std::string(drafter_names) + ").*");
-  static const RE2 other(
-      R"((?i).*(?:delta|speed-?up|chang|improve|gain|(?:^|[^a-z\x80-\xFF])ratio|diff|\bvs\b|\xCE\x94|accept|position)"
-      R"(|prefill|prompt (?:proc|eval)).*)",
-      RE2::Latin1);
-  static const RE2 starts_with_letter(R"((?i)(?:\+ ?|--)?[a-z\x80-\xFF].*)", RE2::Latin1);
-  static const RE2 switched_on("(?i)(?:on|yes|enabled|with(?: .*)?)");
-  const std::string text(trimmed(heading));
-  const Meaning meaning = column_of(text).meaning;
-  if (meaning != Meaning::ignored && meaning != Meaning::name) return false;
-  if (!RE2::FullMatch(text, starts_with_letter) || RE2::FullMatch(text, other)) return false;
-  const Arm arm = arm_named(text);
-  return arm.plain || arm.gamma || RE2::FullMatch(text, drafter) || RE2::FullMatch(text, switched_on);
-}
-
-bool is_measure(std::string_view heading) {
-  const Meaning meaning = column_of(heading).meaning;
-  return is_speed_or_time(meaning) || is_acceptance(meaning);
-}
-
-/// "tok/s (plain)", "plain (tok/s)", "MTP K=3 tok/s", "tok/s K=3", "plain_tps"; nullopt for a heading of another kind.
-std::optional<ArmHeading> arm_heading_of(std::string heading) {
-  if (heading.find_first_of(" (") == std::string::npos) std::ranges::replace(heading, '_', ' ');
-  static const RE2 bracketed(R"((.*?)\s*[(\[]([^()\[\]]*)[)\]])");
-  std::string outside;
-  std::string inside;
-  if (RE2::FullMatch(heading, bracketed, &outside, &inside)) {
-    if (is_arm(inside) && is_measure(outside)) return ArmHeading{.arm = inside, .measure = outside};
-    if (is_arm(outside) && is_measure(inside)) return ArmHeading{.arm = outside, .measure = inside};
-  }
-  if (column_of(heading).meaning != Meaning::ignored) return std::nullopt;
-  for (std::size_t at = heading.find(' '); at != std::string::npos; at = heading.find(' ', at + 1)) {
-    const std::string before = heading.substr(0, at);
-    const std::string after = heading.substr(at + 1);
-    const bool with = in_lower_case(before) == "with";  // "with drafts"
-    if (is_measure(after) && is_arm(before) && !with) return ArmHeading{.arm = before, .measure = after};
-    if (is_measure(before) && is_arm(after)) return ArmHeading{.arm = after, .measure = before};
-  }
-  return std::nullopt;
 }
 
 void add_once(std::vector<std::string>& texts, const std::string& text) {
@@ -428,6 +380,25 @@ std::vector<std::string> with_speculation(std::span<const std::string> headings)
   return told;
 }
 
+/// Headings "X" and "X + Y" as those of the run without speculation and of the drafter Y, if all such columns add to
+/// the same X. Y is a drafter by its name, or a second model, which its size tells.
+std::vector<std::string> with_added_drafters(std::vector<std::string> headings) {
+  static const RE2 added(R"((.*\S) ?(?:\+|/w|w/|with) ?(\S.*))");
+  static const RE2 model(R"((?i)(?:[\w.-]+[ -])?\d+(?:\.\d+)?[bm](?:[ _-].*)?|.*\bdraft.*)");
+  std::vector<std::string> told = headings;
+  std::string target, of, drafter;
+  for (std::size_t i = 0; i < headings.size(); ++i) {
+    if (!RE2::FullMatch(headings[i], added, &of, &drafter)) continue;
+    const bool drafts = RE2::FullMatch(drafter, model) || (is_arm(drafter) && !arm_named(drafter).plain);
+    if (!drafts || std::ranges::find(headings, of) == headings.end()) continue;
+    if (is_arm(of) || (!target.empty() && target != of)) return headings;
+    target = of;
+    told[i] = is_arm(drafter) ? drafter : "speculative " + drafter;
+  }
+  std::ranges::replace(told, target, std::string("baseline"));
+  return target.empty() ? headings : told;
+}
+
 /// Whether the first column names metrics, and the others are runs of which at most one is an arm.
 bool names_measures_of_runs(std::span<const std::string> headings, std::span<const TableRow> rows) {
   const std::size_t least = headings.front().empty() ? 3 : 2;
@@ -476,7 +447,7 @@ ShapedTable turned(std::span<const std::string> headings, std::span<const TableR
 
 std::optional<ShapedTable> table_by_arm(std::span<const std::string> written, std::span<const TableRow> rows,
                                         std::string_view measure) {
-  const std::vector<std::string> headings = with_speculation(written);
+  const std::vector<std::string> headings = with_added_drafters(with_speculation(written));
   if (names_measures_of_runs(headings, rows)) {
     const bool of_loads = std::ranges::all_of(
         written.subspan(1), [](const std::string& one) { return is_no_run(one) || load_in_caption(one); });

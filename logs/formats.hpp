@@ -13,6 +13,7 @@ namespace foredraft::logs {
 [[nodiscard]] LineFormat guidellm_console_format();
 [[nodiscard]] LineFormat key_values_format();
 [[nodiscard]] LineFormat ktransformers_format();
+[[nodiscard]] LineFormat lightllm_format();
 [[nodiscard]] LineFormat llama_server_format();
 [[nodiscard]] LineFormat llama_speculative_format();
 [[nodiscard]] LineFormat llama_tables_format();
@@ -48,6 +49,7 @@ namespace foredraft::logs {
 [[nodiscard]] TableFormat guidellm_csv_format();
 [[nodiscard]] JsonFormat guidellm_format();
 [[nodiscard]] JsonFormat ik_spec_bench_format();
+[[nodiscard]] JsonFormat inference_perf_format();
 [[nodiscard]] JsonFormat inferencex_format();
 [[nodiscard]] JsonFormat llama_batched_bench_format();
 [[nodiscard]] CsvFormat llama_bench_csv_format();

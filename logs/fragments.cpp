@@ -143,6 +143,14 @@ StatedRun counts_in_words(std::string_view text) {
 class KeyLineReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    static const RE2 verdicts(R"((?i)\b(\d{1,9}) accept(?:s|ed)?\b[ ,/|]+(?:and )?(\d{1,9}) reject(?:s|ed)?\b)");
+    std::int64_t accepted = 0, rejected = 0;
+    if (RE2::PartialMatch(piece(text), verdicts, &accepted, &rejected) && verdicts_.steps < max_logged_count / 2) {
+      verdicts_.steps += accepted + rejected;
+      verdicts_.accepted_tokens = verdicts_.accepted_tokens.value_or(0) + accepted;
+      last_verdict_ = number;
+      return true;
+    }
     StatedRun run = counts_in_words(text);
     run.line = number;
     if (!run.steps) read_benchmark_words(text, run);
@@ -167,6 +175,28 @@ class KeyLineReader final : public LineReader {
     contents.observations.push_back(std::move(request));
     return true;
   }
+  /// Verdicts are the steps of runs that draft one token. Of several, a rejection may be one of a draft or of a step.
+  void finish(LogContents& contents) override {
+    const auto drafts = [](const Observation& one) { return one.decoding == Decoding::speculative; };
+    const auto is_other = [&](const Observation& one) { return drafts(one) && (one.gamma != 1 || one.acceptance); };
+    const bool read = verdicts_.steps > 0 && std::ranges::any_of(contents.observations, drafts) &&
+                      std::ranges::none_of(contents.observations, is_other);
+    if (verdicts_.steps > 0 && !read) {
+      warn_once(contents, "W18", last_verdict_,
+                "accepted and rejected drafts are not used: they are steps only where all runs draft one token");
+    }
+    if (!read) return;
+    verdicts_.drafted_tokens = verdicts_.steps;
+    contents.observations.push_back({.line = last_verdict_,
+                                     .span = Span::run,
+                                     .decoding = Decoding::speculative,
+                                     .gamma = 1,
+                                     .acceptance = verdicts_});
+  }
+
+ private:
+  AcceptanceCounts verdicts_ = {};  ///< "97 accepted / 3 rejected", of all such lines
+  std::int64_t last_verdict_ = 0;   ///< its line
 };
 
 // ---- ATOM's statistics of MTP: those since the start, else those of intervals.
@@ -250,7 +280,7 @@ LineFormat key_line_format() {
   return lines_of<KeyLineReader>(
       R"(\b(?:rounds|iterations|(?:verify_)?steps)=\d.*\baccept|\baccepted=\d.*\b(?:rounds|steps)=\d)"
       R"(|\b(?:[Dd]rafted|[Pp]roposed)\b.*\b(?:[Ss]teps|[Rr]ounds|[Ii]terations|[Cc]ycles)\b)"
-      R"(|\b(?:steps|rounds|iterations|cycles)\b.*\b(?:drafted|proposed)\b)");
+      R"(|\b(?:steps|rounds|iterations|cycles)\b.*\b(?:drafted|proposed)\b|\d accept(?:s|ed)?\b[ ,/|]+(?:and )?\d+ reject)");
 }
 
 LineFormat atom_format() { return lines_of<AtomReader>(R"(\[MTP Stats)"); }

@@ -22,9 +22,9 @@ bool Launches::read(std::string_view text, std::int64_t number) {
       R"re(--(?:speculative[-_](?:model|config|algorithm|algo|draft-model-path)|with[-_]speculation)[ \t=]+[^\w \t]*(\w+))re",
       byte_options());
   static const RE2 lookup(R"re(--spec\S*[ \t=].*\b(?:ngram|suffix|lookup))re", byte_options());
-  static const RE2 method(R"re(^[ \t]*decoding_type:[ \t]*["']?(\w+))re", byte_options());
+  static const RE2 method(R"re(\bdecoding_type["']?[ \t]*[:=][ \t]*["']?(\w+))re", byte_options());
   static const RE2 tokens(
-      R"re((?:--num[-_]spec(?:ulative)?[-_]tokens[ \t=]+|num_speculative_tokens\W{1,4}|^[ \t]*(?:num_nextn_predict_layers|max_draft_len):[ \t]*)(\d{1,4})\b)re",
+      R"re((?:--num[-_]spec(?:ulative)?[-_]tokens[ \t=]+|num_speculative_tokens\W{1,4}|\b(?:num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*)(\d{1,4})\b)re",
       byte_options());
   static const RE2 load(R"re(--(?:(?:max[-_])?concurrency[ \t=]+|config-list[ \t=]+["']?)(\d{1,6})\b)re",
                         byte_options());

@@ -16,7 +16,7 @@ namespace foredraft::logs {
 /// RE2 of the lines that Launches reads.
 inline constexpr std::string_view launch_anchor =
     R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\b(?:vllm|sglang)[ \t]+serve\b|\btrtllm-bench[ \t]+-)re"
-    R"re(|^[ \t]*(?:decoding_type|num_nextn_predict_layers|max_draft_len):[ \t]*\w|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:max[-_])?concurrency))re";
+    R"re(|\b(?:decoding_type|num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*["']?\w|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:max[-_])?concurrency))re";
 
 /// The command lines of a log: those of Python scripts and modules, of `vllm serve`, `sglang serve` and `trtllm-bench`,
 /// also over several lines, and configurations (YAML) of TensorRT-LLM.

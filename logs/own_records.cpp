@@ -248,14 +248,19 @@ constexpr std::string_view list_anchor =
     R"(|^[ \t*-]*(?:(?:[a-z]+[ _])?output[ _](?:tok(?:en)?s?|throughput)[ _(]*(?:tok(?:en)?s?)?(?:[ _/]|per)+s(?:ec(?:ond)?)?\)?)"
     R"(|(?:total|wall|elapsed)[ _]time[ _](?:in[ _]seconds|\(?s(?:ec(?:ond)?s?)?\)?))[ \t]*[:=][ \t]*\d)"
     R"(|^[ \t*-]*(?:(?:total|wall|elapsed)[ _]time: *[\d.]+ ?s(?:ec(?:ond)?s?)?[ \t]*$|(?:drft|drafter|draft[ _]model|mode): *\S))"
+    R"(|^[ \t*-]*(?:verify[ _](?:cycles|steps)|cycles|rounds|(?:drafted|proposed)(?:[ _]tokens)?)"
+    R"(|accepted(?:[ _](?:drafts|draft[ _]tokens|tokens))?)[ \t]*[:=][ \t]*\d+[ \t]*\r?$)"
     R"(|\bconcurrency *[:=] *\d)";
 
 /// Spellings of one field; the first is its name.
 using Spellings = std::array<std::string_view, 8>;
 constexpr std::array<Spellings, 8> spellings{{
-    {"num_drafts", "num_spec_steps", "num_draft_proposals", "num_draft_rounds"},
-    {"num_draft_tokens", "num_drafted_tokens", "num_draft_tokens_generated", "num_drafted_tokens_generated"},
-    {"num_accepted_tokens", "num_accepted_draft_tokens"},
+    {"num_drafts", "num_spec_steps", "num_draft_proposals", "num_draft_rounds", "cycles", "rounds", "verify_steps",
+     "verify_cycles"},
+    {"num_draft_tokens", "num_drafted_tokens", "num_draft_tokens_generated", "num_drafted_tokens_generated", "drafted",
+     "drafted_tokens", "proposed", "proposed_tokens"},
+    {"num_accepted_tokens", "num_accepted_draft_tokens", "accepted", "accepted_drafts", "accepted_tokens",
+     "accepted_draft_tokens"},
     {"num_spec_tokens", "num_speculative_tokens"},
     {"mean_acceptance_length", "acceptance_length", "accept_length", "avg_acceptance_length",
      "average_acceptance_length", "mean_accept_length", "avg_accept_length", "average_accept_length"},

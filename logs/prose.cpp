@@ -20,6 +20,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 #include "logs/sentences.hpp"
+#include "logs/spoken_keys.hpp"
 #include "logs/spoken_numbers.hpp"
 #include "logs/stated_run.hpp"
 
@@ -265,6 +266,8 @@ class ProseReader final : public LineReader {
 
 bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& /*contents*/) {
   if (text.size() > max_spoken_line || speeds_.size() + unnamed_.size() >= max_spoken) return false;
+  const std::string with_words = with_spoken_keys(text);
+  text = with_words;
   if (auto one = labeled_speed(text, number); one && labeled_.size() < max_spoken) labeled_.push_back(*std::move(one));
   std::string parted;
   if (text.find('|') != std::string_view::npos && is_parted(text)) {
@@ -476,6 +479,7 @@ LineFormat prose_format() {
   static const std::string anchor =
       "(?i)\\d[\\d.,]*[`* ]*" + std::string(spoken_unit) +
       R"(|\b(?:[a-z]+[_ ])*(?:tps|t(?:ok(?:en)?s?)?(?:/|_per_|_)s(?:ec(?:ond)?)?)["']? ?[:=] ?\d)"
+      R"(|(?:\b|_)(?:tps|tpot|t(?:ok(?:en)?s?)?(?:/|_per_|_)s(?:ec(?:ond)?)?|ms_per_tok(?:en)?)(?:_\w+| \(ms\))?["'`*]*[ \t]*[:=][ \t"'`*~]*\d)"
       R"(|accept(?:ance|ed)?[ -]len(?:gth)?\b[^\n\d|]{0,16}\d)"
       R"(|\bspeed-?up\b[^.\n|]{0,60}\b\d[\d.]* ?(?:x|\x{d7}))"
       R"(|\d ?(?:x|\x{d7}) (?:speed-?up|faster|as fast|the (?:speed|throughput)))"

@@ -228,6 +228,45 @@ void read_inferencex(const JsonFields& row, LogContents& contents) {
   contents.observations.push_back(std::move(observation));
 }
 
+// ---- inference-perf: the summary of a run or of one of its stages; times in seconds. A rate is that of one stage.
+// With a limit of concurrency the requested rate is not: it only has to keep that many requests waiting.
+
+bool is_inference_perf(const JsonValue& value) {
+  constexpr std::array<const char*, 3> sections{"load_summary", "failures", "benchmark_time_seconds"};
+  constexpr std::array<const char*, 2> times{"time_per_output_token", "normalized_time_per_output_token"};
+  const JsonValue* successes = value.find("successes");
+  return keys_of(value, sections) > 0 && successes != nullptr && has_keys(*successes, {"latency"}) &&
+         keys_of(successes->at("latency"), times) > 0;
+}
+
+void read_inference_perf(const JsonFields& report, LogContents& contents) {
+  const JsonFields successes = report.required_object("successes");
+  const JsonFields latency = successes.required_object("latency");
+  const auto seconds = [&](const char* name) {
+    auto value = latency.real_in(name, "mean");
+    for (const char* key : {"median", "p50"}) {
+      if (value) break;
+      value = latency.real_in(name, key);
+      if (value) warn_of_median(name, latency.line(), contents);
+    }
+    return value ? std::optional(*value * ms_of_s) : std::nullopt;
+  };
+  StatedRun run{.line = report.line(),
+                .concurrency = report.real_in("load_summary", "concurrency"),
+                .tpot_ms = seconds("time_per_output_token"),
+                .ttft_ms = seconds("time_to_first_token"),
+                .output_tokens_per_s = successes.real_in("throughput", "output_tokens_per_sec"),
+                .duration_s = report.real("benchmark_time_seconds"),
+                .served_requests_per_s = successes.real_in("throughput", "requests_per_sec"),
+                .prompt_tokens = successes.real_in("prompt_len", "mean"),
+                .output_tokens = successes.real_in("output_len", "mean"),
+                .completed = successes.real("count"),
+                .failed = report.real_in("failures", "count")};
+  note(run.prompt_tokens, successes.real_in("prompt_tokens", "mean"));
+  if (!run.concurrency) run.request_rate_per_s = report.real_in("load_summary", "requested_rate");
+  contents.observations.push_back(observation_of(run, Decoding::unknown, contents));
+}
+
 // ---- LM Studio's REST API: answers with their `stats`, of llama.cpp or MLX; the drafts are counted there or in
 // `usage`. An answer without them is one without speculation, unless it is of v1 of the API. Its SDK and its log spell
 // the keys otherwise.
@@ -405,6 +444,10 @@ LineFormat evalscope_console_format() {
 JsonFormat inferencex_format() {
   return {"(?:mean|median)_tpot|tput_per_gpu|mean_intvty|request_metrics", of_first<is_inferencex_row>,
           of_each<read_inferencex>, true};
+}
+
+JsonFormat inference_perf_format() {
+  return {"time_per_output_token", is_inference_perf, of_object<read_inference_perf>, true};
 }
 
 LineFormat lmstudio_chat_format() { return lines_of<LmStudioChatReader>(R"(\d tok/sec\W+[\d,]+ tokens)"); }

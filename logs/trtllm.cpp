@@ -212,7 +212,7 @@ void read_trtllm_bench(const JsonFields& report, LogContents& contents) {
 constexpr std::string_view trtllm_anchor =
     R"(^[ \t]*(?:(?:Number of concurrent requests|Average Input Length \(tokens\)|Average Output Length \(tokens\))"
     R"(|Total Output Throughput \(tokens/sec\)|Total Latency \(ms\)|Average time-to-first-token \[TTFT\] \(ms\))"
-    R"(|Average time-per-output-token \[TPOT\] \(ms\)):|\[AL\] AVERAGE *:|= (?:DECODING STATISTICS|DATASET DETAILS)))";
+    R"(|Average time-per-output-token \[TPOT\] \(ms\)):|\[A[LR]\] [A-Z0-9]+ *:|= (?:DECODING STATISTICS|DATASET DETAILS)))";
 
 constexpr std::string_view decoding_heading = "= DECODING STATISTICS";
 /// The end of a console, after the decoding statistics; also printed before the benchmark.
@@ -223,12 +223,11 @@ constexpr std::string_view concurrency_line = "Number of concurrent requests";
 class TrtllmConsoleReader final : public BlockReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
-    if (trimmed(text).starts_with(decoding_heading)) {
-      if (const auto mode = text_after(text, "(", ")")) contents.settings.method = std::string(*mode);
-      return true;
-    }
-    if (trimmed(text).starts_with(last_heading)) {
-      if (block().has(tokens_per_s)) add(last_heading, "", number, contents);
+    for (const std::string_view heading : {decoding_heading, last_heading}) {
+      if (!trimmed(text).starts_with(heading)) continue;
+      const auto mode = text_after(text, "(", ")");
+      if (mode && heading == decoding_heading) contents.settings.method = std::string(*mode);
+      if (block().has(tokens_per_s)) add(heading, "", number, contents);
       return true;
     }
     return BlockReader::line(text, number, contents);
@@ -240,12 +239,15 @@ class TrtllmConsoleReader final : public BlockReader {
 
 void TrtllmConsoleReader::read(const KeyValueBlock& block, LogContents& contents) {
   const auto throughput = block.real(tokens_per_s);
-  const auto length = block.real("[AL] AVERAGE");
+  auto length = block.real("[AL] AVERAGE");
+  // Older versions call the same quotient, tokens per iteration, an acceptance rate: a true rate is below 1.
+  if (const auto older = block.real("[AR] AVERAGE"); older && *older >= 1.0) note(length, older);
   if (!throughput && !length) return;
   Observation run{.line = block.line(), .span = Span::run};
   // The statistics may be cut off, and versions that print no concurrency have none.
   const bool without = block.has(last_heading) && block.has(concurrency_line);
-  run.decoding = length ? Decoding::speculative : without ? Decoding::plain : Decoding::unknown;
+  const bool drafts = length || block.has(decoding_heading);
+  run.decoding = drafts ? Decoding::speculative : without ? Decoding::plain : Decoding::unknown;
   run.acceptance_length = length;
   run.requests = block.real(concurrency_line);
   const auto latency_ms = block.real("Total Latency (ms)");

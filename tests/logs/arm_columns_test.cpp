@@ -30,6 +30,41 @@ TEST_CASE("a column of speedups says whether the cells of two arms are speeds or
   }
 }
 
+TEST_CASE("a column that adds a drafter or a second model to another one drafts") {
+  const auto metrics = [](const std::string& target, const std::string& added) {
+    return "| Metric | " + target + " | " + added + " | % Difference |\n|:---|---:|---:|---:|\n" +
+           "| Mean TPOT (ms) | 40 | 25 | -37.5 |\n| Peak memory (GiB) | 20 | 22 | 10.0 |\n";
+  };
+  for (const std::string added : {" + 0.6B Q8", " + small-1B", " + MTP", " w/ EAGLE3", " + a draft model"}) {
+    CAPTURE(added);
+    const auto runs = posted_runs(metrics("GPU 32B Q4", "GPU 32B Q4" + added), "table");
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].decoding == Decoding::plain);
+    CHECK(runs[0].times.tpot_ms == 40.0);
+    CHECK(runs[1].decoding == Decoding::speculative);
+    CHECK(runs[1].times.tpot_ms == 25.0);
+  }
+  const auto several = posted_runs(
+      "| prompt | 70B | 70B + 1B | 70B + 3B |\n|---|---|---|---|\n| code | 20 t/s | 30 t/s | 32 t/s |\n", "table");
+  REQUIRE(several.size() == 3);
+  CHECK(several[0].decoding == Decoding::plain);
+  CHECK(several[1].drafter != several[2].drafter);
+  // The third column adds to another model, which has no column.
+  CHECK(
+      posted_runs("| Metric | 32B | 32B + 1B | 14B + 1B |\n|---|---|---|---|\n| TPOT (ms) | 40 | 25 | 15 |\n", "table")
+          .size() == 2);
+  // What is added is no drafter, or it is added to something else.
+  for (const std::string& other :
+       {metrics("GPU 32B", "GPU 32B + FA"), metrics("GPU 32B", "GPU 14B + 0.6B"), metrics("GPU", "GPU + second GPU")}) {
+    CAPTURE(other);
+    try {
+      for (const auto& run : read_log(other).observations) CHECK(run.decoding != Decoding::speculative);
+    } catch (const InputError&) {
+      CHECK(true);
+    }
+  }
+}
+
 TEST_CASE("columns that name an arm and what was measured are runs, a shared acceptance is that of the drafts") {
   const std::string table =
       "| prompt | baseline tok/s | MTP K=3 tok/s | speedup | acceptance |\n|---|---|---|---|---|\n"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <string>
@@ -261,6 +262,26 @@ TEST_CASE("lists are read in other spellings") {
   CHECK(problem("num_drafts: 10\nnum_draft_tokens: 20\nnum_accepted_tokens: 21\n").find("some.log:3: accepted: ") == 0);
 }
 
+TEST_CASE("counters of a run, a bare word a line, are its acceptance, also beside speeds of arms") {
+  for (const char* list : {"- rounds=120\n- drafted=360\n- accepted_drafts=240\n- emitted=360\n- accept_rate=66.7%\n",
+                           "Verify steps: 120\nProposed tokens: 360\nAccepted: 240\n",
+                           "  cycles: 120\n  drafted tokens: 360\n  accepted draft tokens: 240\n"}) {
+    CAPTURE(list);
+    for (const std::string speeds : {"", "plain: 20 tok/s\nMTP K=3: 40 tok/s\n\nOf one run:\n"}) {
+      const LogContents contents = read_log(speeds + list);
+      const auto counted =
+          std::ranges::find_if(contents.observations, [](const auto& one) { return one.acceptance.has_value(); });
+      REQUIRE(counted != contents.observations.end());
+      CHECK(counted->gamma == 3);
+      CHECK(counted->acceptance->steps == 120);
+      CHECK(counted->acceptance->accepted_tokens == 240);
+      CHECK(contents.observations.size() == (speeds.empty() ? 1 : 3));
+    }
+  }
+  // Words behind a number: no counter.
+  CHECK(read_log("rounds: 120 of 150\ndrafted: 360\naccepted: 240\n").observations.empty());
+}
+
 TEST_CASE("trtllm-bench prints a mean length over requests, which is no count") {
   const LogContents contents = read_log(sample("trtllm_bench.txt"));
   CHECK(contents.engine == "tensorrt-llm");
@@ -283,6 +304,23 @@ TEST_CASE("trtllm-bench prints a mean length over requests, which is no count") 
   // Versions that print no concurrency have no statistics.
   const std::string old = before(cut, "Number of concurrent") + cut.substr(cut.find("Average Input"));
   CHECK(read_log(old + "= DATASET DETAILS\n").observations.at(0).decoding == Decoding::unknown);
+  // The heading of statistics alone is one of a run that drafts; older versions call their length [AR].
+  const std::string drafted = cut + "= DECODING STATISTICS (MTP)\n= DATASET DETAILS\n";
+  CHECK(read_log(drafted).observations.at(0).decoding == Decoding::speculative);
+  const auto older = [&](const std::string& average) {
+    return read_log(cut + "= DECODING STATISTICS (MTP)\n[AR] MAXIMUM: 2.90\n[AR] AVERAGE: " + average +
+                    "\n= DATASET DETAILS\n" + cut + "= DATASET DETAILS\n");
+  };
+  REQUIRE(older("2.25").observations.size() == 2);
+  CHECK(older("2.25").observations[0].acceptance_length == 2.25);
+  CHECK(older("2.25").observations[1].decoding == Decoding::plain);
+  CHECK_FALSE(older("0.62").observations[0].acceptance_length);  // a rate
+  CHECK(older("0.62").observations[0].decoding == Decoding::speculative);
+  // A logged configuration has the draft length.
+  for (const std::string settings : {"[TRT-LLM] [I] speculative_config: decoding_type=Eagle3 max_draft_len=4\n",
+                                     "[I] drafter {'decoding_type': 'Eagle', 'max_draft_len': 4}\n"}) {
+    CHECK(read_log(settings + sample("trtllm_bench.txt")).observations.at(0).gamma == 4);
+  }
   const std::string command = "trtllm-bench -m some/model \\\n  throughput --config a.yml\n" + cut;
   const std::string config = "speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: 2\nEOF\n";
   const LogContents arms = read_log(config + command + command);

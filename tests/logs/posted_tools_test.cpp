@@ -261,6 +261,26 @@ TEST_CASE("a benchmark's line of keys: its accepted tokens a round, with or with
   }
 }
 
+TEST_CASE("accepted and rejected drafts are steps where all runs draft one token") {
+  const auto text = [](const std::string& arm) {
+    return "| config | tok/s |\n|---|---|\n| no-MTP | 20 |\n| " + arm + " | 30 |\n\n" +
+           "60 accept / 40 reject (60%)\n90 accepted, 10 rejected\n";
+  };
+  for (const char* arm : {"MTP K=1", "MTP nd1"}) {
+    CAPTURE(arm);
+    const LogContents contents = read_log(text(arm));
+    REQUIRE(contents.observations.size() == 3);
+    CHECK(contents.observations[1].gamma == 1);
+    CHECK(contents.observations[2].acceptance->steps == 200);
+    CHECK(contents.observations[2].acceptance->accepted_tokens == 150);
+  }
+  for (const char* arm : {"MTP K=3", "MTP"}) {
+    CAPTURE(arm);
+    CHECK(read_log(text(arm)).observations.size() == 2);
+    CHECK(warns(read_log(text(arm)), "W18"));
+  }
+}
+
 TEST_CASE("SGLang's acceptance that was posted without the rest of its lines") {
   const auto windows = posted_runs(
       "accept len: 2.80, accept rate: 0.60   @ 9,000 tok\naccept len: 1.90, accept rate: 0.30\n"

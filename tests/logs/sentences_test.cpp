@@ -167,6 +167,30 @@ TEST_CASE("decimal commas and the words for with and without of other languages 
   CHECK_FALSE(other.drafting[0].gamma);
 }
 
+TEST_CASE("keys that name an arm and a metric hold its speed") {
+  check_pairs({
+      "run 7: plain_tpot_ms = 50.0, mtp_tpot_ms = 25.0, gain = 2.0x",
+      "plain_tps=20.0 eagle3_tps=40.0 speedup=2.00",
+      "no_spec_tok_s: 20.0\nspec_tok_s: 40.0",
+      "tps_baseline = 20\ntps_mtp = 40",
+      "  vanilla tok/s:      20.0\n  speculative tok/s:  40.0",
+      "* **baseline TPOT:** 50 ms\n* **MTP TPOT:** 25 ms",
+      "ar_tpot = 0.05, spec_tpot = 0.025",
+      "ar_tpot = 50, spec_tpot = 25",
+      "batch,plain_tpot_ms,mtp_tpot_ms\n1,50,25",
+  });
+  check_pairs({"ar_tps=20 mtp_k3_tps=40", "ar_tps=20 mtp_tps=40 n_max=3"}, 3);
+  // A draft model alone, a time to the first token, a ratio, a list, a change, and a number behind another speed.
+  for (const char* text : {"draft_tps = 300.0", "mtp_ttft_ms = 90.0", "mtp_tps = 2.0x", "mtp_tps = 30 / 50",
+                           "mtp_tps = 30 -> 50", "mtp_tpot = 0.9"}) {
+    CAPTURE(text);
+    CHECK(read_pair("plain_tps = 20.0\n" + std::string(text)).drafting.empty());
+  }
+  CHECK(read_pair("plain_tps = 20.0, draft_tps = 300.0, spec_tps = 40.0").drafting.size() == 1);
+  CHECK(read_pair("plain_tps = 20.0, expected_spec_tps = 60.0, spec_tps_max = 44.0, spec_tps = 40.0").drafting.size() ==
+        1);
+}
+
 TEST_CASE("a spread is no speed") {
   check_pairs(
       {

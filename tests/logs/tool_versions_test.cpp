@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -11,6 +12,7 @@ namespace {
 
 using logs::Decoding;
 using logs::LogContents;
+using logs::Observation;
 
 TEST_CASE("llama-sweep-bench adds its memory to each row") {
   const std::string table =
@@ -81,6 +83,76 @@ TEST_CASE("InferenceX: replays of agents, and a method that says there is none")
   CHECK(runs[0].times.output_tokens_per_s == 600.0);
   CHECK(runs[0].stratum.context_tokens == 4250.0);
   CHECK(posted_runs(replaced(replay, "mtp", "false"), "inferencex").at(0).decoding == Decoding::plain);
+}
+
+TEST_CASE("inference-perf: seconds, the rate of a stage or its limit of concurrency") {
+  const std::string stage =
+      R"({"load_summary": {"count": 90, "requested_rate": 4.0, "achieved_rate": 3.9},
+      "successes": {"count": 88, "latency": {"request_latency": {"mean": 5.0},
+      "normalized_time_per_output_token": {"mean": 0.026}, "time_per_output_token": {"mean": 0.024, "median": 0.02},
+      "time_to_first_token": {"mean": 0.2}, "inter_token_latency": {"mean": 0.024}},
+      "throughput": {"output_tokens_per_sec": 760.0, "total_tokens_per_sec": 1800.0, "requests_per_sec": 3.8},
+      "prompt_len": {"mean": 300.0}, "output_len": {"mean": 200.0}},
+      "failures": {"count": 2, "request_latency": null}})";
+  const LogContents contents = read_log(stage);
+  CHECK(contents.format == "inference-perf");
+  REQUIRE(contents.observations.size() == 1);
+  const Observation& run = contents.observations[0];
+  CHECK(run.decoding == Decoding::unknown);
+  CHECK(run.times.tpot_ms == near(24.0));
+  CHECK(run.times.ttft_ms == near(200.0));
+  CHECK(run.times.output_tokens_per_s == 760.0);
+  CHECK(run.times.request_rate_per_s == 4.0);
+  CHECK(run.times.served_requests_per_s == 3.8);
+  CHECK(run.failed_requests == 2);
+  CHECK(run.stratum.context_tokens == 400.0);
+  CHECK_FALSE(run.concurrency);
+  CHECK_FALSE(warns(contents, "W20"));
+  const auto limited =
+      posted_runs(replaced(stage, "\"requested_rate\"", "\"concurrency\": 8, \"requested_rate\""), "inference-perf");
+  CHECK(limited.at(0).concurrency == 8.0);
+  CHECK_FALSE(limited.at(0).times.request_rate_per_s);
+  const LogContents median = read_log(replaced(stage, "\"mean\": 0.024, \"median\"", "\"median\""));
+  CHECK(median.observations.at(0).times.tpot_ms == near(20.0));
+  CHECK(warns(median, "W20"));
+  // Without streaming there is no time per token: the normalized one holds the prompt.
+  const std::string whole = replaced(stage, R"({"mean": 0.024, "median": 0.02})", "null");
+  CHECK_FALSE(posted_runs(whole, "inference-perf").at(0).times.tpot_ms);
+}
+
+TEST_CASE("LightLLM: the steps of a request, and the batch size if it never changes") {
+  const auto request = [](int id, int tokens, const std::string& rest) {
+    return fmt::format(
+        "INFO 01-02 10:00:00 [manager.py:9] X-Request-Id: start_time:2026-01-02 10:00:00 lightllm_req_id:{} "
+        "first_token_cost:100.0ms total_cost_time:2100.0ms,out_token_counter:{} mean_per_token_cost_time: 10.0ms "
+        "prompt_token_num:60 prompt_cache_len:0 {}\n",
+        id, tokens, rest);
+  };
+  const auto batch = [](int size) {
+    return fmt::format("DEBUG 01-02 [manager.py:2] dp_i 0 current batch size: {} token used ratio: 0.1\n", size);
+  };
+  const std::string drafted = request(8, 201, "mtp_avg_token_per_step:2.01");
+  const auto one =
+      posted_runs(batch(2) + drafted + batch(2) + request(16, 40, "mtp_avg_token_per_step:1.0"), "lightllm");
+  REQUIRE(one.size() == 2);
+  CHECK(one[0].span == logs::Span::request);
+  CHECK(one[0].acceptance->steps == 100);
+  CHECK(one[0].acceptance->accepted_tokens == 101);
+  CHECK(one[0].acceptance->steps_estimated);
+  CHECK(one[0].times.tpot_ms == near(10.05));
+  CHECK(one[0].requests == 2.0);
+  CHECK(one[1].decoding == Decoding::plain);
+  CHECK_FALSE(posted_runs(batch(2) + drafted + batch(3), "lightllm").at(0).requests);
+  const auto counted = posted_runs(request(8, 201,
+                                           "mtp_accepted_token_num:90 mtp_total_verify_steps:110 "
+                                           "mtp_total_verify_tokens:330 mtp_avg_token_per_step:1.8273"),
+                                   "lightllm");
+  CHECK(counted.at(0).acceptance->steps == 110);
+  CHECK_FALSE(counted.at(0).acceptance->steps_estimated);
+  // Health checks, answers without a decoded token, and short ones, of which a drafter may have guessed none.
+  CHECK(posted_runs(request(-1, 50, "") + request(8, 1, "") + drafted, "lightllm").size() == 1);
+  CHECK(posted_runs(request(8, 9, "mtp_avg_token_per_step:1.0"), "lightllm").at(0).decoding == Decoding::unknown);
+  CHECK(posted_runs(request(8, 90, ""), "lightllm").at(0).decoding == Decoding::unknown);  // older versions
 }
 
 TEST_CASE("AIPerf's run tells its acceptance also where its histogram is left out") {
