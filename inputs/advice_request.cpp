@@ -14,6 +14,7 @@
 #include "foredraft/errors.hpp"
 #include "inputs/deployment.hpp"
 #include "inputs/devices.hpp"
+#include "logs/file_names.hpp"
 #include "logs/scrapes.hpp"
 
 namespace foredraft::inputs {
@@ -120,6 +121,7 @@ ReadAdvice read_advice(const AdviceRequest& request, const ReadLogs& read) {
   for (auto* logs : {&answer.question.logs, &answer.question.plain}) {
     for (logs::ObservedLog& log : *logs) {
       answer.files.push_back({.path = log.file, .bytes = log.bytes, .sha256 = log.sha256});
+      logs::name_by_file(log);
     }
     logs::combine_scrapes(*logs);
     for (logs::ObservedLog& log : *logs) {

@@ -28,7 +28,7 @@ constexpr const char* words_of_speculation =
     R"(|especulaci[óo]n|borrador|спекуляц\pL+|спекулятивн\pL+(?: декодировани\pL)?|черновик\pL*))";
 
 /// Applied one after the other: longer words before those that they contain.
-constexpr std::array<Translation, 103> translations{{
+constexpr std::array<Translation, 105> translations{{
     // punctuation of CJK fonts, ratios, units
     {" (", "（"},
     {") ", "）"},
@@ -62,6 +62,8 @@ constexpr std::array<Translation, 103> translations{{
      R"(첫 ?토큰(?: ?(?:시간|지연))?|zeit bis zum ersten token|temps (?:au|jusqu'au) premier (?:token|jeton))"},
     {"@TTFT@", "tiempo hasta el primer token|время до первого токена"},
     // acceptance and draft length
+    {"\\1@drafted@\\2@accepted@", R"(([;|\t] *)entwurf( *[;|\t] *)angenommen\b)"},
+    {"@accepted@", R"(\bangenommene?(?: tokens?)?)"},
     {"@acceptance length@", R"((?:平均)?(?:接受|接收|受理)(?:长度|長度|長)|(?:평균 ?)?(?:수락|수용|채택) ?길이)"},
     {"@acceptance length@",
      R"(akzeptanzl[äa]nge|longueur (?:d['’]accept\w+|acceptée)|longitud (?:de aceptación|aceptada))"},

@@ -16,7 +16,7 @@ namespace foredraft::logs {
 
 bool Launches::read(std::string_view text, std::int64_t number) {
   static const RE2 program(
-      R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(vllm|sglang|trtllm-bench)[ \t]+(?:-|serve\b))re",
+      R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(?:(vllm|sglang|trtllm-bench)[ \t]+(?:-|serve\b)|(aiperf|genai-perf|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-))re",
       byte_options());
   static const RE2 drafts(
       R"re(--(?:speculative[-_](?:model|config|algorithm|algo|draft-model-path)|with[-_]speculation)[ \t=]+[^\w \t]*(\w+))re",
@@ -29,15 +29,14 @@ bool Launches::read(std::string_view text, std::int64_t number) {
   static const RE2 load(R"re(--(?:(?:max[-_])?concurrency[ \t=]+|config-list[ \t=]+["']?)(\d{1,6})\b)re",
                         byte_options());
   constexpr std::size_t max_launches = 256;
-  std::string script;
-  std::string server;
+  std::string script, server, other;
   std::string value;
   std::int64_t gamma = 0;
   const bool configures = RE2::PartialMatch(piece(text), method, &value);
-  const bool begins = configures || RE2::PartialMatch(piece(text), program, &script, &server);
+  const bool begins = configures || RE2::PartialMatch(piece(text), program, &script, &server, &other);
   if (begins) {
     if (launches_.size() == max_launches) return true;
-    launches_.push_back({.line = number, .program = server.empty() ? script : server});
+    launches_.push_back({.line = number, .program = script + server + other});
   } else if (launches_.empty()) {
     return false;
   }

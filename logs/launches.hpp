@@ -15,11 +15,12 @@ namespace foredraft::logs {
 
 /// RE2 of the lines that Launches reads.
 inline constexpr std::string_view launch_anchor =
-    R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\b(?:vllm|sglang)[ \t]+serve\b|\btrtllm-bench[ \t]+-)re"
+    R"re(\b(?:aiperf|genai-perf|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-)re"
+    R"re(|\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\b(?:vllm|sglang)[ \t]+serve\b|\btrtllm-bench[ \t]+-)re"
     R"re(|\b(?:decoding_type|num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*["']?\w|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:max[-_])?concurrency))re";
 
-/// The command lines of a log: those of Python scripts and modules, of `vllm serve`, `sglang serve` and `trtllm-bench`,
-/// also over several lines, and configurations (YAML) of TensorRT-LLM.
+/// The command lines of a log: those of Python scripts and modules, of `vllm serve`, `sglang serve`, `trtllm-bench` and
+/// other servers and clients by their names, also over several lines, and configurations (YAML) of TensorRT-LLM.
 class Launches {
  public:
   /// Reads a line with launch_anchor. Returns whether it begins a command line or a configuration.

@@ -302,6 +302,8 @@ bool HeadedTable::set_benchy_test(const TableRow& row, StatedRun& run) const {
   run.output_tokens = take_number(rest);
   run.concurrency = number_after(rest, "(c").value_or(value(row, Meaning::concurrency).value_or(1.0));
   run.prompt_tokens = number_after(rest, "@ d");
+  const auto has_depth = [&](const TableRow& one) { return text(one, Meaning::benchy_test).find("@ d") != test.npos; };
+  if (!run.prompt_tokens && std::ranges::any_of(rows_, has_depth)) run.prompt_tokens = 0.0;
   return true;
 }
 

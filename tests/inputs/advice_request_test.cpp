@@ -119,6 +119,26 @@ TEST_CASE("a note beside the logs of a request is left out with a warning") {
   CHECK_THROWS_AS(read_advice({.logs = {folder / "a.csv", folder / "cut.json"}}, read_files), InputError);
 }
 
+TEST_CASE("runs of a file that states no draft length have that of its name") {
+  const tests::TemporaryFolder folder;
+  const auto run_in = [&](const std::string& file, const std::string& text) {
+    tests::write_text(folder / file, text);
+    const ReadAdvice read = read_advice({.logs = {folder / file}}, read_files);
+    return read.question.logs.at(0).contents.observations.at(0);
+  };
+  const std::string counts = "prompt,tok/s,output tokens,drafted,accepted\na,50,512,501,261\n";
+  CHECK(run_in("nmax2.csv", counts).gamma == 2);
+  CHECK(run_in("q4_mtp-3.csv", counts).gamma == 3);
+  CHECK(run_in("q4_mtp-3.csv", counts).adaptive == true);  // 501 of at most 750
+  CHECK_FALSE(run_in("k1.csv", counts).gamma);             // more drafts than that
+  CHECK_FALSE(run_in("k2_k4.csv", counts).gamma);
+  CHECK_FALSE(run_in("rank2.csv", counts).gamma);
+  const std::string rate = "config,tok/s,accept rate\nMTP,50,60%\n";
+  CHECK(run_in("mtp3.csv", rate).acceptance_length == Approx(2.8));
+  CHECK(run_in("k5.csv", "config,tok/s,accept rate\nMTP K=3,50,60%\n").gamma == 3);
+  CHECK_FALSE(run_in("mtp2.csv", "config,tok/s,accept length\nMTP,50,3.4\n").gamma);
+}
+
 TEST_CASE("values that do not fit a profile of measured times or a target are rejected with the option's name") {
   const tests::TemporaryFolder folder;
   tests::write_text(folder / "a.csv", "gamma,steps,accepted_at_1,accepted_at_2,requests\n2,5000,3000,1500,8\n");

@@ -94,4 +94,12 @@ TEST_CASE("draft tokens and tokens per step in German and French") {
   CHECK(apart[0].gamma == 2);
 }
 
+TEST_CASE("drafted and accepted tokens in German headings") {
+  const auto runs = posted_runs("Prompt;Tokens;Token/s;Entwurf;Angenommen\nCode;400;52,6;368;299\n", "table");
+  REQUIRE(runs.size() == 1);
+  REQUIRE(runs[0].acceptance);
+  CHECK(runs[0].acceptance->drafted_tokens == 368);
+  CHECK(runs[0].acceptance->accepted_tokens == 299);
+}
+
 }  // namespace foredraft::tests

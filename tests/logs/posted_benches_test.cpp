@@ -118,6 +118,8 @@ TEST_CASE("rows of llama-benchy draft if the only statement beside them is that 
   CHECK(contents.observations.at(1).decoding == Decoding::speculative);
   CHECK(contents.observations.at(1).gamma == 2);
   CHECK(warns(contents, "W22"));
+  CHECK(contents.observations.at(0).stratum.context_tokens == 16.0);  // half of the output
+  CHECK(contents.observations.at(1).stratum.context_tokens == 1040.0);
   CHECK(decoding(table) == Decoding::unknown);
   CHECK(decoding(table + config + "Without MTP it is slower.\n") == Decoding::unknown);
   CHECK(decoding(table + "  # --spec-draft-n-max 2\n") == Decoding::unknown);

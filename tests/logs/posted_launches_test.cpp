@@ -167,6 +167,19 @@ TEST_CASE("the end of vLLM's bar of progress may follow the name of its run") {
   CHECK(runs[1].acceptance_length == 1.9);
 }
 
+TEST_CASE("the command of a server or a client by its name states draft length and load") {
+  const std::string table = "| tok/s | accept length |\n|---|---|\n| 50 | 2.4 |\n";
+  const auto run_below = [&](const std::string& commands) {
+    return posted_runs(commands + "\n" + table, "table").at(0);
+  };
+  const auto both =
+      run_below("# server: xllm --model m --num_speculative_tokens=3\naiperf profile --model m --concurrency 16\n");
+  CHECK(both.gamma == 3);
+  CHECK(both.concurrency == 16.0);
+  CHECK(run_below("$ aiperf profile --model m --concurrency 8\n").concurrency == 8.0);
+  CHECK_FALSE(run_below("We like aiperf and its --concurrency 16 option.\n").concurrency);
+}
+
 TEST_CASE("the total of vllm bench throughput is that of the run whose progress ended above it") {
   const std::string bar =
       "Processed prompts: 100%|#| 9/9 [00:10<00:00, est. speed input: 9.00 toks/s, output: 105.00 toks/s]\n";
