@@ -27,7 +27,8 @@ void name_by_file(ObservedLog& log) {
     const auto& counts = one.acceptance;
     // Steps that follow from the tokens of an answer may be one fewer than there were.
     const bool few = !counts || counts->drafted_tokens.value_or(0) <= (counts->steps + 1) * gamma;
-    return !one.gamma && few && one.acceptance_length.value_or(1.0) <= static_cast<double>(gamma) + 1.0;
+    return one.gamma.value_or(gamma) == gamma && few &&
+           one.acceptance_length.value_or(1.0) <= static_cast<double>(gamma) + 1.0;
   };
   auto& runs = log.contents.observations;
   const auto first = std::ranges::find_if(runs, drafts);

@@ -128,6 +128,7 @@ TEST_CASE("runs of a file that states no draft length have that of its name") {
   };
   const std::string counts = "prompt,tok/s,output tokens,drafted,accepted\na,50,512,501,261\n";
   CHECK(run_in("nmax2.csv", counts).gamma == 2);
+  CHECK(run_in("nmax2.csv", counts + "b,50,500,400,300\n").gamma == 2);  // the counts of one row say so themselves
   CHECK(run_in("q4_mtp-3.csv", counts).gamma == 3);
   CHECK(run_in("q4_mtp-3.csv", counts).adaptive == true);  // 501 of at most 750
   CHECK_FALSE(run_in("k1.csv", counts).gamma);             // more drafts than that
