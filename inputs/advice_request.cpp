@@ -121,10 +121,10 @@ ReadAdvice read_advice(const AdviceRequest& request, const ReadLogs& read) {
   for (auto* logs : {&answer.question.logs, &answer.question.plain}) {
     for (logs::ObservedLog& log : *logs) {
       answer.files.push_back({.path = log.file, .bytes = log.bytes, .sha256 = log.sha256});
-      logs::name_by_file(log);
     }
     logs::combine_scrapes(*logs);
     for (logs::ObservedLog& log : *logs) {
+      logs::name_by_file(log);
       for (logs::Observation& one : log.contents.observations) {
         if (request.batch && !one.requests) one.requests = static_cast<double>(*request.batch);
       }

@@ -23,6 +23,7 @@ void name_by_file(ObservedLog& log) {
   re2::StringPiece rest = stem;
   if (!RE2::FindAndConsume(&rest, length, &gamma) || RE2::PartialMatch(rest, length)) return;
   const auto drafts = [](const Observation& one) { return one.decoding == Decoding::speculative; };
+  const auto lacks = [&](const Observation& one) { return drafts(one) && !one.gamma; };
   const auto fits = [&](const Observation& one) {
     const auto& counts = one.acceptance;
     // Steps that follow from the tokens of an answer may be one fewer than there were.
@@ -31,12 +32,12 @@ void name_by_file(ObservedLog& log) {
            one.acceptance_length.value_or(1.0) <= static_cast<double>(gamma) + 1.0;
   };
   auto& runs = log.contents.observations;
-  const auto first = std::ranges::find_if(runs, drafts);
+  const auto first = std::ranges::find_if(runs, lacks);
   if (first == runs.end() ||
       !std::ranges::all_of(runs, [&](const Observation& one) { return !drafts(one) || fits(one); }))
     return;
   for (Observation& run : runs) {
-    if (!drafts(run)) continue;
+    if (!lacks(run)) continue;
     run.gamma = gamma;
     if (run.acceptance && drafts_vary(*run.acceptance, gamma)) run.adaptive = true;
   }

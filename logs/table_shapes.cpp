@@ -399,8 +399,7 @@ std::optional<SpeedupColumns> speedup_columns(std::span<const std::string> headi
       if (std::exchange(gain, i)) return std::nullopt;
     } else if (RE2::FullMatch(heading, speed, &arm)) {
       if (!arm_named(arm).plain || std::exchange(plain, i)) return std::nullopt;
-    } else if (const Meaning meaning = column_of(heading).meaning;
-               is_speed_or_time(meaning)) {
+    } else if (const Meaning meaning = column_of(heading).meaning; is_speed_or_time(meaning)) {
       return std::nullopt;
     }
   }

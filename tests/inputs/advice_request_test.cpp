@@ -134,6 +134,8 @@ TEST_CASE("runs of a file that states no draft length have that of its name") {
   CHECK_FALSE(run_in("k1.csv", counts).gamma);             // more drafts than that
   CHECK_FALSE(run_in("k2_k4.csv", counts).gamma);
   CHECK_FALSE(run_in("rank2.csv", counts).gamma);
+  tests::write_text(folder / "k2.csv", "gamma,steps,accepted_at_1,accepted_at_2\n2,5000,3000,1500\n");
+  CHECK(read_advice({.logs = {folder / "k2.csv"}}, read_files).question.logs.at(0).contents.warnings.empty());
   const std::string rate = "config,tok/s,accept rate\nMTP,50,60%\n";
   CHECK(run_in("mtp3.csv", rate).acceptance_length == Approx(2.8));
   CHECK(run_in("k5.csv", "config,tok/s,accept rate\nMTP K=3,50,60%\n").gamma == 3);
