@@ -123,8 +123,8 @@ ReadAdvice read_advice(const AdviceRequest& request, const ReadLogs& read) {
       answer.files.push_back({.path = log.file, .bytes = log.bytes, .sha256 = log.sha256});
     }
     logs::combine_scrapes(*logs);
+    logs::name_by_files(*logs);
     for (logs::ObservedLog& log : *logs) {
-      logs::name_by_file(log);
       for (logs::Observation& one : log.contents.observations) {
         if (request.batch && !one.requests) one.requests = static_cast<double>(*request.batch);
       }

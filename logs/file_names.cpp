@@ -6,36 +6,47 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "logs/acceptance.hpp"
 #include "logs/patterns.hpp"
 #include "logs/stated_run.hpp"
 
 namespace foredraft::logs {
+namespace {
 
-void name_by_file(ObservedLog& log) {
+/// The draft length in the name of a file without its ending: 4 of "nmax4", none of "k2_k4" and "rank2".
+std::optional<std::int64_t> length_in(const std::string& stem) {
   static const RE2 length(
       R"((?i)(?:^|[^a-z])(?:mtp|nextn|k|gamma|n[-_]?max|draft[-_]?(?:n|max|tokens)|(?:num[-_])?spec[-_]?tokens)[-_=]?([1-9]\d?)(?:[^\da-z]|$))",
       byte_options());
-  const std::string stem = std::filesystem::path(log.file).stem().string();
   std::int64_t gamma = 0;
   re2::StringPiece rest = stem;
-  if (!RE2::FindAndConsume(&rest, length, &gamma) || RE2::PartialMatch(rest, length)) return;
-  const auto drafts = [](const Observation& one) { return one.decoding == Decoding::speculative; };
-  const auto lacks = [&](const Observation& one) { return drafts(one) && !one.gamma; };
-  const auto fits = [&](const Observation& one) {
-    const auto& counts = one.acceptance;
-    // Steps that follow from the tokens of an answer may be one fewer than there were.
-    const bool few = !counts || counts->drafted_tokens.value_or(0) <= (counts->steps + 1) * gamma;
-    return one.gamma.value_or(gamma) == gamma && few &&
-           one.acceptance_length.value_or(1.0) <= static_cast<double>(gamma) + 1.0;
-  };
+  const bool one = RE2::FindAndConsume(&rest, length, &gamma) && !RE2::PartialMatch(rest, length);
+  return one ? std::optional(gamma) : std::nullopt;
+}
+
+std::string stem_of(const ObservedLog& log) { return std::filesystem::path(log.file).stem().string(); }
+
+bool drafts(const Observation& one) { return one.decoding == Decoding::speculative; }
+
+bool fits(const Observation& one, std::int64_t gamma) {
+  const auto& counts = one.acceptance;
+  // Steps that follow from the tokens of an answer may be one fewer than there were.
+  const bool few = !counts || counts->drafted_tokens.value_or(0) <= (counts->steps + 1) * gamma;
+  return one.gamma.value_or(gamma) == gamma && few &&
+         one.acceptance_length.value_or(1.0) <= static_cast<double>(gamma) + 1.0;
+}
+
+void set_length(std::int64_t gamma, ObservedLog& log) {
+  const auto lacks = [](const Observation& one) { return drafts(one) && !one.gamma; };
   auto& runs = log.contents.observations;
   const auto first = std::ranges::find_if(runs, lacks);
-  if (first == runs.end() ||
-      !std::ranges::all_of(runs, [&](const Observation& one) { return !drafts(one) || fits(one); }))
-    return;
+  const auto contradicts = [&](const Observation& one) { return drafts(one) && !fits(one, gamma); };
+  if (first == runs.end() || std::ranges::any_of(runs, contradicts)) return;
   for (Observation& run : runs) {
     if (!lacks(run)) continue;
     run.gamma = gamma;
@@ -43,8 +54,22 @@ void name_by_file(ObservedLog& log) {
   }
   std::erase_if(log.contents.warnings, [](const LogWarning& one) { return one.code == "W23"; });
   tell_rates(log.contents);
-  log.contents.warnings.push_back(
-      {.code = "W22", .line = first->line, .message = fmt::format("K = {} is that of the name \"{}\"", gamma, stem)});
+  log.contents.warnings.push_back({.code = "W22",
+                                   .line = first->line,
+                                   .message = fmt::format("K = {} is that of the name \"{}\"", gamma, stem_of(log))});
+}
+
+}  // namespace
+
+void name_by_files(std::vector<ObservedLog>& logs) {
+  std::set<std::int64_t> lengths;
+  for (const ObservedLog& log : logs) {
+    if (const auto gamma = length_in(stem_of(log))) lengths.insert(*gamma);
+  }
+  if (lengths.size() < 2) return;  // "mtp1" alone may be the first run
+  for (ObservedLog& log : logs) {
+    if (const auto gamma = length_in(stem_of(log))) set_length(*gamma, log);
+  }
 }
 
 }  // namespace foredraft::logs

@@ -119,27 +119,32 @@ TEST_CASE("a note beside the logs of a request is left out with a warning") {
   CHECK_THROWS_AS(read_advice({.logs = {folder / "a.csv", folder / "cut.json"}}, read_files), InputError);
 }
 
-TEST_CASE("runs of a file that states no draft length have that of its name") {
+TEST_CASE("runs of files that state no draft length have those of their names, if these tell them apart") {
   const tests::TemporaryFolder folder;
-  const auto run_in = [&](const std::string& file, const std::string& text) {
-    tests::write_text(folder / file, text);
-    const ReadAdvice read = read_advice({.logs = {folder / file}}, read_files);
-    return read.question.logs.at(0).contents.observations.at(0);
-  };
   const std::string counts = "prompt,tok/s,output tokens,drafted,accepted\na,50,512,501,261\n";
-  CHECK(run_in("nmax2.csv", counts).gamma == 2);
+  tests::write_text(folder / "mtp9.csv", counts);
+  const auto log_of = [&](const std::string& file, const std::string& text, const std::string& other = "mtp9.csv") {
+    tests::write_text(folder / file, text);
+    const ReadAdvice read = read_advice({.logs = {folder / file, folder / other}}, read_files);
+    return read.question.logs.at(0).contents;
+  };
+  const auto run_in = [&](const std::string& file, const std::string& text) {
+    return log_of(file, text).observations.at(0);
+  };
+  CHECK(run_in("nmax2.csv", counts + "c,50,512,501,262\n").gamma == 2);
   CHECK(run_in("nmax2.csv", counts + "b,50,500,400,300\n").gamma == 2);  // the counts of one row say so themselves
-  CHECK(run_in("q4_mtp-3.csv", counts).gamma == 3);
-  CHECK(run_in("q4_mtp-3.csv", counts).adaptive == true);  // 501 of at most 750
-  CHECK_FALSE(run_in("k1.csv", counts).gamma);             // more drafts than that
-  CHECK_FALSE(run_in("k2_k4.csv", counts).gamma);
-  CHECK_FALSE(run_in("rank2.csv", counts).gamma);
-  tests::write_text(folder / "k2.csv", "gamma,steps,accepted_at_1,accepted_at_2\n2,5000,3000,1500\n");
-  CHECK(read_advice({.logs = {folder / "k2.csv"}}, read_files).question.logs.at(0).contents.warnings.empty());
-  const std::string rate = "config,tok/s,accept rate\nMTP,50,60%\n";
-  CHECK(run_in("mtp3.csv", rate).acceptance_length == Approx(2.8));
+  CHECK(run_in("q4_mtp-3.csv", counts + "d").gamma == 3);
+  CHECK(run_in("q4_mtp-3.csv", counts + "d").adaptive == true);  // 501 of at most 750
+  CHECK_FALSE(run_in("k1.csv", counts + "d").gamma);             // more drafts than that
+  CHECK_FALSE(run_in("k2_k4.csv", counts + "d").gamma);
+  CHECK_FALSE(run_in("rank2.csv", counts + "d").gamma);
+  CHECK(log_of("k2.csv", "gamma,steps,accepted_at_1,accepted_at_2\n2,5000,3000,1500\n").warnings.empty());
+  CHECK(run_in("mtp3.csv", "config,tok/s,accept rate\nMTP,50,60%\n").acceptance_length == Approx(2.8));
   CHECK(run_in("k5.csv", "config,tok/s,accept rate\nMTP K=3,50,60%\n").gamma == 3);
   CHECK_FALSE(run_in("mtp2.csv", "config,tok/s,accept length\nMTP,50,3.4\n").gamma);
+  // One length may be the number of a run.
+  tests::write_text(folder / "other.csv", counts + "e");
+  CHECK_FALSE(log_of("mtp3.csv", counts + "d", "other.csv").observations.at(0).gamma);
 }
 
 TEST_CASE("values that do not fit a profile of measured times or a target are rejected with the option's name") {
