@@ -38,7 +38,7 @@ double take_decimals(std::string_view& rest) {
 
 /// Takes "1.234,5", with points between thousands and a decimal comma.
 std::optional<double> take_with_thousands(std::string_view& rest) {
-  static const RE2 number("(\\d{1,3}(?:\\.\\d{3})+),(\\d{1,2})\\b");
+  static const RE2 number("(\\d{1,3}(?:\\.\\d{3}){1,5}),(\\d{1,2})\\b");
   std::string whole, decimals;
   re2::StringPiece behind = rest;
   if (!RE2::Consume(&behind, number, &whole, &decimals)) return std::nullopt;

@@ -336,6 +336,10 @@ TEST_CASE("a number with points between thousands has a decimal comma") {
   REQUIRE(runs.size() == 2);
   CHECK(runs[0].times.tpot_ms == near(1000.0 / 1024.5));
   CHECK(runs[1].times.tpot_ms == near(1000.0 / 1536.75));
+  // No number has so many digits.
+  std::string digits = "1";
+  for (int i = 0; i < 200; ++i) digits += ".111";
+  CHECK_NOTHROW(problem("ohne MTP: " + digits + ",5 Token/s\nmit MTP: 30,5 Token/s\n"));
 }
 
 }  // namespace foredraft::tests
