@@ -119,8 +119,11 @@ class Predictions(Value):
             answer |= {name: values.ravel()[first:first + count] for name, values in self._known.items()}
             return pyarrow.table(columns | {name: answer.get(name, np.full(count, np.nan)) for name in asked})
 
+        # Before there is a file: the first table makes pyarrow import pandas, and Ctrl-C is lost on it while it does.
+        with contextlib.suppress(ImportError):
+            import pandas
+        schema = table(0, min(points, 1)).schema
         with _replacing(os.fspath(path)) as file, progress_bar("points") if progress else contextlib.nullcontext() as show:
-            schema = table(0, min(points, 1)).schema
             # Arguments repeat from row to row, results do not.
             with pyarrow.parquet.ParquetWriter(file, schema, use_dictionary=arguments) as writer:
                 for first in range(0, points, _PIECE):
