@@ -26,13 +26,14 @@ struct Headings {
   std::string_view headings;  ///< separated by commas
 };
 
-constexpr std::array<Headings, 29> headings_of_meanings{{
+constexpr std::array<Headings, 30> headings_of_meanings{{
     {Meaning::gamma, "draft length K",
      "k,gamma,n,draft,draft len,draft tok,num draft tok,n draft,draft n,draft max,draft n max,n max,spec draft n max,"
      "spec draft max,num spec tok,spec tok,spec n,n spec,spec k,draft k,spec len,tok drafted/step,drafted/step,"
      "draft depth,spec depth,spec num steps,mtp tok,mtp n,mtp k,mtp depth,nextn,lookahead,"
      "nspec,nst,num steps,spec steps,draft steps,window,draft window,spec window,proposal len,max draft,draft budget,"
-     "drafts/step,num spec,spec num tok,best k,optimal k,k draft,max draft tok,eagle steps"},
+     "drafted tok/step,draft tok/step,drafts/step,num spec,spec num tok,best k,optimal k,k draft,max draft tok,eagle "
+     "steps"},
     {Meaning::name, "name of the run",
      "config,configuration,mode,method,run,setup,drafter,name,variant,spec,spec decode,spec decoding,strategy,"
      "decoding,arm,setting,"
@@ -95,6 +96,7 @@ constexpr std::array<Headings, 29> headings_of_meanings{{
      "drafted,drafted tok,proposed,proposed drafts,proposed tok,total draft,total drafted,tok drafted,"
      "draft generated,num drafted,num drafted tok,n drafted,tok proposed,drafts proposed,draft tok generated,"
      "total draft tok,draft tok total,num draft tok total,n draft tok,n drafted tok"},
+    {Meaning::mean_drafted, "drafted tokens per iteration", ""},
     {Meaning::accepted, "accepted tokens in all",
      "accepted,accepted tok,accepted drafts,accepted draft tok,num accepted tok,total accepted,"
      "tok accepted,accepted/drafted,draft accepted,draft tok accepted,accepts/attempts,mtp accepts/attempts,"

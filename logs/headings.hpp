@@ -43,6 +43,7 @@ enum class Meaning {
   rate,
   steps,
   drafted,
+  mean_drafted,  ///< a step, where draft lengths differ
   accepted,   ///< a number, or "150/200"
   positions,  ///< a list
   position,   ///< one of them, Column::position

@@ -48,7 +48,7 @@ std::optional<double> length_of(const StatedRun& run) {
 std::optional<double> gamma_of(const StatedRun& run, std::optional<double> length) {
   if (run.gamma) return run.gamma;
   if (!run.positions.empty()) return static_cast<double>(run.positions.size());
-  return length && run.rate ? gamma_of_rate(*length, *run.rate) : std::nullopt;
+  return length && run.rate && !run.adaptive ? gamma_of_rate(*length, *run.rate) : std::nullopt;
 }
 
 Decoding decoding_of_stated(const StatedRun& run, std::optional<double> length) {
@@ -91,7 +91,7 @@ void set_stated_acceptance(const StatedRun& run, Observation& observation, LogCo
   auto counts = counts_of_stated(run, gamma);
   if (counts) {
     const bool enough = counts->drafted_tokens && counts->steps >= enough_steps;
-    if (!gamma && enough && *counts->drafted_tokens % counts->steps == 0) {
+    if (!gamma && !run.adaptive && enough && *counts->drafted_tokens % counts->steps == 0) {
       gamma = static_cast<double>(*counts->drafted_tokens) / static_cast<double>(counts->steps);
     }
     if (!run.positions.empty()) set_positions(*counts, run.positions, whole(gamma), std::nullopt, run.line);

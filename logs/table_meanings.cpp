@@ -279,7 +279,8 @@ void HeadedTable::tell_streams() {
   }
 }
 
-/// Draft lengths are small whole numbers: other columns count steps or drafts, or are ignored.
+/// Draft lengths are small whole numbers: other columns count steps or drafts, or are ignored. "drafts/step" with
+/// decimals is a mean of lengths that differ.
 void HeadedTable::tell_gamma() {
   constexpr double longest = 64.0;
   const auto column = at(Meaning::gamma);
@@ -301,7 +302,9 @@ void HeadedTable::tell_gamma() {
     const bool steps = counts && !has(Meaning::steps) && RE2::FullMatch(columns_[*column].heading, of_steps);
     columns_[*column].meaning = steps ? Meaning::steps : counted_in(columns_[*column]);
   } else if (std::ranges::any_of(values, [](double value) { return value != std::floor(value); })) {
-    columns_[*column].meaning = Meaning::ignored;
+    static const RE2 by_step("(?i).*[a-z](?: ?/ ?| per |_per_)[a-z]+");
+    columns_[*column].meaning =
+        RE2::FullMatch(columns_[*column].heading, by_step) ? Meaning::mean_drafted : Meaning::ignored;
   }
 }
 

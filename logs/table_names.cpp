@@ -376,7 +376,8 @@ void HeadedTable::tell_threshold() {
 
 /// Whether a row says that K is only the most that is drafted.
 bool HeadedTable::ends_early(const TableRow& row) const {
-  return arm_of(row).adaptive || (threshold_ && number_of_cell(row.cells[*threshold_]).value.value_or(0.0) > 0.0);
+  return arm_of(row).adaptive || value(row, Meaning::mean_drafted) ||
+         (threshold_ && number_of_cell(row.cells[*threshold_]).value.value_or(0.0) > 0.0);
 }
 
 /// As its column says; without one, as its name says: "MTP k=2, temp 0.7".

@@ -71,6 +71,22 @@ TEST_CASE("a column of thresholds is part of the arm") {
   CHECK(named[2].drafter == "p_min 0.5");
 }
 
+TEST_CASE("drafts a step that are no whole number are of lengths that differ") {
+  const std::string rows = "\n|---|---|---|---|\n| 2k | 2.63 | 42% | 2.10 |\n| 8k | 2.48 | 40% | 2.00 |\n";
+  for (const char* heading : {"drafts/step", "drafted tokens per step", "drafted/round"}) {
+    CAPTURE(heading);
+    const auto runs = posted_runs("| context | " + std::string(heading) + " | acceptance | tok/step |" + rows, "table");
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].adaptive == true);
+    CHECK_FALSE(runs[0].gamma);  // 1.1 / 0.42 is nearly whole
+    CHECK(runs[0].acceptance_length == 2.1);
+  }
+  // Nor are those of counts.
+  const std::string counts =
+      "| context | p-min | steps | drafted | accepted |\n|---|---|---|---|---|\n| 2k | 0.6 | 200 | 600 | 300 |\n";
+  CHECK_FALSE(posted_runs(counts, "table").at(0).gamma);
+}
+
 TEST_CASE("sentences and captions end drafts early") {
   const auto said = posted_runs("- baseline: 30 tok/s\n- MTP n-max 3, p-min 0.8: 44 tok/s, 90% acceptance\n", "prose");
   REQUIRE(said.size() == 2);
