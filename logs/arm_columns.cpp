@@ -28,8 +28,8 @@ constexpr const char* model_families = "vicuna|llama|qwen|mistral|gemma";
 bool may_name_arms(std::span<const std::string> headings) {
   static const RE2 word(
       R"((?i)(?:^|[^a-z])(?:plain|ar|off|on|none|no|false|yes|true|with|target|non|disabled|enabled|normal|standard|sd|depth|steps?|)" +
-      std::string(names_of_plain) + "|" + words_for_without + "|" + model_families + "|" + drafter_names +
-      R"(|(?:k|n|gamma|n[-_ ]?max) ?[=: -]? ?\d|\d+[- ]?tok))");
+      std::string(names_of_plain) + "|" + words_for_without + "|" + model_families + "|" + names_of_drafters +
+      "|spec|draft" + R"(|(?:k|n|gamma|n[-_ ]?max) ?[=: -]? ?\d|\d+[- ]?tok))");
   return std::ranges::any_of(headings, [](const std::string& one) { return one.starts_with('+'); }) ||
          std::ranges::count_if(headings, [](const std::string& one) { return RE2::PartialMatch(one, word); }) >= 2;
 }
@@ -55,7 +55,7 @@ void complete_arms(std::vector<std::optional<ArmHeading>>& split) {
 /// the drafter whose acceptance it is: "MTP draft acceptance rate".
 std::string with_unit_of_cells(const TableRow& row) {
   const std::string& name = row.cells.front();
-  static const RE2 of_drafter(R"((?i)(?:mtp|eagle-?[23]?|dflash2?|medusa|n-?gram|nextn)[ -](.*))");
+  static const RE2 of_drafter("(?i)(?:" + std::string(names_of_drafters) + ")(?:-?[123])?[ -](.*)");
   std::string of;
   if (RE2::FullMatch(name, of_drafter, &of) && is_acceptance(column_of(of).meaning)) return of;
   if (row.cells.size() < 2 || column_of(headings_of_lists(std::span(&name, 1)).front()).meaning != Meaning::ignored)

@@ -11,7 +11,7 @@
 namespace foredraft::logs {
 
 bool is_arm(std::string_view heading) {
-  static const RE2 drafter("(?i).*(?:^|[^a-z])(?:" + std::string(drafter_names) + ").*");
+  static const RE2 drafter("(?i).*(?:^|[^a-z])(?:" + std::string(names_of_drafters) + "|spec|draft).*");
   static const RE2 other(
       R"((?i).*(?:delta|speed-?up|chang|improve|gain|(?:^|[^a-z\x80-\xFF])ratio|diff|\bvs\b|\xCE\x94|accept|position)"
       R"(|prefill|prompt (?:proc|eval)).*)",

@@ -10,9 +10,6 @@
 /// Headings and keys that name an arm, and what of it is measured.
 namespace foredraft::logs {
 
-/// Names of drafters, as alternatives of a pattern.
-inline constexpr const char* drafter_names = "mtp|eagle|d-?flash|dspark|medusa|n-?gram|suffix|spec|draft|nextn";
-
 /// A heading split into its arm and its metric.
 struct ArmHeading {
   std::string arm = {}, measure = {};

@@ -15,7 +15,8 @@ namespace {
 bool is_drafting_baseline(std::string_view name) {
   static const RE2 drafts(
       R"((?i)\W*(?:base(?:line)?|vanilla|stock|plain|normal|standard|control)\b(?:[ +/][^,;:=<>]*?|[^,;:=<>]*\([^)]*?)?[ (+])"
-      R"((?:mtp|nextn|eagle[- ]?[123]?|d-?flash2?|dspark|medusa|n-?gram|spec\w* ?(?:on|enabled))(?:[- ]?[1-9]\d?)?(?:[^\w-].*)?)");
+      R"((?:)" +
+      std::string(names_of_drafters) + R"(|spec\w* ?(?:on|enabled))(?:[- ]?[1-9]\d?)?(?:[^\w-].*)?)");
   static const RE2 other(
       R"((?i).*\b(?:no|non|not|without|w/o|off|none|disabled|inactive|false|for|vs|of|before|over|autoregressive|gguf|models?)"
       R"(|weights?|heads?|quant\w*|checkpoint|0)\b.*)");
@@ -39,13 +40,16 @@ bool ends_drafts_early(std::string_view text) {
 Arm arm_named(std::string_view name) {
   static const RE2 plain(
       R"((?i)\W*(?:plain|ar|off|none|no|false|n/a|disabled|inactive|normal|standard|control|target(?:[- _]only)?)"
-      R"(|non?[- _]?(?:spec\w*|mtp|draft\w*|eagle\w*|d-?flash2?|sd)|)" +
-      std::string(names_of_plain) + "|" + words_for_without + R"()(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
+      R"(|non?[- _]?(?:(?:spec|draft|)" +
+      std::string(names_of_drafters) + R"()\w*|sd)|)" + std::string(names_of_plain) + "|" + words_for_without +
+      R"()(?:\W.*)?|\W*0(?:[^\w.].*)?|-sd)");
   // "8B baseline", "prose, no speculation", "MTP off"
-  static const RE2 ends_plain(
-      R"((?i)[^a-z](?:(?:)" + std::string(names_of_plain) + ")|(?:no|non|" + words_for_without +
-      R"()[- _](?:spec\w*(?:[- _]decod\w*)?|mtp|draft\w*|eagle[-\w]*|d-?flash2?|sd)\W*)$)"
-      R"(|(?:^|[^a-z])(?:mtp|spec\w*|eagle-?3?|draft\w*|d-?flash2?|sd)[ :=_-]+(?:off|none|no|disabled|inactive|false)$|(?:: |\()plain\)?$)");
+  static const RE2 ends_plain(R"((?i)[^a-z](?:(?:)" + std::string(names_of_plain) + ")|(?:no|non|" + words_for_without +
+                              R"()[- _](?:spec\w*(?:[- _]decod\w*)?|(?:draft|)" + std::string(names_of_drafters) +
+                              R"()[-\w]*|sd)\W*)$)"
+                              R"(|(?:^|[^a-z])(?:spec\w*|draft\w*|(?:)" +
+                              std::string(names_of_drafters) +
+                              R"()(?:-?\d)?|sd)[ :=_-]+(?:off|none|no|disabled|inactive|false)$|(?:: |\()plain\)?$)");
   struct Length {
     RE2 pattern;
     int longest;  ///< more are tokens of an answer
@@ -80,8 +84,8 @@ Arm arm_named(std::string_view name) {
     break;
   }
   // The digit of "EAGLE-3" and "DFlash2" is a version; "MTP3" drafts 3.
-  static const RE2 known(
-      R"((?i)(?:^|[^a-z])(eagle[- ]?[123]?|d-?flash2?|fr-spec|mtp|dspark|medusa|n-?gram(?:[-_][a-z]+)?|suffix|lookahead|pld)(?:[^a-z]|$))");
+  static const RE2 known(R"((?i)(?:^|[^a-z])(eagle[- ]?[123]?|d-?flash2?|fr-spec|n-?gram(?:[-_][a-z]+)?|)" +
+                         std::string(names_of_drafters) + ")(?:[^a-z]|$)");
   static const RE2 first_word("(?i)\\W*([a-z]+).*");
   std::string word;
   static const RE2 says_nothing(
@@ -114,10 +118,9 @@ bool names_other_speed(std::string_view text) {
 std::vector<ArmPhrase> arm_phrases(std::string_view text) {
   // Between other letters than those of a word; the groups are the kinds but the first, in their order.
   static const std::string method =
-      "(?:mtp|eagle|d-?flash2?|dspark|medusa|n-?gram|spec|specul\\w+|draft(?:er|ing|s|[- ]models?)?|nextn|assisted|pld"
-      "|lookahead)";
+      "(?:(?:" + std::string(names_of_drafters) + ")2?|spec|specul\\w+|draft(?:er|ing|s|[- ]models?)?|assisted)";
   static const std::string named =
-      "(?:mtp|spec\\w*|draft\\w*|eagle(?:-?[123])?\\w*|d-?flash2?|dspark|nextn|medusa|n-?gram\\w*|sd)";
+      "(?:spec\\w*|draft\\w*|(?:" + std::string(names_of_drafters) + ")(?:-?[123])?\\w*|sd)";
   static const RE2 phrase(
       "(?i)(?:^|[^a-z])(?:"
       "(" +
@@ -196,8 +199,8 @@ std::string without_repetition(std::string_view name) {
 std::string without_arm(std::string_view name) {
   static const RE2 arm(
       R"((?i)\b(?:no|non|with|plain|ar|on|off|none|disabled|enabled|active|inactive|)" + std::string(names_of_plain) +
-      "|" + words_for_without +
-      R"(|mtp|nextn|eagle-?[123]?|d-?flash2?|dspark|medusa|n-?gram|suffix|lookahead|pld|spec\w*(?: type)?|decod\w*|draft\w*|sd|(?:k|n|gamma|n[-_ ]max|depth) ?=? ?\d+)\b)");
+      "|" + words_for_without + R"(|(?:)" + std::string(names_of_drafters) +
+      R"()(?:-?[123])?|spec\w*(?: type)?|decod\w*|draft\w*|sd|(?:k|n|gamma|n[-_ ]max|depth) ?=? ?\d+)\b)");
   static const RE2 blanks(" +");
   std::string rest = without_repetition(name);
   RE2::GlobalReplace(&rest, arm, " ");

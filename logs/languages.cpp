@@ -8,6 +8,7 @@
 #include <deque>
 #include <span>
 
+#include "logs/arms.hpp"
 #include "logs/patterns.hpp"
 
 namespace foredraft::logs {
@@ -19,8 +20,6 @@ struct Translation {
   const char *english, *words;
 };
 
-constexpr const char* drafters =
-    R"((?:mtp|nextn|eagle-?\d?|dflash\d?|dspark|medusa|n-?gram|spec\w*(?: decoding)?|sd|drafts?))";
 constexpr const char* words_of_speculation =
     R"((?:投机(?:解码|采样|推理|推测)?|投機(?:的)?(?:解碼|デコード|デコーディング|推論)?|推[测測](?:解[码碼]|采样|デコード))"
     R"(|推測的?デコード|草稿(?:模型)?|ドラフト(?:モデル)?|(?:추측(?:적)?|투기적?) ?(?:디코딩|실행)|드래프트(?: ?모델)?)"
@@ -175,6 +174,8 @@ std::string with_each(std::string text, std::string_view name, std::string_view 
 }
 
 std::string pattern_of(const Translation& one) {
+  static const std::string drafters =
+      "(?:(?:" + std::string(names_of_drafters) + R"()(?:-?\d)?|spec\w*(?: decoding)?|sd|drafts?))";
   return "(?i)" + with_each(with_each(one.words, "@d", drafters), "@s", words_of_speculation);
 }
 

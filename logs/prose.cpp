@@ -476,6 +476,7 @@ void ProseReader::finish(LogContents& contents) {
 
 /// A speed, or a comparison of arms: "27B-MTP vs Base 27B".
 LineFormat prose_format() {
+  static const std::string drafts = "(?:spec|draft|" + std::string(names_of_drafters) + ")";
   static const std::string anchor =
       "(?i)\\d[\\d.,]*[`* ]*" + std::string(spoken_unit) +
       R"(|\b(?:[a-z]+[_ ])*(?:tps|t(?:ok(?:en)?s?)?(?:/|_per_|_)s(?:ec(?:ond)?)?)["']? ?[:=] ?\d)"
@@ -484,11 +485,13 @@ LineFormat prose_format() {
       R"(|\bspeed-?up\b[^.\n|]{0,60}\b\d[\d.]* ?(?:x|\x{d7}))"
       R"(|\d ?(?:x|\x{d7}) (?:speed-?up|faster|as fast|the (?:speed|throughput)))"
       "|" +
-      std::string(enabling) +
-      R"([^\n|]{0,40}\b(?:mtp|eagle|dflash|medusa|n-?gram|draft|spec))"
+      std::string(enabling) + R"([^\n|]{0,40}\b)" + drafts +
       R"(|\d ?% of (?:[a-z]+ ){0,5}(?:without|baseline|plain|no[- ]spec)\b)"
-      R"(|(?:mtp|eagle|dflash|medusa|draft|spec)[^\n|]{0,40}\bvs\.? [^\n|]{0,20}\b(?:base|plain|no|without))"
-      R"(|(?:base|plain|no|without)[^\n|]{0,20} vs\.? [^\n|]{0,20}\b(?:mtp|eagle|dflash|medusa|draft|spec))"
+      "|" +
+      drafts +
+      R"([^\n|]{0,40}\bvs\.? [^\n|]{0,20}\b(?:base|plain|no|without))"
+      R"(|(?:base|plain|no|without)[^\n|]{0,20} vs\.? [^\n|]{0,20}\b)" +
+      drafts +
       R"(|\b(?:tpot|itl)\b[^\n|]{0,60}\d(?: ?ms (?:to|->|vs)[ .]| (?:to|->|vs\.?) ~?[\d.]+ ?ms\b|(?: ?ms)? ?)"
       "\xE2\x86\x92 ?~?\\d)";
   return lines_of<ProseReader>(anchor);

@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "logs/arms.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 #include "logs/spoken_numbers.hpp"
@@ -148,7 +149,8 @@ bool names_other_change(std::string_view text, std::string_view front) {
   }
   static const RE2 other(
       R"((?i)\b(?:fix\w*|after (?:the|this)|patch\w*|updat\w*|commit|merge\w*|optimi\w*|upgrad\w*|tun(?:ed?|ing))\b)"
-      R"(|\b(?:mtp|nextn|eagle|dflash|dspark|medusa|n-?gram|spec\w*|draft\w*)[-\w]* ?[+&] ?\w)");
+      R"(|\b(?:spec|draft|)" +
+      std::string(names_of_drafters) + R"()[-\w]* ?[+&] ?\w)");
   return RE2::PartialMatch(text, other);
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "logs/arms.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 
@@ -170,7 +171,8 @@ bool is_of_arm(std::string_view text, std::span<const ArmPhrase> arms, const Fig
   static const RE2 without(std::string("(?i)[ `*]+(?:") + words_for_without + ")\\b.*");
   static const RE2 ends(
       R"((?i)(?:[ `*]*(?:[,.;:()/]|$)|[ `*]+(?:with|without|w/o|mit|ohne|avec|sans|sin|con|sem|com|no|and|or|vs|for|using|on|off|if|when|but|while|in)"
-      R"(|plain|base|vanilla|mtp|eagle|dflash|medusa|n-?gram|spec|draft)).*)");
+      R"(|plain|base|vanilla|spec|draft|)" +
+      std::string(names_of_drafters) + ")).*");
   constexpr double longest_draft = 16.0;
   const SpokenPlace& place = bare.place;
   const bool may_be_length = place.value == std::floor(place.value) && place.value <= longest_draft;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "logs/arms.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 
@@ -46,8 +47,8 @@ std::string bare_cell(std::string_view cell) {
 
 std::string with_few_brackets(std::string heading) {
   static const RE2 inner(R"(\(([^()]*)\(([^()]*)\)([^()]*)\))");
-  static const RE2 length(
-      R"((?i)((?:mtp|nextn|eagle[-\w]*|dflash2?|medusa|n-?gram|spec\w*|draft\w*) ?)\(((?:k ?= ?)?\d{1,2})\)( *[^ ]))");
+  static const RE2 length(R"((?i)((?:spec|draft|)" + std::string(names_of_drafters) +
+                          R"()[-\w]* ?)\(((?:k ?= ?)?\d{1,2})\)( *[^ ]))");
   if (heading.find('(') == std::string::npos) return heading;
   RE2::GlobalReplace(&heading, inner, R"((\1\2\3))");
   RE2::GlobalReplace(&heading, length, R"(\1\2\3)");

@@ -175,7 +175,7 @@ bool HeadedTable::tell_whole_runs(std::size_t speed) {
 /// agrees. Then a row that gains is not plain, whatever its name says: "Spec + baseline kernel".
 void HeadedTable::tell_answers() {
   static const RE2 speedup("(?i)speed-?up(?: \\(x\\))?");
-  static const RE2 drafter("(?i).*(?:spec|draft|mtp|nextn|eagle|dflash|medusa|n-?gram|lookahead).*");
+  static const RE2 drafter("(?i).*(?:spec|draft|" + std::string(names_of_drafters) + ").*");
   constexpr double rounded = 0.02;
   const auto is_other = [](const Column& one) {
     return one.meaning >= Meaning::speed && one.meaning < Meaning::length && one.meaning != Meaning::duration;

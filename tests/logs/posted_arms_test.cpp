@@ -52,6 +52,19 @@ TEST_CASE("the version of a drafter is no draft length, and an engine no drafter
   CHECK(warns(read, "W18"));
 }
 
+TEST_CASE("every method of drafting may be on or off") {
+  for (const std::string method : {"MTP", "NextN", "EAGLE-3", "eagle", "D-Flash", "DFlash2", "DSpark", "Medusa",
+                                   "n-gram", "suffix", "lookahead", "PLD"}) {
+    CAPTURE(method);
+    CHECK(arm_named("no " + method).plain);
+    CHECK(arm_named(method + " off").plain);
+    CHECK(arm_named("8B, without " + method).plain);
+    CHECK(arm_in_text("the server with " + method + " gives").value().speculative);
+    CHECK(arm_in_text("after disabling " + method + " it gives").value().plain);
+    CHECK(arm_named(method).drafter);
+  }
+}
+
 TEST_CASE("accepted tokens of a step are no counts") {
   const auto runs = posted_runs(
       "| config | tok/s | accepted |\n|---|---|---|\n| baseline | 20 | |\n| MTP K=6 | 40 | 5.2 / 6 |\n", "table");
