@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -23,19 +24,29 @@ struct PlainRun {
   std::string differs = {};
 };
 
-/// True if a run has times that speedups can be computed from. Throughput counts only if no run has another time, or if
-/// the server does not keep up with the request rate.
-bool has_times(const RunEstimates& run, const std::vector<RunEstimates>& runs) {
-  if (run.estimate("tpot_ms") != nullptr) return true;
-  const auto timed = [](const RunEstimates& one) { return one.estimate("tpot_ms") != nullptr; };
-  return run.throughput && (run.run.overloaded || std::ranges::none_of(runs, timed));
+/// [i]: whether run i has times that speedups can be computed from. Throughput counts only if no run of its load has
+/// another time and these compare nothing, or if the server does not keep up with the request rate.
+std::vector<bool> runs_with_times(const std::vector<RunEstimates>& runs) {
+  std::set<RunLoad> timed;
+  bool plain = false, speculative = false;
+  for (const RunEstimates& one : runs) {
+    if (one.estimate("tpot_ms") == nullptr) continue;
+    timed.insert(one.run.load);
+    (one.run.is_plain() ? plain : speculative) = true;
+  }
+  std::vector<bool> with;
+  for (const RunEstimates& one : runs) {
+    const bool counts = one.run.overloaded || (!timed.contains(one.run.load) && !(plain && speculative));
+    with.push_back(one.estimate("tpot_ms") != nullptr || (one.throughput && counts));
+  }
+  return with;
 }
 
-PlainRun plain_run_for(const Run& run, const std::vector<RunEstimates>& runs) {
+PlainRun plain_run_for(const Run& run, const std::vector<RunEstimates>& runs, const std::vector<bool>& timed) {
   PlainRun found;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Run& plain = runs[i].run;
-    if (!plain.is_plain() || !has_times(runs[i], runs)) continue;
+    if (!plain.is_plain() || !timed[i]) continue;
     const std::string differs = difference_of(run, plain);
     if (differs.empty()) return {.run = i};
     if (found.differs.empty()) found.differs = differs;
@@ -77,16 +88,14 @@ void split_by(const PredictedTimes& predicted, double batch, std::int64_t gamma,
 }
 
 /// Indices of the speculative runs by load. If any has times, those without are left out.
-std::map<RunLoad, std::vector<std::size_t>> runs_by_load(const std::vector<RunEstimates>& runs) {
-  const auto speculates = [](const RunEstimates& one) { return !one.run.is_plain(); };
-  const bool timed =
-      std::ranges::any_of(runs, [&](const RunEstimates& one) { return speculates(one) && has_times(one, runs); });
+std::map<RunLoad, std::vector<std::size_t>> runs_by_load(const std::vector<RunEstimates>& runs,
+                                                         const std::vector<bool>& timed) {
+  bool any = false;
+  for (std::size_t i = 0; i < runs.size(); ++i) any = any || (!runs[i].run.is_plain() && timed[i]);
   std::map<RunLoad, std::vector<std::size_t>> loads;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (speculates(runs[i]) &&
-        (has_times(runs[i], runs) || (!timed && (runs[i].run.tokens || runs[i].run.steps > 0.0)))) {
-      loads[runs[i].run.load].push_back(i);
-    }
+    const Run& run = runs[i].run;
+    if (!run.is_plain() && (timed[i] || (!any && (run.tokens || run.steps > 0.0)))) loads[run.load].push_back(i);
   }
   return loads;
 }
@@ -107,7 +116,7 @@ std::size_t curve_of(const Run& run, const Advice& advice) {
 }
 
 LoadAdvice load_of(const RunLoad& of, const std::vector<std::size_t>& runs, const std::string& models,
-                   const Advice& advice) {
+                   const std::vector<bool>& timed, const Advice& advice) {
   LoadAdvice load;
   load.load = of;
   load.name = load_text(advice.runs[runs.front()].run);
@@ -116,7 +125,7 @@ LoadAdvice load_of(const RunLoad& of, const std::vector<std::size_t>& runs, cons
   for (const std::size_t i : runs) {
     const RunEstimates& run = advice.runs[i];
     LoggedRun& logged = load.logged.emplace_back(LoggedRun{.run = i, .curve = curve_of(run.run, advice)});
-    const PlainRun plain = plain_run_for(run.run, advice.runs);
+    const PlainRun plain = plain_run_for(run.run, advice.runs, timed);
     if (plain.run && models.empty()) {
       if (const auto paces = paces_of(advice.runs[*plain.run], run)) {
         logged.speedup = speedup_of(*paces);
@@ -183,9 +192,10 @@ void add_loads(const AdviceQuestion& question, Advice& advice) {
   if (!models.empty()) {
     advice.warnings.push_back({"W03", 0, models + ": counts of one are not combined with times of the other"});
   }
+  const std::vector<bool> timed = runs_with_times(advice.runs);
   double all = 0.0;
-  for (const auto& [of, runs] : runs_by_load(advice.runs)) {
-    advice.loads.push_back(load_of(of, runs, models, advice));
+  for (const auto& [of, runs] : runs_by_load(advice.runs, timed)) {
+    advice.loads.push_back(load_of(of, runs, models, timed, advice));
     const LoadAdvice& load = advice.loads.back();
     all += load.share;
     warn_of_stairs(load, advice);
@@ -197,10 +207,10 @@ void add_loads(const AdviceQuestion& question, Advice& advice) {
       advice.warnings.push_back({"W09", 0, "the concurrency was not logged: both runs are taken for the same load"});
     }
   }
-  for (const RunEstimates& one : advice.runs) {
+  for (std::size_t i = 0; i < advice.runs.size(); ++i) {
+    const RunEstimates& one = advice.runs[i];
     const bool counted = !one.run.is_plain() && one.run.tokens && one.run.steps > 0.0 && one.run.load == RunLoad{};
-    if (!counted || has_times(one, advice.runs) || advice.loads.empty() || advice.loads.front().load == RunLoad{})
-      continue;
+    if (!counted || timed[i] || advice.loads.empty() || advice.loads.front().load == RunLoad{}) continue;
     advice.warnings.push_back({"W11", 0,
                                fmt::format("{:.0f} steps at unknown load have no row: acceptance length {:.4g}",
                                            one.run.steps, one.run.tokens->mean)});

@@ -258,6 +258,33 @@ TEST_CASE("without a plain run throughputs alone tell the fastest draft length")
   CHECK(advice.action.find("1.33x") != std::string::npos);
 }
 
+TEST_CASE("throughputs at an unknown load are compared beside times of another load that compare nothing") {
+  const auto at_unknown_load = [](Observation one, double tokens_per_s) {
+    one.span = logs::Span::run;
+    one.requests = std::nullopt;
+    one.times = {.output_tokens_per_s = tokens_per_s};
+    return one;
+  };
+  std::vector<Observation> runs = {at_unknown_load(plain(1, 1.0), 100.0),
+                                   at_unknown_load(with_speedup(3, 8, 1.0, 10.0), 250.0),
+                                   with_speedup(3, 1, 1.2, 10.0)};
+  runs[2].span = logs::Span::run;
+  const auto speedups = [](const Advice& advice) {
+    std::vector<double> values;
+    for (const answers::LoadAdvice& load : advice.loads) {
+      for (const answers::LoggedRun& run : load.logged) values.push_back(run.speedup ? run.speedup->value : 0.0);
+    }
+    return values;
+  };
+  CHECK(speedups(answers::advise({.logs = {log_as_is(runs)}})) == std::vector{2.5, 0.0});
+  // A plain run at that load says more.
+  runs.push_back(plain(1, 10.0));
+  runs[3].span = logs::Span::run;
+  const std::vector<double> timed = speedups(answers::advise({.logs = {log_as_is(runs)}}));
+  REQUIRE(timed.size() == 1);
+  CHECK(timed[0] == Approx(1.2));
+}
+
 TEST_CASE("without a plain run the fastest logged draft length is chosen, and no speedup is claimed") {
   const Advice advice = advice_of({with_speedup(1, 8, 1.5, 10.0), with_speedup(3, 8, 1.8, 10.0)});
   const Recommendation& use = choice_of(advice);
