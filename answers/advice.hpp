@@ -188,6 +188,10 @@ inline constexpr std::int64_t longest_advised = 12;
 
 [[nodiscard]] Advice advise(const AdviceQuestion& question);
 
+/// [i]: tokens per iteration at K = i + 1, up to the logged draft length, as the positions of too few steps for a fit
+/// (FitProblem::Reason::too_few_steps) tell them; else empty.
+[[nodiscard]] std::vector<double> lengths_of_few_steps(const Advice& advice);
+
 /// Schema foredraft.advise/1: docs/schemas/advise.schema.json. `engine_version`: as in settings_question().
 [[nodiscard]] nlohmann::ordered_json to_json(const Advice& advice, std::string_view engine_version);
 

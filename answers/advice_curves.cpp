@@ -192,6 +192,20 @@ void add_curves(const std::vector<Run>& runs, Advice& advice) {
   }
 }
 
+std::vector<double> lengths_of_few_steps(const Advice& advice) {
+  const analytic::FitProblem* problem = advice.problem();
+  if (problem == nullptr || problem->reason != analytic::FitProblem::Reason::too_few_steps) return {};
+  for (const RunEstimates& one : advice.runs) {
+    const RunSetting& setting = one.run.setting;
+    if (setting.gamma != advice.gamma_observed || one.run.clusters.empty()) continue;
+    const analytic::PooledCounts counts = analytic::pooled_by_gamma(one.run.clusters).front();
+    std::vector<double> lengths;
+    for (const double share : counts.marginal) lengths.push_back((lengths.empty() ? 1.0 : lengths.back()) + share);
+    return lengths;
+  }
+  return {};
+}
+
 void add_observed(Advice& advice) {
   const Run* main = nullptr;
   double steps = 0.0;

@@ -119,12 +119,19 @@ std::string speedups_text(const std::vector<const LoadAdvice*>& loads) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// The loads at which speculation was faster, and the others.
-std::pair<std::vector<const LoadAdvice*>, std::vector<const LoadAdvice*>> by_sign(
-    const std::vector<const LoadAdvice*>& loads) {
-  std::vector<const LoadAdvice*> gaining, losing;
-  for (const LoadAdvice* load : loads) (load->speedup()->value > 1.0 ? gaining : losing).push_back(load);
-  return {gaining, losing};
+/// The loads at which speculation was faster, slower, or neither in the digits that are shown.
+struct LoadsBySign {
+  std::vector<const LoadAdvice*> gaining = {}, losing = {}, even = {};
+};
+
+LoadsBySign by_sign(const std::vector<const LoadAdvice*>& loads) {
+  constexpr double unseen = 0.005;
+  LoadsBySign by;
+  for (const LoadAdvice* load : loads) {
+    const double gain = load->speedup()->value - 1.0;
+    (std::abs(gain) < unseen ? by.even : gain > 0.0 ? by.gaining : by.losing).push_back(load);
+  }
+  return by;
 }
 
 /// A clause with the upper bound of the speedup of any draft length; empty if it is 1.2 or above, or unknown.
@@ -152,7 +159,7 @@ std::string off_text(const Advice& advice) {
         "Turn speculation off: {} loses capacity, {} the output tokens/s at {}, at which the server is overloaded.",
         main_name(first, advice), speedup_text(first), first.name);
   }
-  const auto [gaining, losing] = by_sign(loads);
+  const auto [gaining, losing, even] = by_sign(loads);
   const bool mixed = !gaining.empty() && !losing.empty();
   return fmt::format("Turn speculation off: {} gives {}{}.{}", main_name(first, advice),
                      speedups_text(mixed ? losing : loads), limit_text(loads),
@@ -210,12 +217,22 @@ std::string losing_text(const Advice& advice) {
   return texts.empty() ? "" : fmt::format(" It loses: {}.", fmt::join(texts, ", "));
 }
 
-/// The speedups of the recommended setting at loads that differ in category, of which no mean is that of the traffic:
-/// "1.58x at chat, 1.27x at code", or their range; empty if the category is one.
-std::string by_kind_text(const Advice& advice) {
-  constexpr std::size_t few = 3;
+/// Whether the loads are those of an experiment, or of kinds of prompts, of which no mean is that of the traffic.
+bool are_no_traffic(const Advice& advice) {
   const auto& kind = advice.loads.front().load.category;
-  if (std::ranges::all_of(advice.loads, [&](const LoadAdvice& load) { return load.load.category == kind; })) return "";
+  if (std::ranges::any_of(advice.loads, [&](const LoadAdvice& load) { return load.load.category != kind; }))
+    return true;
+  return advice.loads.size() > 1 && std::ranges::all_of(advice.loads, [&](const LoadAdvice& load) {
+           const std::vector<RunPart>& parts = advice.runs[load.logged[load.main].run].run.parts;
+           return std::ranges::all_of(parts, [](const RunPart& part) { return part.span == logs::Span::run; });
+         });
+}
+
+/// The speedups of the recommended setting at loads that are no traffic: "1.58x at chat, 1.27x at code", or their
+/// range; else empty.
+std::string by_load_text(const Advice& advice) {
+  constexpr std::size_t few = 3;
+  if (!are_no_traffic(advice)) return "";
   std::vector<std::pair<double, std::string>> speedups;
   for (const LoadAdvice& load : advice.loads) {
     const auto speedup = speedup_at(load, advice.recommendation->gamma, advice);
@@ -253,32 +270,48 @@ std::string recommended_text(const Advice& advice) {
   }
   const bool one_load = advice.loads.size() == 1;
   const std::string at = one_load ? " at " + advice.loads.front().name : " for this traffic";
-  const std::string by_kind = by_kind_text(advice);
+  const std::string by_load = by_load_text(advice);
   const std::string_view verb = logged_settings(advice) == 1 && advice.gamma_observed == use.gamma ? "Keep" : "Use";
   const std::string of = one_load && advice.loads.front().by_capacity ? " the output tokens/s" : "";
   const std::string_view guess = is_logged(advice) ? "" : ", between those that were logged";
   const std::string speedup =
-      by_kind.empty() ? fmt::format("{:.2f}x{}{}{}", use.value, interval_text(use), of, at) : by_kind;
+      by_load.empty() ? fmt::format("{:.2f}x{}{}{}", use.value, interval_text(use), of, at) : by_load;
   return fmt::format("{} {}: {}{}.{}", verb, named, speedup, guess, losing_text(advice));
 }
 
-/// Without a plain run: the recommended setting, and its speedup over the other logged ones.
+/// The speed of a setting of a load over that of each other one, with the name of the other.
+std::vector<std::pair<std::string, std::string>> relative_speeds(const LoadAdvice& load, const std::string& setting,
+                                                                 const Advice& advice) {
+  std::vector<std::pair<std::string, std::string>> speeds;
+  const auto is_it = [&](const LoggedRun& one) { return setting_name(one, advice) == setting; };
+  const auto it = std::ranges::find_if(load.logged, is_it);
+  if (it == load.logged.end()) return speeds;
+  for (const LoggedRun& one : load.logged) {
+    const auto paces = paces_of(advice.runs[one.run], advice.runs[it->run]);
+    if (&one != &*it && paces) speeds.emplace_back(with_half_width(speedup_of(*paces), "x"), setting_name(one, advice));
+  }
+  return speeds;
+}
+
+/// Without a plain run: the recommended setting, and its speed over the other logged ones at the load with the most; of
+/// two settings at each load.
 std::string relative_text(const Advice& advice) {
   constexpr std::size_t shown = 3;
-  const LoadAdvice& load =
-      *std::ranges::max_element(advice.loads, {}, [](const LoadAdvice& one) { return one.logged.size(); });
-  const LoggedRun& fastest = load.logged[load.main];
-  std::vector<std::string> others;
-  for (const LoggedRun& one : load.logged) {
-    const auto paces = paces_of(advice.runs[one.run], advice.runs[fastest.run]);
-    if (&one == &fastest || !paces || others.size() == shown) continue;
-    others.push_back(
-        fmt::format("{} as fast as {}", with_half_width(speedup_of(*paces), "x"), setting_name(one, advice)));
+  const auto settings = [](const LoadAdvice& one) { return one.logged.size(); };
+  const LoadAdvice& load = *std::ranges::max_element(advice.loads, {}, settings);
+  const std::string name = main_name(load, advice);
+  std::vector<std::string> texts;
+  for (const auto& [speed, other] : relative_speeds(load, name, advice))
+    if (texts.size() < shown) texts.push_back(fmt::format("{} as fast as {}", speed, other));
+  if (!texts.empty()) texts.back() += " at " + load.name;
+  for (const LoadAdvice& more : advice.loads) {
+    if (load.logged.size() != 2 || more.logged.size() != 2 || &more == &load || texts.size() == shown) continue;
+    for (const auto& [speed, other] : relative_speeds(more, name, advice))
+      texts.push_back(fmt::format("{} at {}", speed, more.name));
   }
-  const std::string name = setting_name(fastest, advice);
   constexpr std::string_view open = "whether any beats no speculation is not known";
-  if (others.empty()) return fmt::format("Use {}; {}.", name, open);
-  return fmt::format("Use {}: {} at {}; {}.", name, fmt::join(others, ", "), load.name, open);
+  if (texts.empty()) return fmt::format("Use {}; {}.", name, open);
+  return fmt::format("Use {}: {}; {}.", name, fmt::join(texts, ", "), open);
 }
 
 /// Of single runs without a plain one: the fastest setting of each load, if they differ; else empty.
@@ -308,10 +341,15 @@ std::string measured_text(const Advice& advice) {
   const bool same = std::ranges::all_of(loads, [&](const LoadAdvice* one) { return main_name(*one, advice) == name; });
   if (!same) name = "the fastest of each";
   if (name.starts_with("the ") || name.starts_with("adaptive ")) name[0] = name[0] == 't' ? 'T' : 'A';
-  const auto [gaining, losing] = by_sign(loads);
-  if (losing.empty()) return fmt::format("{} pays: {}.", name, speedups_text(gaining));
-  if (gaining.empty()) return fmt::format("{} loses: {}.", name, speedups_text(losing));
-  return fmt::format("{} pays: {}. It loses: {}.", name, speedups_text(gaining), speedups_text(losing));
+  const auto [gaining, losing, even] = by_sign(loads);
+  std::string text = name;
+  const auto add = [&](std::string_view verb, const std::vector<const LoadAdvice*>& of) {
+    if (!of.empty()) text += fmt::format("{} {}: {}.", text.ends_with('.') ? " It" : "", verb, speedups_text(of));
+  };
+  add("pays", gaining);
+  add("loses", losing);
+  add("changes nothing", even);
+  return text;
 }
 
 std::string action_of(const Advice& advice) {
@@ -381,7 +419,7 @@ std::string plan_text(const Advice& advice) {
 std::string why_no_acceptance(Reason reason) {
   switch (reason) {
     case Reason::too_few_steps:
-      return "acceptance at other draft lengths could not be estimated: log more steps";
+      return "too few steps to estimate the acceptance at other draft lengths: log more";
     case Reason::all_accepted:
       return "acceptance could not be estimated: log a counter of all drafted tokens, or the TPOT of both arms";
     case Reason::rising:

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -19,6 +20,17 @@ std::string count_text(double count) {
   std::string text = fmt::format("{:.0f}", count);
   for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
   return text;
+}
+
+/// Accepted over drafted tokens of the runs that counted both; nullopt: none did.
+std::optional<double> accepted_share(const answers::Advice& advice) {
+  double accepted = 0.0, drafted = 0.0;
+  for (const answers::RunEstimates& one : advice.runs) {
+    if (!one.run.drafted || !one.run.tokens || !(one.run.steps > 0.0)) continue;
+    accepted += one.run.steps * (one.run.tokens->mean - 1.0);
+    drafted += one.run.steps * *one.run.drafted;
+  }
+  return drafted > 0.0 ? std::optional(accepted / drafted) : std::nullopt;
 }
 
 std::string what_was_read(const answers::Advice& advice) {
@@ -39,6 +51,8 @@ std::string what_was_read(const answers::Advice& advice) {
   } else if (!gammas.empty()) {
     text += fmt::format(" at K = {}", fmt::join(gammas, ", "));
   }
+  if (const auto share = accepted_share(advice); share && gammas.size() < 2)
+    text += fmt::format(", {:.2g} % of drafts accepted", 100.0 * *share);
   if (plain > 0.0) text += fmt::format(", {:.0f} plain {}", plain, plain == 1.0 ? "observation" : "observations");
   return text;
 }
@@ -278,8 +292,21 @@ std::string speedup_by_k_text(const answers::LoadAdvice& load) {
   return fmt::format("{}", fmt::join(speedups, ", "));
 }
 
+/// Of too few steps for a fit.
+std::string few_steps_text(const answers::Advice& advice) {
+  std::vector<std::string> lengths;
+  std::int64_t gamma = 0;
+  for (const double length : answers::lengths_of_few_steps(advice))
+    if (is_shown(advice, ++gamma)) lengths.push_back(fmt::format("{}: {:.2f}", gamma, length));
+  return lengths.size() < 2
+             ? ""
+             : fmt::format("acceptance length {} in {:.0f} steps", fmt::join(lengths, ", "), advice.problem()->steps);
+}
+
 std::string by_gamma_text(const answers::Advice& advice) {
-  if (advice.curve() == nullptr || advice.curve()->by_gamma.empty()) return "";
+  if (advice.curve() == nullptr) return "";
+  if (const std::string few = few_steps_text(advice); !few.empty()) return labeled("by K", few);
+  if (advice.curve()->by_gamma.empty()) return "";
   std::string text = labeled("by K", "acceptance length " + lengths_text(advice));
   for (const answers::LoadAdvice* load : shown_loads(advice)) {
     const std::string speedups = speedup_by_k_text(*load);

@@ -285,6 +285,57 @@ TEST_CASE("throughputs at an unknown load are compared beside times of another l
   CHECK(timed[0] == Approx(1.2));
 }
 
+TEST_CASE("loads of an experiment have their own speedups, those of traffic a mean") {
+  const auto action = [](bool as_runs) {
+    std::vector<Observation> runs = {with_speedup(3, 1, 2.0, 10.0), with_speedup(3, 16, 1.4, 20.0), plain(1, 10.0),
+                                     plain(16, 20.0)};
+    for (Observation& run : runs) run.span = as_runs ? logs::Span::run : logs::Span::window;
+    return advice_of(runs).action;
+  };
+  CHECK(action(true) == "Keep K = 3: 2.00x at 1 request, 1.40x at 16 requests.");
+  CHECK(action(false).find("for this traffic") != std::string::npos);
+}
+
+TEST_CASE("of two settings without a plain run the speed of one over the other is told at each load") {
+  const std::vector<Observation> runs = {whole(with_speedup(2, 1, 1.0, 10.0)), whole(with_speedup(4, 1, 1.01, 10.0)),
+                                         whole(with_speedup(2, 8, 1.5, 10.0)), whole(with_speedup(4, 8, 1.0, 10.0))};
+  const Advice advice = answers::advise({.logs = {log_as_is(runs)}});
+  CHECK(advice.action ==
+        "Use K = 2: 0.99x as fast as K = 4 at 1 request, 1.50x at 8 requests; whether any beats no speculation is not "
+        "known.");
+}
+
+TEST_CASE("a setting that changes nothing does not lose") {
+  const auto run = [](logs::Decoding decoding, double requests, double tpot_ms) {
+    Observation one{.span = logs::Span::run, .decoding = decoding, .requests = requests};
+    one.times.tpot_ms = tpot_ms;
+    return one;
+  };
+  const std::vector<Observation> runs = {run(logs::Decoding::plain, 1, 10.0), run(logs::Decoding::speculative, 1, 5.0),
+                                         run(logs::Decoding::plain, 4, 10.0),
+                                         run(logs::Decoding::speculative, 4, 9.99)};
+  CHECK(answers::advise({.logs = {log_as_is(runs)}}).action ==
+        "The logged setting pays: 2.00x at 1 request. It changes nothing: 1.00x at 4 requests.");
+}
+
+TEST_CASE("positions of too few steps for a fit tell shorter drafts, but not those of a drafter of blocks") {
+  Observation few = speculative(4, 1, 10.0, 0.5, 80);
+  const auto lengths = [&](const std::string& drafter) {
+    few.drafter = drafter;
+    return answers::lengths_of_few_steps(answers::advise({.logs = {log_as_is({few})}}));
+  };
+  const std::vector<double> all = lengths("eagle3");
+  REQUIRE(all.size() == 4);
+  CHECK(all[0] == Approx(1.5));
+  CHECK(all[3] == Approx(1.0 + 75.0 / 80.0));
+  CHECK(lengths("dflash").empty());
+  few.acceptance->steps = 8000;
+  for (std::int64_t& accepted : few.acceptance->accepted_at) accepted *= 100;
+  *few.acceptance->accepted_tokens *= 100;
+  *few.acceptance->drafted_tokens *= 100;
+  CHECK(lengths("eagle3").empty());  // a fit tells more
+}
+
 TEST_CASE("without a plain run the fastest logged draft length is chosen, and no speedup is claimed") {
   const Advice advice = advice_of({with_speedup(1, 8, 1.5, 10.0), with_speedup(3, 8, 1.8, 10.0)});
   const Recommendation& use = choice_of(advice);
