@@ -228,8 +228,8 @@ bool are_no_traffic(const Advice& advice) {
          });
 }
 
-/// The speedups of the recommended setting at loads that are no traffic: "1.58x at chat, 1.27x at code", or their
-/// range; else empty.
+/// The speedups of the recommended setting at loads that are no traffic: "1.58x at chat, 0.97x at code", or their range
+/// and the loads where it loses; else empty.
 std::string by_load_text(const Advice& advice) {
   constexpr std::size_t few = 3;
   if (!are_no_traffic(advice)) return "";
@@ -240,11 +240,11 @@ std::string by_load_text(const Advice& advice) {
   }
   if (speedups.size() > few) {
     const auto [lowest, highest] = std::minmax_element(speedups.begin(), speedups.end());
-    return fmt::format("{} to {}", lowest->second, highest->second);
+    return fmt::format("{} to {}.{}", lowest->second, highest->second, losing_text(advice));
   }
   std::vector<std::string> texts;
   for (const auto& [speedup, text] : speedups) texts.push_back(text);
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return texts.empty() ? "" : fmt::format("{}.", fmt::join(texts, ", "));
 }
 
 /// Whether the choice was logged at some load, and not only interpolated or predicted.
@@ -274,9 +274,10 @@ std::string recommended_text(const Advice& advice) {
   const std::string_view verb = logged_settings(advice) == 1 && advice.gamma_observed == use.gamma ? "Keep" : "Use";
   const std::string of = one_load && advice.loads.front().by_capacity ? " the output tokens/s" : "";
   const std::string_view guess = is_logged(advice) ? "" : ", between those that were logged";
-  const std::string speedup =
-      by_load.empty() ? fmt::format("{:.2f}x{}{}{}", use.value, interval_text(use), of, at) : by_load;
-  return fmt::format("{} {}: {}{}.{}", verb, named, speedup, guess, losing_text(advice));
+  return fmt::format("{} {}{}: {}", verb, named, guess,
+                     by_load.empty()
+                         ? fmt::format("{:.2f}x{}{}{}.{}", use.value, interval_text(use), of, at, losing_text(advice))
+                         : by_load);
 }
 
 /// The speed of a setting of a load over that of each other one, with the name of the other.

@@ -83,7 +83,7 @@ std::optional<std::int64_t> drafted_per_step(std::span<const Observation> observ
   std::optional<std::int64_t> all;
   for (const Observation& one : observations) {
     if (!has_counts(one)) continue;
-    if (one.gamma || !one.acceptance->drafted_tokens) return std::nullopt;
+    if (one.gamma || one.adaptive || !one.acceptance->drafted_tokens) return std::nullopt;
     const double here =
         static_cast<double>(*one.acceptance->drafted_tokens) / static_cast<double>(one.acceptance->steps);
     const std::int64_t gamma = std::llround(here);
@@ -258,7 +258,12 @@ struct Sorted {
       if (one.span == Span::run && !of_run) of_run = run_load(one);
     }
     for (Placed one : placed(log.contents.observations)) {
-      if (!one.observation.gamma && has_counts(one.observation)) one.observation.gamma = gamma;
+      if (!one.observation.gamma && has_counts(one.observation)) {
+        one.observation.gamma = gamma;
+        if (gamma && one.observation.acceptance->steps_estimated)
+          warn("W22", one.observation.line,
+               fmt::format("K = {} is not stated: it is the mean of drafts a step", *gamma));
+      }
       add(std::move(one), log, of_run, plain_log);
     }
   }

@@ -157,6 +157,8 @@ class LlamaServerReader final : public LineReader {
   void close(LogContents& contents);
   void warn_of_rest(const Observation& request, LogContents& contents) const;
   [[nodiscard]] std::optional<AcceptanceCounts> counts(LogContents& contents) const;
+  /// Whether several methods drafted for the request: a step drafts as one or the other does.
+  [[nodiscard]] bool drafts_by_several() const { return request_.drafter.find('+') != std::string::npos; }
 
   /// Steps of a task, if each is logged.
   struct Rounds {
@@ -330,9 +332,8 @@ std::optional<AcceptanceCounts> LlamaServerReader::counts(LogContents& contents)
     // Each step emits one token that was not drafted; the first token comes with the prompt.
     steps = request_.output->tokens - 1.0 - static_cast<double>(accepted);
   }
-  const bool chained = request_.drafter.find('+') != std::string::npos;  // a step drafts as one or the other does
   if (const auto each = drafts_of_each(request_.since_start);
-      each && !chained && request_.drafted.value_or(0) % *each == 0) {
+      each && !drafts_by_several() && request_.drafted.value_or(0) % *each == 0) {
     const std::int64_t whole_steps = request_.drafted.value_or(0) / *each;
     steps = static_cast<double>(whole_steps);
   }
@@ -375,6 +376,7 @@ void LlamaServerReader::close(LogContents& contents) {
       done.acceptance_length = std::nullopt;
     }
     if (!request_.drafter.empty()) done.drafter = request_.drafter;
+    if (drafts_by_several()) done.adaptive = true;
     if (done.acceptance) {
       // The first token comes with the prompt.
       if (request_.output && !done.acceptance->steps_estimated) {

@@ -305,6 +305,20 @@ TEST_CASE("of two settings without a plain run the speed of one over the other i
         "known.");
 }
 
+TEST_CASE("a draft length that only counts tell is said to be their mean, and an adaptive run has none") {
+  Observation request = speculative(3, 1, 10.0, 0.8, 400);
+  request.gamma = std::nullopt;
+  request.acceptance->accepted_at.clear();
+  CHECK_FALSE(answers::advise({.logs = {log_as_is({request})}}).warns("W22"));
+  request.acceptance->steps_estimated = true;
+  request.acceptance->steps = 410;
+  const Advice advice = answers::advise({.logs = {log_as_is({request})}});
+  CHECK(advice.gamma_observed == 3);
+  CHECK(advice.warns("W22"));
+  request.adaptive = true;
+  CHECK_FALSE(answers::advise({.logs = {log_as_is({request})}}).runs.at(0).run.setting.gamma);
+}
+
 TEST_CASE("a setting that changes nothing does not lose") {
   const auto run = [](logs::Decoding decoding, double requests, double tpot_ms) {
     Observation one{.span = logs::Span::run, .decoding = decoding, .requests = requests};

@@ -201,6 +201,26 @@ TEST_CASE("llama-server's drafter that stops at a threshold is adaptive, an n-gr
   CHECK_FALSE(read_log(log).observations.at(0).adaptive);
 }
 
+TEST_CASE("llama-server's drafts of several methods have no common length") {
+  const auto statistics = [](const char* method, int drafts, int drafted, int accepted) {
+    return fmt::format(
+        "I statistics {}: #calls(b,g,a) = 2 90 {}, #gen drafts = {}, #acc drafts = 9, #gen tokens = {}, "
+        "#acc tokens = {}, dur(b,g,a) = 0.1, 9.000, 0.1 ms\n",
+        method, drafts, drafts, drafted, accepted);
+  };
+  const std::string request =
+      "eval time = 9000.00 ms / 151 tokens\ndraft acceptance = 0.5 ( 90 accepted / 180 generated)\n";
+  const Observation both =
+      read_log(request + statistics("ngram-mod", 1, 32, 20) + statistics("draft-mtp", 150, 300, 180))
+          .observations.at(0);
+  CHECK(both.adaptive == true);
+  CHECK(both.drafter == "ngram-mod+draft-mtp");
+  const Observation one =
+      read_log(request + statistics("ngram-mod", 0, 0, 0) + statistics("draft-mtp", 150, 300, 180)).observations.at(0);
+  CHECK_FALSE(one.adaptive);
+  CHECK(one.drafter == "draft-mtp");
+}
+
 TEST_CASE("llama-server's tokens show the steps without a draft") {
   const std::string log = replaced(sample("llama_server.log"), "/   251 tokens", "/   351 tokens");
   const Observation request = read_log(log).observations.at(0);
