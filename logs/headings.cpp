@@ -53,7 +53,7 @@ constexpr std::array<Headings, 30> headings_of_meanings{{
     {Meaning::prompt_tokens, "prompt tokens",
      "isl,input len,input tok,prompt tok,prompt len,prompt size,num prompt tok,n prompt,in tok,input seq len"},
     {Meaning::output_tokens, "output tokens",
-     "osl,output len,output tok,tok,generated tok,gen tok,generated,n predict,completion tok"},
+     "osl,output len,output tok,tok,generated tok,gen tok,generated,n predict,predicted n,completion tok"},
     {Meaning::context_tokens, "tokens of context",
      "ctx,context,context tok,context len,ctx len,ctx tok,context size,ctx size,tok in context,n kv,kv tok,kv len,kv "
      "depth,context depth,ctx depth,depth"},
@@ -100,7 +100,8 @@ constexpr std::array<Headings, 30> headings_of_meanings{{
     {Meaning::accepted, "accepted tokens in all",
      "accepted,accepted tok,accepted drafts,accepted draft tok,num accepted tok,total accepted,"
      "tok accepted,accepted/drafted,draft accepted,draft tok accepted,accepts/attempts,mtp accepts/attempts,"
-     "num accepted,n accepted,n accepted tok,n acc,acc count,drafts accepted,accepted count,accepted/proposed"},
+     "num accepted,n accepted,draft n accepted,n accepted tok,n acc,acc count,drafts accepted,accepted count,"
+     "accepted/proposed"},
     {Meaning::positions, "acceptance by position",
      "pos acc,per position,per pos,positions,per position acc,per position acc rate,per pos acc,acc/position,"
      "position acc,by position,acc/pos,accepted/pos,accepted/position,accepted tok/pos,accepted tok/position,"

@@ -13,6 +13,7 @@
 
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
+#include "logs/headings.hpp"
 
 /// JSON with llama-server's times of requests.
 namespace foredraft::logs {
@@ -22,12 +23,16 @@ namespace foredraft::logs {
 
 namespace {
 
-/// True if an object has the times of one request: `predicted_n` and any other of these keys.
+/// True if an object has the times of one request, or its drafts and no speed of its own: `predicted_n` and any other
+/// of these keys.
 bool is_llamacpp_request(const JsonValue& value) {
-  constexpr std::array<const char*, 7> others{"predicted_ms", "predicted_per_token_ms", "predicted_per_second",
-                                              "draft_n",      "draft_n_accepted",       "prompt_n",
-                                              "prompt_ms"};
-  return has_keys(value, {"predicted_n"}) && keys_of(value, others) > 0;
+  constexpr std::array<const char*, 5> times{"predicted_ms", "predicted_per_token_ms", "predicted_per_second",
+                                             "prompt_n", "prompt_ms"};
+  constexpr std::array<const char*, 2> drafts{"draft_n", "draft_n_accepted"};
+  if (!has_keys(value, {"predicted_n"})) return false;
+  const auto is_speed = [](const JsonValue& one) { return is_speed_or_time(column_of(one.key()).meaning); };
+  return keys_of(value, times) > 0 ||
+         (keys_of(value, drafts) > 0 && std::none_of(value.begin(), value.end(), is_speed));
 }
 
 /// Sets counts and the time of an iteration of a request that generated `after_first` tokens in `decode_ms`, without

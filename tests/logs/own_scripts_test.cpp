@@ -327,4 +327,22 @@ TEST_CASE("the summary of k6: metrics of a script") {
   CHECK(both[1].times.output_tokens_per_s == 150.5);
 }
 
+TEST_CASE("records with llama-server's counts and a speed of their own are those of the script") {
+  const std::string plain = R"({"spec": "none", "predicted_n": 256, "gen_tps": 20.0})";
+  const std::string drafted =
+      R"({"spec": "mtp", "n_max": 2, "predicted_n": 256, "draft_n": 200, "draft_n_accepted": 150, "gen_tps": 32.0})";
+  for (const bool list : {false, true}) {
+    CAPTURE(list);
+    const auto runs =
+        posted_runs(list ? "[" + drafted + ",\n" + plain + "]\n" : plain + "\n" + drafted + "\n", "table");
+    REQUIRE(runs.size() == 2);
+    const auto& fast = runs[list ? 0 : 1];
+    CHECK(fast.times.tpot_ms == near(31.25));
+    CHECK(fast.acceptance->accepted_tokens == 150);
+    CHECK(fast.stratum.output_tokens == 256.0);
+  }
+  CHECK(posted_runs(R"({"predicted_n": 256, "draft_n": 200, "draft_n_accepted": 150})", "llamacpp-timings").size() ==
+        1);
+}
+
 }  // namespace foredraft::tests
