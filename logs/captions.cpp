@@ -167,7 +167,7 @@ void StatedLength::tell_threshold(LogContents& contents) const {
 }
 
 void StatedLength::name_runs(LogContents& contents) const {
-  const bool counted = contents.format == "mtp-bench";  // requests with counts, but without steps
+  const bool counted = contents.format == "mtp-bench" || contents.format == "llamacpp-timings";  // drafts, but not K
   if (contents.format != "table" && contents.format != "prose" && !counted) return;
   std::vector<std::pair<std::int64_t, std::string>> lengths = lengths_;
   for (const SglangOptions& server : servers_)

@@ -254,4 +254,17 @@ TEST_CASE("pieces of consoles below comments that name the arms") {
   CHECK(runs[3].drafter == "eagle3");
 }
 
+TEST_CASE("answers below a command have its draft length, as the most that is drafted") {
+  const std::string answer =
+      "$ curl localhost:8080/completion | jq .timings\n"
+      R"({"predicted_n": 101, "predicted_ms": 2000.0, "draft_n": 160, "draft_n_accepted": 60})"
+      "\n";
+  const auto run = [&](const std::string& command) { return posted_runs(command + answer, "llamacpp-timings").at(0); };
+  const auto stated = run("$ llama-server -m a.gguf -md b.gguf --draft-max 8\n");
+  CHECK(stated.gamma == 8);
+  CHECK(stated.adaptive == true);  // 4 of 8 a step
+  CHECK_FALSE(run("$ llama-server -m a.gguf -md b.gguf\n").gamma);
+  CHECK_FALSE(run("$ llama-server -m a.gguf -md b.gguf --draft-max 2\n").gamma);  // of another server
+}
+
 }  // namespace foredraft::tests
