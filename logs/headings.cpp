@@ -244,9 +244,10 @@ std::string plain_words(std::string_view words) {
     return plain.size() > 1 && std::ranges::find(first, plain[0]) != first.end() && plain[1].starts_with(second);
   };
   if (begins({"per"}, "") && !begins({"per"}, "pos")) plain.erase(plain.begin());
-  if (begins({"tok"}, "s") && (plain[1] == "s" || plain[1] == "sec")) {  // "tok_s"
-    plain[0] = "tok/s";
-    plain.erase(plain.begin() + 1);
+  const std::size_t last = plain.size();  // "tok_s", "throughput_tok_s"
+  if (last > 1 && plain[last - 2] == "tok" && (plain.back() == "s" || plain.back() == "sec")) {
+    plain[last - 2] = "tok/s";
+    plain.pop_back();
   }
   while (begins({"draft", "spec", "tok"}, "acc") && plain[1] == "acc") plain.erase(plain.begin());
   if (begins({"decode", "decoding"}, "gen")) plain.erase(plain.begin());  // "decode gen tok/s"

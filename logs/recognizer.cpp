@@ -257,19 +257,19 @@ bool Recognizer::value(std::string_view text, std::int64_t number) {
   }
   counted_to_ = text.data();
   offers_left_ = max_offers;
-  if (offer_value(document_.value(), matching, 0, true)) return true;
+  if (offer_value(document_.value(), matching, 0)) return true;
   line_ = number;
+  keep_records(document_.value(), number);
   note_resembled(text, matching);
   return false;
 }
 
 /// Offers the value, else its members, such as the runs in a user's own file. Returns whether anything was read.
-bool Recognizer::offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth, bool in_list) {
+bool Recognizer::offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth) {
   if (offers_left_ == 0) return false;
   --offers_left_;
   line_ += std::count(counted_to_, value.source().data(), '\n');
   counted_to_ = value.source().data();
-  const std::int64_t line = line_;
   for (const int index : matching) {
     const LogFormat& format = *value_formats_[static_cast<std::size_t>(index)];
     const auto& json = std::get<JsonFormat>(format.reads);
@@ -283,9 +283,8 @@ bool Recognizer::offer_value(const JsonValue& value, std::span<const int> matchi
   if (depth == max_record_depth) return false;
   bool read = false;
   for (const JsonValue& part : value) {
-    if (part.is_structured()) read = offer_value(part, matching, depth + 1, value.is_array()) || read;
+    if (part.is_structured()) read = offer_value(part, matching, depth + 1) || read;
   }
-  if (!read) keep_record(value, line, in_list);
   return read;
 }
 

@@ -16,6 +16,7 @@
 
 #include "core/problems.hpp"
 #include "logs/captions.hpp"
+#include "logs/json_records.hpp"
 #include "logs/json_values.hpp"
 #include "logs/launches.hpp"
 #include "logs/line_fields.hpp"
@@ -119,22 +120,15 @@ class Recognizer {
     std::vector<TableRow> rows = {};  ///< of `whole`
   };
 
-  /// An object of no format, as a row of a table.
-  struct Record {
-    std::vector<std::string> headings;
-    TableRow row;
-  };
-
   void name_by_captions();
   bool title(std::string_view line);
   bool row_of_whole(std::string_view line, std::int64_t number);
   void end_table();
   bool offer(Lines& lines, std::string_view line, std::string_view above);
-  bool offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth, bool in_list);
+  bool offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth);
   bool read_value(const LogFormat& format, const JsonValue& value);
   void finish_values();
-  [[nodiscard]] std::optional<Record> record_of(const JsonValue& value, std::int64_t line) const;
-  void keep_record(const JsonValue& value, std::int64_t line, bool in_list);
+  void keep_records(const JsonValue& value, std::int64_t line);
   void read_records();
   void note_resembled(std::string_view text, std::span<const int> matching);
   template <typename Offer>
@@ -160,8 +154,8 @@ class Recognizer {
   std::size_t offers_left_ = 0;       ///< for values within a document
   std::optional<Table> table_ = {};
   const LogFormat* table_format_ = nullptr;  ///< the TableFormat
-  std::vector<Record> records_ = {};         ///< read if the log has nothing else
-  std::size_t other_records_ = 0;            ///< objects that are no records
+  std::vector<JsonRecord> records_ = {};     ///< read if the log has nothing else
+  std::size_t other_records_ = 0;            ///< values without any
   std::vector<ReadTable> read_tables_ = {};  ///< of `table_format_`
   std::vector<UnusedTable> unused_ = {};     ///< tables of which nothing was read
   bool on_trial_ = false;                    ///< RejectedRecord is thrown on, not collected

@@ -126,7 +126,8 @@ void HeadedTable::drop_gains() {
 
 /// A column "MTP" of "on" and "off", or of numbers, is that of draft lengths.
 void HeadedTable::tell_switch() {
-  static const RE2 drafter("(?i)(?:(?:" + std::string(names_of_drafters) + ")(?:-?[123])?|spec\\w*|sd)");
+  static const RE2 drafter("(?i)(?:(?:" + std::string(names_of_drafters) +
+                           ")(?:-?[123])?|spec|speculat\\w*|spec[-_ ]?dec(?:od\\w*)?|sd)");
   static const RE2 setting("(?i)(?:on|off|yes|no|true|false|none|enabled|disabled|-|\\d{1,2})?");
   if (has(Meaning::gamma)) return;
   for (std::size_t i = 0; i < columns_.size(); ++i) {

@@ -382,7 +382,9 @@ TEST_CASE("a value of any key that is absent, null, a word or negative is reject
       without = document;
       without[key] = nullptr;
       INFO(key.to_string());
-      if (absent.text) CHECK(absent.text == reading_of(without).text);
+      // Without a key of its format it may be read as anybody's record.
+      if (absent.text && absent.text->find(R"("format":"table")") == std::string::npos)
+        CHECK(absent.text == reading_of(without).text);
     }
   }
 }
