@@ -7,6 +7,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -37,8 +38,11 @@ PrintedNumber parse_printed_number(std::string_view text) {
   const auto point = text.find('.');
   const auto decimals = point == std::string_view::npos ? 0 : static_cast<int>(text.size() - point - 1);
   const double half_unit = 0.5 * std::pow(10.0, -decimals);
-  // Parsed from decimal text, so that 2.45 is the nearest double and not 2.4 + 0.05 with round-off.
-  const auto shifted = [&](double units) { return std::stod(fmt::format("{:.{}f}", value + units, decimals + 1)); };
+  // Parsed from decimal text, so that 2.45 is the nearest double and not 2.4 + 0.05 with round-off. std::stod() would
+  // throw below the smallest normal number.
+  const auto shifted = [&](double units) {
+    return std::strtod(fmt::format("{:.{}f}", value + units, decimals + 1).c_str(), nullptr);
+  };
   return {.text = std::string(text), .value = value, .rounding = {shifted(-half_unit), shifted(half_unit)}};
 }
 

@@ -33,7 +33,7 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
   constexpr std::size_t max_words = 60;  // in bytes; a longer one is a sentence
   static const RE2 several(              // or options of a command
       R"((?i).*(?:--\w|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*)");
-  // These name no arm: a data set, the size of a model (no draft length), a unit.
+  // These name no arm: a data set, the size of a model (another one may have another drafter), a unit.
   static const RE2 no_arm(R"((?i)spec[-_ ]?bench|\b\d+(?:\.\d+)?b\b|\(t(?:o?ks?|okens?)?/s(?:ec)?\))");
   static const RE2 without("(?i)\\bw/o\\b");
   std::string text(caption);

@@ -246,7 +246,6 @@ bool LlamaSpeculativeReader::line(std::string_view text, std::int64_t number, Lo
 /// Whether a printed speed is of the run whose counters were read. Most versions print it before them. Others print it
 /// after them, with the same number of tokens, and print no times of the models in between.
 bool LlamaSpeculativeReader::is_of_this_run(std::optional<double> tokens) const {
-  if (block().has("seconds")) return false;
   return !block().has("n_drafted") || (!block().has("models") && block().real("n_predict") == tokens);
 }
 

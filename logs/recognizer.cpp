@@ -432,7 +432,6 @@ bool Recognizer::row(std::string_view line, std::int64_t number) {
 bool Recognizer::row_of_whole(std::string_view line, std::int64_t number) {
   if (is_ruling(line)) return true;
   const bool list = table_->layout == TableLayout::list;
-  if (list && table_->rows.empty() && trimmed(line).empty()) return true;
   std::vector<std::string> cells = table_cells(line, table_->layout, table_->columns.size());
   if (list && !cells.empty() && !arm_in_text(cells.front()) && !arm_named(cells.front()).plain) cells.clear();
   if (table_->layout == TableLayout::enclosed) join_gains(cells, table_->columns.size());

@@ -41,7 +41,7 @@ class SharedNumber {
   [[nodiscard]] std::optional<std::int64_t> whole_number() const {
     const double number = std::ceil(low_);
     if (!(number >= 1.0) || number > high_ || std::floor(high_) > number) return std::nullopt;
-    return static_cast<std::int64_t>(number);
+    return whole(number);
   }
 
  private:

@@ -112,7 +112,7 @@ CellNumber measure_in(std::string_view cell) {
 bool is_whole(std::string_view cell, std::string_view above) {
   const auto decimals = [](std::string_view text) {
     text.remove_prefix(std::min(text.find('.'), text.size()));
-    return text.empty() ? text.size() : std::min(text.find_first_not_of("0123456789", 1), text.size());
+    return std::min(text.find_first_not_of("0123456789", 1), text.size());
   };
   return decimals(cell) > 1 && decimals(cell) == decimals(above);
 }

@@ -214,7 +214,7 @@ TEST_CASE("loads of several samplings get no schedule") {
   std::vector<Observation> windows;
   for (const double temperature : {0.0, 1.0}) {
     for (const auto& [requests, speedup] : {std::pair{4.0, 2.5}, {64.0, 0.6}}) {
-      for (Observation one : {with_speedup(3, requests, speedup, 10.0), plain(requests, 10.0)}) {
+      for (Observation one : {with_speedup(3, requests, speedup - 0.1 * temperature, 10.0), plain(requests, 10.0)}) {
         one.stratum.temperature = temperature;
         windows.push_back(one);
       }
@@ -223,10 +223,11 @@ TEST_CASE("loads of several samplings get no schedule") {
   const Advice advice = advice_of(windows);
   REQUIRE(advice.loads.size() == 4);
   CHECK(choice_of(advice).schedule.empty());
-  // Two loads of the same requests have one alert.
+  // Two loads of the same requests have one alert, at the acceptance length below which neither pays.
   const auto alerts = answers::settings_question(advice, "").break_even;
   REQUIRE(alerts.size() == 2);
   CHECK(alerts[0].requests < alerts[1].requests);
+  CHECK(alerts[0].tokens == Approx(*with_speedup(3, 4.0, 2.5, 10.0).times.iteration_ms / 10.0));
 }
 
 TEST_CASE("loads without a number of requests get no schedule") {

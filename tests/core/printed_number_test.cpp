@@ -2,6 +2,7 @@
 #include "core/table.hpp"
 
 #include <catch2/catch.hpp>
+#include <string>
 
 #include "foredraft/errors.hpp"
 
@@ -19,6 +20,7 @@ TEST_CASE("a printed number stands for half a unit of its last digit either way"
   CHECK(rounding("-0.5").low == -0.55);
   CHECK(parse_printed_number("1.60").text == "1.60");
   CHECK(parse_printed_number("1.60").value == 1.6);
+  CHECK(parse_printed_number("0." + std::string(308, '0') + "1").rounding.high > 0.0);  // below the normal numbers
 }
 
 TEST_CASE("text that is not a plain decimal number is rejected") {

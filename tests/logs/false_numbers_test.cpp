@@ -96,19 +96,21 @@ TEST_CASE("drafts of SGLang's steps beyond any number are none") {
 }
 
 TEST_CASE("an SGLang server may be adaptive by an option on a line above or below that of its steps") {
-  const auto server = [](const std::string& options) {
-    return "python3 -m sglang.launch_server --model m \\\n  " + options +
-           "\n============ Serving Benchmark Result ============\nBackend:     sglang\nSuccessful requests:     8\n"
-           "Output token throughput (tok/s):         90.0\nAccept length:     2.00\n";
-  };
   const std::string steps = "--speculative-num-steps 3 \\\n  --speculative-eagle-topk 1";
-  const auto runs = posted_runs(
-      server("--speculative-adaptive \\\n  " + steps) + server(steps) + server(steps + " \\\n  --speculative-adaptive"),
-      "bench-serving");
-  REQUIRE(runs.size() == 3);
-  CHECK_FALSE(runs[0].gamma);
-  CHECK(runs[1].gamma == 3);
-  CHECK_FALSE(runs[2].gamma);
+  for (const std::string above : {"python3 -m sglang.launch_server --model m \\\n  ", "args:\n  "}) {
+    const auto server = [&](const std::string& options) {
+      return above + options +
+             "\n============ Serving Benchmark Result ============\nBackend:     sglang\nSuccessful requests:     8\n"
+             "Output token throughput (tok/s):         90.0\nAccept length:     2.00\n";
+    };
+    const auto runs = posted_runs(server("--speculative-adaptive \\\n  " + steps) + server(steps) +
+                                      server(steps + " \\\n  --speculative-adaptive"),
+                                  "bench-serving");
+    REQUIRE(runs.size() == 3);
+    CHECK_FALSE(runs[0].gamma);
+    CHECK(runs[1].gamma == 3);
+    CHECK_FALSE(runs[2].gamma);
+  }
 }
 
 TEST_CASE("pooled counts beyond 2^53 are absent") {

@@ -129,11 +129,12 @@ TEST_CASE("oMLX: the rounds of an answer and its speed") {
   CHECK(answers[1].times.tpot_ms == near(40.0));
   // The time of an answer includes that of its prompt.
   const auto long_prompt = posted_runs(
-      "rounds=100 accepted=150/200 (75.0%) tokens_per_round=2.50\n"
-      "Chat completion: 250 tokens in 40.00s (6.2 tok/s), prompt: 9000\n",
+      "rounds=201 accepted=100/402 (24.9%) tokens_per_round=1.50\n"
+      "Chat completion: 301 tokens in 40.00s (7.5 tok/s), prompt: 9000\n",
       "omlx");
   REQUIRE(long_prompt.size() == 1);
-  CHECK(long_prompt[0].stratum.output_tokens == 250.0);
+  CHECK(long_prompt[0].acceptance->steps == 201);  // not those of the rounded length
+  CHECK(long_prompt[0].stratum.output_tokens == 301.0);
   CHECK_FALSE(long_prompt[0].times.tpot_ms);
   // Of 2026-08: the tokens of a cycle include those before the first one.
   const auto cycles = posted_runs(

@@ -95,6 +95,7 @@ TEST_CASE("a row without speculation among kinds of prompts is that of each kind
   }
   // A last cell that may have been cut off is not read.
   CHECK(posted_runs(head + kinds + "| base (no spec) | 20\n", "table").size() == 2);
+  CHECK(posted_runs(head + "| math | 40 | 80% |\n| essay | 25 | 40% |\n| base (no spec) | 20\n", "table").size() == 2);
   // The cells before it are whole, also those of the first row.
   const auto first = posted_runs(
       "| users | plain t/s | MTP t/s | EAGLE t/s | gain |\n|---|---|---|---|---|\n| 1 | 40 | 60 | 7", "table");
@@ -156,6 +157,7 @@ TEST_CASE("what a long heading adds names the arm") {
   CHECK(arm->drafter == "dspark");
   CHECK(logs::arm_in_caption("### Results of the interactive route, all cards of one node (no speculation)")->plain);
   CHECK_FALSE(logs::arm_in_caption("I ran it again on the interactive route of both cards last week (with MTP)"));
+  CHECK_FALSE(logs::arm_in_caption("A 30B (8-bit) + 1B draft")->drafter);  // of another model, it may be another one
 }
 
 TEST_CASE("requests at once in the heading of a table are its load") {

@@ -139,6 +139,8 @@ TEST_CASE("consoles under several commands are of several setups, those of one c
   const auto kinds = [](const std::string& text) { return kinds_of(posted_runs(text, "bench-serving")); };
   CHECK(kinds(foo + console(12.0, 3.2) + bar + console(18.0, 2.4)) == Kinds{"line 1", "line 15"});
   CHECK(kinds(foo + console(12.0, 3.2) + foo + console(18.0, 2.4)) == Kinds{std::nullopt});
+  CHECK(kinds(foo + console(12.0, 3.2) + bar + console(18.0, 2.4) + foo + console(14.0, 2.8)) ==
+        Kinds{"line 1", "line 15"});
 }
 
 TEST_CASE("drafters under headings of their own are all compared with the plain run") {

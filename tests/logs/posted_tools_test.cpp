@@ -107,6 +107,8 @@ TEST_CASE("EvalScope from 1.10 on: a block of rows for each load") {
   CHECK(runs[1].times.request_rate_per_s == 2.5);
   CHECK(runs[1].times.output_tokens_per_s == 340.1);
   CHECK(runs[1].acceptance_length == 3.5);
+  // Below the summary of another run, the first load is one of its own.
+  CHECK(posted_runs(sample("evalscope_console.txt") + sample("evalscope_loads.txt"), "evalscope-console").size() == 3);
 }
 
 TEST_CASE("EvalScope's approximate acceptance rate alone gives the tokens of an iteration") {

@@ -216,6 +216,9 @@ TEST_CASE("differences, maxima and numbers of other units are no speeds of an ar
   // The time is no speed, so that nothing is before the change.
   CHECK(problem("ITL went from 25 ms to 40 tok/s\n").find("and 40 tok/s") == std::string::npos);
   CHECK(read_pair("TPOT with MTP: 20 tok/s, 25 ms -> 40 tok/s").plain.empty());
+  // A sentence that ends in brackets ends before the change behind them.
+  CHECK(posted_runs("Without MTP 20 tok/s, 30 tok/s (ours; one card) -> 60 tok/s\n", "prose").size() == 1);
+  CHECK(posted_runs("Plain 40 tok/s, with MTP 60 tok/s. All of it with k = 3.\n", "prose").at(1).gamma == 3);
   // A time beside speeds is of something else.
   const auto [fast, slow] = read_pair("Disabling MTP restores 50 ms/token and twice the throughput (40 vs 20 tok/s).");
   REQUIRE(fast.size() == 1);

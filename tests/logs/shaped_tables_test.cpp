@@ -205,6 +205,15 @@ TEST_CASE("speeds of a full server hardly fall") {
   CHECK(runs[1].times.output_tokens_per_s == 600.0);
 }
 
+TEST_CASE("speeds of each request fall with the load of one setup") {
+  const auto runs = posted_runs(
+      "| model | concurrency | tok/s |\n|---|---|---|\n| Bar-32B | 1 | 30 |\n| Bar-32B | 8 | 20 |\n"
+      "| Foo-8B | 1 | 90 |\n| Foo-8B | 8 | 60 |\n",
+      "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[1].times.tpot_ms == near(50.0));
+}
+
 TEST_CASE("columns that are loads are runs at these loads") {
   const std::string table =
       "method | spec_len | concurrency 1 | concurrency 16\n-- | -- | -- | --\nbaseline | - | 10 | 30\nsuffix | 4 | 6 | "
