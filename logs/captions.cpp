@@ -109,11 +109,29 @@ void RunCaptions::name_runs(LogContents& contents, bool all) const {
         (arm.plain || run.decoding != Decoding::speculative)) {
       run.decoding = arm.plain ? Decoding::plain : Decoding::speculative;
     }
-    if (run.decoding != Decoding::speculative || arm.plain) continue;
+    const bool other = run.drafter && arm.drafter && run.drafter != arm.drafter;
+    if (run.decoding != Decoding::speculative || arm.plain || other) continue;
     logs::note(run.gamma, whole(arm.gamma));
     logs::note(run.drafter, arm.drafter);
   }
 }
+
+namespace {
+
+/// The only drafter that the line of `text` around `at` names: "MTP used num_speculative_tokens=8"; empty: none or
+/// several.
+std::string drafter_of_line(std::string_view text, std::size_t at) {
+  const std::size_t begin = text.substr(0, at).find_last_of('\n') + 1;
+  const std::string_view line = text.substr(begin, text.find('\n', at) - begin);
+  std::set<std::string> drafters;
+  for (const ArmPhrase& one : arm_phrases(line)) {
+    const auto arm = arm_in_text(line.substr(one.begin, one.end - one.begin));
+    if (arm && arm->drafter) drafters.insert(*arm->drafter);
+  }
+  return drafters.size() == 1 ? *drafters.begin() : std::string();
+}
+
+}  // namespace
 
 void StatedLength::note(std::string_view text) {
   static const RE2 option(
@@ -146,7 +164,10 @@ void StatedLength::note(std::string_view text) {
   re2::StringPiece rest;
   for (const RE2* stated : {&option, &words}) {
     rest = piece(text);
-    while (RE2::FindAndConsume(&rest, *stated, &place, &length)) lengths_.emplace_back(length, place);
+    while (RE2::FindAndConsume(&rest, *stated, &place, &length)) {
+      lengths_.emplace_back(length, place);
+      of_drafters_[drafter_of_line(text, static_cast<std::size_t>(rest.data() - text.data()))].insert(length);
+    }
   }
   rest = piece(text);
   while (RE2::FindAndConsume(&rest, other, &length)) others_.insert(length);
@@ -166,9 +187,28 @@ void StatedLength::tell_threshold(LogContents& contents) const {
   }
 }
 
+/// Gives the lengths of several drafters, one each, to their runs. False if it gives none.
+bool StatedLength::name_drafters(LogContents& contents) const {
+  const auto is_clear = [](const auto& one) { return !one.first.empty() && one.second.size() == 1; };
+  if (of_drafters_.size() < 2 || !servers_.empty() || !std::ranges::all_of(of_drafters_, is_clear)) return false;
+  std::string read_as;
+  for (Observation& run : contents.observations) {
+    const auto of = of_drafters_.find(run.drafter.value_or(""));
+    if (run.decoding != Decoding::speculative || run.gamma || of == of_drafters_.end()) continue;
+    const std::int64_t length = *of->second.begin();
+    if (length < 1 || run.acceptance_length.value_or(1.0) > static_cast<double>(length) + 1.0) continue;
+    run.gamma = length;
+    const std::string one = fmt::format("{} at K = {}", of->first, length);
+    if (read_as.find(one) == std::string::npos) read_as += (read_as.empty() ? "" : ", ") + one;
+  }
+  if (!read_as.empty()) warn_once(contents, "W22", contents.observations.front().line, "read as: " + read_as);
+  return !read_as.empty();
+}
+
 void StatedLength::name_runs(LogContents& contents) const {
   const bool counted = contents.format == "mtp-bench";  // requests with counts, but without steps
   if (contents.format != "table" && contents.format != "prose" && !counted) return;
+  if (!counted && name_drafters(contents)) return;
   std::vector<std::pair<std::int64_t, std::string>> lengths = lengths_;
   for (const SglangOptions& server : servers_)
     lengths.emplace_back(server.gamma().value_or(0), "--speculative-num-steps");

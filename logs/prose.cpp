@@ -7,6 +7,7 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -55,6 +56,7 @@ bool of_one_setup(std::span<const SpokenSpeed> speeds) {
 bool are_paired(std::span<SpokenSpeed> speeds) {
   const bool plain_first = speeds.front().arm->plain;
   std::size_t begin = 0;
+  std::set<std::string> names;
   bool paired = true;
   for (std::size_t i = 0; i <= speeds.size(); ++i) {
     const auto plain = std::count_if(speeds.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -65,7 +67,12 @@ bool are_paired(std::span<SpokenSpeed> speeds) {
     if (ends) {
       const std::span<SpokenSpeed> pair = speeds.subspan(begin, i - begin);
       paired = paired && plain == 1 && pair.size() > 1 && of_one_setup(pair);
-      for (SpokenSpeed& one : pair) one.setup = fmt::format("line {}", pair.front().line);
+      std::string name = fmt::format("line {}", pair.front().line);
+      const auto is_plain = [](const SpokenSpeed& one) { return one.arm->plain; };
+      const auto plain_speed = std::ranges::find_if(pair, is_plain);
+      if (!names.insert(name).second && plain_speed != pair.end())
+        name += fmt::format(", plain {:.4g} tok/s", plain_speed->tokens_per_s);
+      for (SpokenSpeed& one : pair) one.setup = name;
       begin = i;
     }
   }
@@ -119,15 +126,40 @@ std::vector<SpokenSpeed> keep_only_list(std::vector<SpokenSpeed>& speeds) {
   return others;
 }
 
-/// Whether the text names a load of each speed, several in all, and each load has both arms.
-bool have_loads(std::span<const SpokenSpeed> speeds) {
-  const std::string& first = speeds.front().setup;
-  return std::ranges::any_of(speeds, [&](const SpokenSpeed& one) { return one.setup != first; }) &&
-         std::ranges::all_of(speeds, [&](const SpokenSpeed& one) {
-           return !one.setup.empty() && std::ranges::any_of(speeds, [&](const SpokenSpeed& other) {
-             return other.setup == one.setup && other.arm->plain != one.arm->plain;
-           });
-         });
+/// Whether each speed has one of the other arm in its setup and at its load, and those of an arm are of one setup.
+bool are_complete(std::span<const SpokenSpeed> speeds) {
+  return std::ranges::all_of(speeds, [&](const SpokenSpeed& one) {
+    std::vector<SpokenSpeed> beside;
+    std::ranges::copy_if(speeds, std::back_inserter(beside), [&](const SpokenSpeed& other) {
+      return other.setup == one.setup && other.requests == one.requests;
+    });
+    const auto is_other = [&](const SpokenSpeed& other) { return other.arm->plain != one.arm->plain; };
+    return std::ranges::any_of(beside, is_other) && of_one_setup(beside);
+  });
+}
+
+/// The name of the line of a speed: the model, if each line names another one.
+std::string line_name(std::span<const SpokenSpeed> speeds, const SpokenSpeed& of) {
+  const bool tells = std::ranges::all_of(speeds, [&](const SpokenSpeed& one) {
+    return !one.model.empty() && (one.model == of.model) == (one.line == of.line);
+  });
+  return tells ? of.model : fmt::format("line {}", of.line);
+}
+
+/// Names the setups of speeds of which the text names each load, several in all, by these; those of lines that state
+/// other speeds at the same load by their lines too. False if a load has only one arm.
+bool are_of_loads(std::span<SpokenSpeed> speeds) {
+  const auto has_none = [](const SpokenSpeed& one) { return one.requests.empty(); };
+  const auto differs = [&](const SpokenSpeed& one) { return one.requests != speeds.front().requests; };
+  if (std::ranges::any_of(speeds, has_none) || std::ranges::none_of(speeds, differs)) return false;
+  for (SpokenSpeed& one : speeds) one.setup = {};
+  const bool by_line = !are_complete(speeds);
+  for (SpokenSpeed& one : speeds)
+    if (by_line) one.setup = line_name(speeds, one);
+  if (by_line && !are_complete(speeds)) return false;
+  for (SpokenSpeed& one : speeds)
+    if (!one.load) one.setup += (one.setup.empty() ? "" : ", ") + one.requests;
+  return true;
 }
 
 /// Names the setups of speeds of which each is one of two in a sentence, and a line has several such pairs. False
@@ -165,7 +197,7 @@ std::vector<SpokenSpeed> drop_repeated(std::vector<SpokenSpeed>& speeds) {
 /// Names the setups of a text if it has several; `changes`: each line is one. Returns the speeds that it drops. Throws
 /// RejectedRecord if its speeds do not pair up, and no line has a pair.
 std::vector<SpokenSpeed> tell_setups(std::vector<SpokenSpeed>& speeds, bool changes) {
-  if (have_loads(speeds) || are_pairs_of_lines(speeds)) return {};
+  if (are_of_loads(speeds) || are_pairs_of_lines(speeds)) return {};
   for (SpokenSpeed& one : speeds) one.setup = {};
   const std::int64_t line = speeds.front().line;
   const bool one_line = std::ranges::all_of(speeds, [&](const SpokenSpeed& one) { return one.line == line; });
@@ -459,7 +491,7 @@ void ProseReader::finish(LogContents& contents) {
     (one.load ? run.output_tokens_per_s : run.request_tokens_per_s) = one.tokens_per_s;
     Observation observation = observation_of(run, one.arm->plain ? Decoding::plain : Decoding::speculative, contents);
     if (!one.arm->plain) observation.drafter = one.arm->drafter;
-    if (!one.setup.empty() && !one.load) observation.stratum.category = one.setup;
+    if (!one.setup.empty()) observation.stratum.category = one.setup;
     contents.observations.push_back(std::move(observation));
     constexpr std::size_t enough = 200;
     if (read_as.size() < enough)
