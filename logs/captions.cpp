@@ -201,7 +201,9 @@ bool StatedLength::name_drafters(LogContents& contents) const {
     const std::string one = fmt::format("{} at K = {}", of->first, length);
     if (read_as.find(one) == std::string::npos) read_as += (read_as.empty() ? "" : ", ") + one;
   }
-  if (!read_as.empty()) warn_once(contents, "W22", contents.observations.front().line, "read as: " + read_as);
+  if (!read_as.empty())
+    contents.warnings.push_back(
+        {.code = "W22", .line = contents.observations.front().line, .message = "read as: " + read_as});
   return !read_as.empty();
 }
 

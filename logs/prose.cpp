@@ -266,6 +266,22 @@ std::optional<double> ratio_in_words(std::string_view text) {
   return drafts && ratio > 0.0 ? std::optional(ratio) : std::nullopt;
 }
 
+/// Whether lengths can be told apart: a single one, of which the words do not matter, or those of a list, one a line,
+/// of other arms or behind other words.
+bool tell_lengths(std::span<Observation> lengths) {
+  const auto is_broken = [](const Observation& one, const Observation& next) { return next.line != one.line + 1; };
+  if (lengths.empty() || std::ranges::adjacent_find(lengths, is_broken) != lengths.end()) return false;
+  std::set<std::string> words;
+  std::set<std::pair<std::optional<std::int64_t>, std::optional<std::string>>> arms;
+  for (const Observation& one : lengths) {
+    words.insert(*one.stratum.category);
+    arms.emplace(one.gamma, one.drafter);
+  }
+  if (arms.size() < lengths.size()) return words.size() == lengths.size();
+  for (Observation& one : lengths) one.stratum.category.reset();
+  return true;
+}
+
 class ProseReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override;
@@ -279,19 +295,21 @@ class ProseReader final : public LineReader {
   [[nodiscard]] bool are_labeled() const;
   void leave_out(std::span<const SpokenSpeed> speeds, std::string_view why);
   void leave_out_unnamed();
+  void leave_out_ratios();
   void tell_unused(LogContents& contents) const;
 
   std::string label_ = {};                 ///< that names the arm of the speeds right below it: "## MTP", "baseline:"
   std::int64_t last_below_ = 0;            ///< the last line with one of them
-  std::vector<Observation> lengths_ = {};  ///< acceptance lengths, of texts that state no others
+  std::vector<Observation> lengths_ = {};  ///< acceptance lengths, each with the words before it as its category
   bool is_exact_length_ = false;           ///< of the last one: no range
+  std::pair<std::int64_t, std::string> range_ = {};  ///< line and text of the first that is none
   std::vector<SpokenSpeed> speeds_ = {};
   std::vector<LabeledSpeed> labeled_ = {};  ///< of lines with one speed
   std::vector<UnnamedChange> unnamed_ = {};
-  std::vector<SpokenSpeed> unnamed_speeds_ = {};      ///< no words say whether they are with speculation
-  std::pair<std::int64_t, double> ratio_ = {0, 0.0};  ///< line and number of the first that is stated without speeds
-  std::int64_t first_unused_ = 0;                     ///< its line
-  std::string unused_ = {};                           ///< what is not used, and why
+  std::vector<SpokenSpeed> unnamed_speeds_ = {};              ///< no words say whether they are with speculation
+  std::vector<std::pair<std::int64_t, double>> ratios_ = {};  ///< lines and numbers of those stated without speeds
+  std::int64_t first_unused_ = 0;                             ///< its line
+  std::string unused_ = {};                                   ///< what is not used, and why
   std::string compares_ = {};   ///< the last line that compares arms or tells_effect(), without speeds
   bool may_be_of_all_ = false;  ///< SpokenLine::may_be_of_all of some line
 };
@@ -314,13 +332,14 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
   if (spoken.speeds.empty() && spoken.unnamed.empty() && compares) compares_ = text;
   const std::size_t before = speeds_.size() + unnamed_.size() + lengths_.size();
   note_length(text, number);
-  const bool has_ratio = spoken.speeds.empty() && spoken.unnamed.empty() && ratio_.second == 0.0;
-  if (const auto ratio = has_ratio ? ratio_in_words(text) : std::nullopt) ratio_ = {number, *ratio};
+  const bool may_be_ratio = spoken.speeds.empty() && spoken.unnamed.empty() && ratios_.size() < max_spoken;
+  const auto ratio = may_be_ratio ? ratio_in_words(text) : std::nullopt;
+  if (ratio) ratios_.emplace_back(number, *ratio);
   for (SpokenSpeed& speed : spoken.speeds) {
     (speed.arm ? speeds_ : unnamed_speeds_).push_back(std::move(speed));
   }
   std::ranges::move(spoken.unnamed, std::back_inserter(unnamed_));
-  return speeds_.size() + unnamed_.size() + lengths_.size() > before || ratio_.first == number;
+  return speeds_.size() + unnamed_.size() + lengths_.size() > before || ratio.has_value();
 }
 
 /// A speed alone, or beside words of what it measures, has the arm of the line above: "## MTP", "31 tok/s".
@@ -343,19 +362,25 @@ bool ProseReader::line_below(std::string_view above, std::string_view text, std:
 /// The length of a line, and the arm that the words before it name: "DFlash: mean acceptance length ~3.3".
 void ProseReader::note_length(std::string_view text, std::int64_t number) {
   const auto length = spoken_length(text);
-  if (!length || lengths_.size() > 1) return;  // of several none is read
+  if (!length || lengths_.size() >= max_spoken) return;
   if (!labeled_.empty() && labeled_.back().line == number) return;
   const std::string_view ahead = text.substr(0, length->begin);
   auto arm = arm_in_text(ahead);
   if (arm && arm->plain && arm_phrases(ahead).back().is_plain()) return;
   if (arm && arm->plain) arm.reset();  // "over regular decoding with MTP"
+  static const RE2 marks(R"(^[\s>#+_-]+|[*`]+|[\s_]+$)");
+  std::string words(ahead.substr(0, ahead.find(": ")));
+  RE2::GlobalReplace(&words, marks, "");
   lengths_.push_back({.line = number,
                       .span = Span::run,
                       .decoding = Decoding::speculative,
                       .gamma = arm ? whole(arm->gamma) : std::nullopt,
                       .drafter = arm ? arm->drafter : std::nullopt,
-                      .acceptance_length = length->value});
+                      .acceptance_length = length->value,
+                      .stratum = {.category = std::string(trimmed(words))}});
   is_exact_length_ = length->is_exact;
+  if (!length->is_exact && range_.first == 0)
+    range_ = {number, std::string(text.substr(length->begin, length->end - length->begin))};
 }
 
 /// Computes speeds without speculation from gains, if none is stated.
@@ -384,6 +409,17 @@ void ProseReader::leave_out_unnamed() {
   leave_out(unnamed_speeds_, unnamed_speeds_.size() == 1
                                  ? "no words beside it say whether it is with speculation"
                                  : "no words beside them say whether they are with speculation");
+}
+
+void ProseReader::leave_out_ratios() {
+  if (ratios_.empty()) return;
+  constexpr std::size_t enough = 5;
+  std::string values;
+  for (const auto& one : std::span(ratios_).first(std::min(enough, ratios_.size())))
+    values += fmt::format("{}{:.4g}x", values.empty() ? "" : ", ", one.second);
+  first_unused_ = ratios_.front().first;
+  unused_ = fmt::format("{}{} {} not used: the speeds are not stated", values, ratios_.size() > enough ? ", .." : "",
+                        ratios_.size() == 1 ? "is" : "are");
 }
 
 void ProseReader::tell_unused(LogContents& contents) const {
@@ -439,19 +475,17 @@ void ProseReader::finish(LogContents& contents) {
             .suggestion = fmt::format("write \"{:.4g} tok/s without speculation, {:.4g} tok/s with speculation\"",
                                       first.before, first.after)});
   }
-  if (contents.observations.empty() && speeds_.empty() && lengths_.size() == 1 && contents.format == "prose") {
+  if (contents.observations.empty() && speeds_.empty() && tell_lengths(lengths_) && contents.format == "prose") {
     contents.observations = std::exchange(lengths_, {});
-    if (ratio_.first > 0) {
-      first_unused_ = ratio_.first;
-      unused_ = fmt::format("{:.4g}x is not used: the speeds are not stated", ratio_.second);
-    }
+    if (range_.first > 0) warn_of_range(range_.second, range_.first, contents);
+    leave_out_ratios();
     leave_out_unnamed();
     tell_unused(contents);
     return;
   }
-  if (contents.observations.empty() && speeds_.empty() && ratio_.first > 0 && contents.format == "prose") {
-    reject({.line = ratio_.first,
-            .text = fmt::format("{:.4g}x", ratio_.second),
+  if (contents.observations.empty() && speeds_.empty() && !ratios_.empty() && contents.format == "prose") {
+    reject({.line = ratios_.front().first,
+            .text = fmt::format("{:.4g}x", ratios_.front().second),
             .why = "of which speeds?",
             .suggestion = "write them with their unit: \"20 tok/s without speculation, 30 tok/s with speculation\""});
   }

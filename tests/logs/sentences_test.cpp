@@ -275,6 +275,37 @@ TEST_CASE("a ratio without its speeds is named") {
   CHECK(warns(read, "W18"));
 }
 
+TEST_CASE("lengths of a list are told apart, and ratios beside them are named") {
+  const LogContents models = read_log(
+      "Measured with EAGLE3:\n"
+      "- **Small one** with EAGLE3: mean acceptance length 2.1, speedup over decoding without it 1.4x\n"
+      "- **Large one** with EAGLE3: mean acceptance length 3.2, speedup over decoding without it 1.7x\n");
+  REQUIRE(models.observations.size() == 2);
+  CHECK(models.observations[0].stratum.category == "Small one with EAGLE3");
+  CHECK(models.observations[1].acceptance_length == near(3.2));
+  CHECK(warns(models, "W18"));
+
+  const auto arms = posted_runs("MTP K=1: acceptance length 1.8\nMTP K=3: acceptance length 2.7\n", "prose");
+  REQUIRE(arms.size() == 2);
+  CHECK(arms[1].gamma == 3);
+  CHECK_FALSE(arms[1].stratum.category);
+  // Of one thing, or no list: which is it?
+  for (const char* other : {"MTP: acceptance length 1.8\nMTP: acceptance length 2.7\n",
+                            "Here MTP has an acceptance length of 1.8.\n\nThe paper: acceptance length 2.7\n"}) {
+    CAPTURE(other);
+    CHECK_FALSE(problem(other).empty());
+  }
+}
+
+TEST_CASE("the middle of a range of acceptance is an estimate") {
+  CHECK(warns(read_log("MTP K=3: acceptance length 2.1-2.5 here.\n"), "W20"));
+  CHECK_FALSE(warns(read_log("MTP K=3: acceptance length 2.1 here.\n"), "W20"));
+  const std::string head = "| K | Acceptance | tok/s |\n|---|---|---|\n| 0 | - | 20-24 |\n";
+  CHECK(warns(read_log(head + "| 2 | 0.5-0.9 | 40 |\n"), "W20"));
+  CHECK(warns(read_log(head + "| 2 | 50 to 90 % | 40 |\n"), "W20"));
+  CHECK_FALSE(warns(read_log(head + "| 2 | 0.7 | 40 |\n"), "W20"));
+}
+
 TEST_CASE("each load of a sentence has its arms") {
   const auto [plain, drafting] =
       read_pair("At concurrency 1 EAGLE gives 2x (20 -> 40 tok/s); at concurrency 32 it's 0.9x (1000 -> 900 tok/s).");
