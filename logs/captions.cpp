@@ -63,12 +63,32 @@ void RunCaptions::note(std::string_view caption, std::int64_t number, bool of_re
   const bool of_change = !arm && RE2::FullMatch(piece(caption), change, &before);
   if (of_change) arm = Arm{.plain = !before.empty()};
   if (!arm && requests && !captions_.empty()) arm = captions_.back().arm;  // another load of it
-  if (arm)
-    captions_.push_back({.line = number,
-                         .arm = std::move(arm),
-                         .requests = std::move(requests),
-                         .of_change = of_change,
-                         .of_read = of_read});
+  static const RE2 label(R"([^:=]{1,40}[:*\s]*)");                         // no line with a value
+  if (!arm && (unnamed_.size() == max_captions || !RE2::FullMatch(piece(caption), label))) return;
+  Caption noted{.line = number,
+                .arm = std::move(arm),
+                .requests = std::move(requests),
+                .of_change = of_change,
+                .of_read = of_read,
+                .words = without_arm(caption)};
+  (noted.arm ? captions_ : unnamed_).push_back(std::move(noted));
+}
+
+/// The captions that name arms, and those with the words of one that drafts but not those of its arm, "7b:" beside
+/// "spec 7b:", which are of the run without speculation.
+std::vector<RunCaptions::Caption> RunCaptions::with_plain() const {
+  std::vector<Caption> captions = captions_;
+  for (Caption one : unnamed_) {
+    const auto drafts = [&](const Caption& other) {
+      return other.arm && !other.arm->plain && !other.of_change && other.words == one.words;
+    };
+    if (one.words.empty() || std::ranges::none_of(captions_, drafts)) continue;
+    one.arm = Arm{.plain = true};
+    one.is_beside = true;
+    captions.push_back(std::move(one));
+  }
+  std::ranges::stable_sort(captions, {}, &Caption::line);
+  return captions;
 }
 
 void RunCaptions::note_change(std::string_view text) {
@@ -87,8 +107,9 @@ void RunCaptions::end(std::int64_t number) {
 
 void RunCaptions::name_runs(LogContents& contents, bool all) const {
   std::vector<Observation>& runs = contents.observations;
-  std::vector<Caption> captions;
-  std::ranges::copy_if(captions_, std::back_inserter(captions), [&](const Caption& one) { return all || one.of_read; });
+  std::vector<Caption> captions = with_plain();
+  std::set<std::string> said;
+  std::erase_if(captions, [&](const Caption& one) { return !all && !one.of_read; });
   const bool other_spans = std::ranges::any_of(runs, [](const Observation& one) { return one.span != Span::run; });
   const auto is_known = [&](const Caption& one) {
     return one.arm && (!one.of_change || (adds_drafter_ && !removes_drafter_));
@@ -108,6 +129,11 @@ void RunCaptions::name_runs(LogContents& contents, bool all) const {
     if ((!of_text || run.decoding == Decoding::unknown) && !counted &&
         (arm.plain || run.decoding != Decoding::speculative)) {
       run.decoding = arm.plain ? Decoding::plain : Decoding::speculative;
+      if (const Caption& caption = *std::prev(later); caption.is_beside && said.insert(caption.words).second)
+        contents.warnings.push_back(
+            {.code = "W22",
+             .line = run.line,
+             .message = fmt::format("\"{}\" = without speculation, beside the same with it", caption.words)});
     }
     const bool other = run.drafter && arm.drafter && run.drafter != arm.drafter;
     if (run.decoding != Decoding::speculative || arm.plain || other) continue;

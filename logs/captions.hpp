@@ -33,7 +33,8 @@ class RunCaptions {
   /// A command line at line `number` ends what the last caption says.
   void end(std::int64_t number);
   /// Gives observations the arm of the last caption above them, if the log has one format; with windows or requests,
-  /// only if a caption names the arm without speculation. Those with acceptance keep their decoding. `all`: also
+  /// only if a caption names the arm without speculation, or has the words of one that drafts without those for that
+  /// ("7b:" beside "spec 7b:"). Those with acceptance keep their decoding. `all`: also
   /// captions above lines that were not read at once.
   void name_runs(LogContents& contents, bool all) const;
 
@@ -44,8 +45,13 @@ class RunCaptions {
     std::optional<std::string> requests = {};  ///< concurrent
     bool of_change = false;                    ///< "Before:"
     bool of_read = true;
+    std::string words = {};  ///< without those of the arm
+    bool is_beside = false;  ///< names no arm, and another caption the same with one
   };
+  [[nodiscard]] std::vector<Caption> with_plain() const;
+
   std::vector<Caption> captions_ = {};
+  std::vector<Caption> unnamed_ = {};  ///< labels that name no arm
   std::size_t bytes_ = 0;
   bool adds_drafter_ = false, removes_drafter_ = false;
 };
