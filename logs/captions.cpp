@@ -31,8 +31,8 @@ constexpr std::size_t first_bytes = 65536;  // bytes of a log in which a draft l
 
 std::optional<Arm> arm_in_caption(std::string_view caption) {
   constexpr std::size_t max_words = 60;  // in bytes; a longer one is a sentence
-  static const RE2 several(              // or options of a command
-      R"((?i).*(?:--\w|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*)");
+  static const RE2 several(              // or options of a command, or a time
+      R"((?i).*(?:--\w|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*|.*: *[\d.]+ ?s(?:ec(?:ond)?s?)?\W*)");
   // These name no arm: a data set, the size of a model (no draft length), a unit.
   static const RE2 no_arm(R"((?i)spec[-_ ]?bench|\b\d+(?:\.\d+)?b\b|\(t(?:o?ks?|okens?)?/s(?:ec)?\))");
   static const RE2 without("(?i)\\bw/o\\b");

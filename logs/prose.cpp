@@ -548,8 +548,8 @@ LineFormat prose_format() {
       R"(|\b(?:[a-z]+[_ ])*(?:tps|t(?:ok(?:en)?s?)?(?:/|_per_|_)s(?:ec(?:ond)?)?)["']? ?[:=] ?\d)"
       R"(|(?:\b|_)(?:tps|tpot|t(?:ok(?:en)?s?)?(?:/|_per_|_)s(?:ec(?:ond)?)?|ms_per_tok(?:en)?)(?:_\w+| \(ms\))?["'`*]*[ \t]*[:=][ \t"'`*~]*\d)"
       R"(|accept(?:ance|ed)?[ -]len(?:gth)?\b[^\n\d|]{0,16}\d)"
-      R"(|\bspeed-?up\b[^.\n|]{0,60}\b\d[\d.]* ?(?:x|\x{d7}))"
-      R"(|\d ?(?:x|\x{d7}) (?:speed-?up|faster|as fast|the (?:speed|throughput)))"
+      R"(|\bspeed-?up\b[^.\n|]{0,60}\b\d[\d.]* ?(?:x|\x{c3}\x{97}))"
+      R"(|\d ?(?:x|\x{c3}\x{97}) (?:speed-?up|faster|as fast|the (?:speed|throughput)))"
       "|" +
       std::string(enabling) + R"([^\n|]{0,40}\b)" + drafts +
       R"(|\d ?% of (?:[a-z]+ ){0,5}(?:without|baseline|plain|no[- ]spec)\b)"

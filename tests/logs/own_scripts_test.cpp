@@ -327,4 +327,34 @@ TEST_CASE("the summary of k6: metrics of a script") {
   CHECK(both[1].times.output_tokens_per_s == 150.5);
 }
 
+TEST_CASE("the seconds of both arms are compared if the speedup behind them is their ratio") {
+  const auto times = [](const std::string& plain, const std::string& drafting, const std::string& gain) {
+    return "No speculation: " + plain + " s\nWith MTP K=2: " + drafting + " sec\nSpeed-up: " + gain + "\n\n";
+  };
+  const logs::LogContents alone = read_log(times("30.0", "20.0", "1.5x"));
+  REQUIRE(alone.observations.size() == 2);
+  CHECK(alone.observations[0].decoding == Decoding::plain);
+  CHECK(alone.observations[0].times.tpot_ms == near(30'000.0));
+  CHECK(alone.observations[1].decoding == Decoding::speculative);
+  CHECK(alone.observations[1].times.tpot_ms == near(20'000.0));
+  CHECK(alone.observations[1].gamma == 2);
+  CHECK(alone.observations[1].drafter == "mtp");
+  CHECK_FALSE(alone.observations[0].stratum.category);
+  CHECK(warns(alone, "W12"));
+
+  const std::string counts = "num_drafts: 100\nnum_draft_tokens: 200\nnum_accepted_tokens: 90\n";
+  const auto loads = posted_runs("8 requests\n" + counts + times("30.0", "20.0", "1.50\u00d7") + "1 request\n" +
+                                     counts + times("90.0", "50.0", "1.80\u00d7"),
+                                 "key-values");
+  REQUIRE(loads.size() == 4);
+  CHECK(loads[2].decoding == Decoding::plain);
+  CHECK(loads[2].stratum.category == loads[3].stratum.category);
+  CHECK(loads[1].stratum.category != loads[3].stratum.category);
+  CHECK(loads[3].acceptance->accepted_tokens == 90);
+  CHECK(loads[3].times.tpot_ms == near(50'000.0));
+  // Seconds of something else.
+  CHECK(posted_runs(counts + times("30.0", "20.0", "2.5x"), "key-values").size() == 1);
+  CHECK_FALSE(problem("Baseline: 30.0 s\nDraft model: 20.0 s\n").empty());
+}
+
 }  // namespace foredraft::tests
