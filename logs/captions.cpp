@@ -31,8 +31,8 @@ constexpr std::size_t first_bytes = 65536;  // bytes of a log in which a draft l
 
 std::optional<Arm> arm_in_caption(std::string_view caption) {
   constexpr std::size_t max_words = 60;  // in bytes; a longer one is a sentence
-  static const RE2 several(              // or options of a command
-      R"((?i).*(?:--\w|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*)");
+  static const RE2 several(              // or options of a command, or a time
+      R"((?i).*(?:--\w|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*|.*: *[\d.]+ ?s(?:ec(?:ond)?s?)?\W*)");
   // These name no arm: a data set, the size of a model (another one may have another drafter), a unit.
   static const RE2 no_arm(R"((?i)spec[-_ ]?bench|\b\d+(?:\.\d+)?b\b|\(t(?:o?ks?|okens?)?/s(?:ec)?\))");
   static const RE2 without("(?i)\\bw/o\\b");
@@ -63,12 +63,32 @@ void RunCaptions::note(std::string_view caption, std::int64_t number, bool of_re
   const bool of_change = !arm && RE2::FullMatch(piece(caption), change, &before);
   if (of_change) arm = Arm{.plain = !before.empty()};
   if (!arm && requests && !captions_.empty()) arm = captions_.back().arm;  // another load of it
-  if (arm)
-    captions_.push_back({.line = number,
-                         .arm = std::move(arm),
-                         .requests = std::move(requests),
-                         .of_change = of_change,
-                         .of_read = of_read});
+  static const RE2 label(R"([^:=]{1,40}[:*\s]*)");                         // no line with a value
+  if (!arm && (unnamed_.size() == max_captions || !RE2::FullMatch(piece(caption), label))) return;
+  Caption noted{.line = number,
+                .arm = std::move(arm),
+                .requests = std::move(requests),
+                .of_change = of_change,
+                .of_read = of_read,
+                .words = without_arm(caption)};
+  (noted.arm ? captions_ : unnamed_).push_back(std::move(noted));
+}
+
+/// The captions that name arms, and those with the words of one that drafts but not those of its arm, "7b:" beside
+/// "spec 7b:", which are of the run without speculation.
+std::vector<RunCaptions::Caption> RunCaptions::with_plain() const {
+  std::vector<Caption> captions = captions_;
+  for (Caption one : unnamed_) {
+    const auto drafts = [&](const Caption& other) {
+      return other.arm && !other.arm->plain && !other.of_change && other.words == one.words;
+    };
+    if (one.words.empty() || std::ranges::none_of(captions_, drafts)) continue;
+    one.arm = Arm{.plain = true};
+    one.is_beside = true;
+    captions.push_back(std::move(one));
+  }
+  std::ranges::stable_sort(captions, {}, &Caption::line);
+  return captions;
 }
 
 void RunCaptions::note_change(std::string_view text) {
@@ -87,8 +107,9 @@ void RunCaptions::end(std::int64_t number) {
 
 void RunCaptions::name_runs(LogContents& contents, bool all) const {
   std::vector<Observation>& runs = contents.observations;
-  std::vector<Caption> captions;
-  std::ranges::copy_if(captions_, std::back_inserter(captions), [&](const Caption& one) { return all || one.of_read; });
+  std::vector<Caption> captions = with_plain();
+  std::set<std::string> said;
+  std::erase_if(captions, [&](const Caption& one) { return !all && !one.of_read; });
   const bool other_spans = std::ranges::any_of(runs, [](const Observation& one) { return one.span != Span::run; });
   const auto is_known = [&](const Caption& one) {
     return one.arm && (!one.of_change || (adds_drafter_ && !removes_drafter_));
@@ -108,12 +129,35 @@ void RunCaptions::name_runs(LogContents& contents, bool all) const {
     if ((!of_text || run.decoding == Decoding::unknown) && !counted &&
         (arm.plain || run.decoding != Decoding::speculative)) {
       run.decoding = arm.plain ? Decoding::plain : Decoding::speculative;
+      if (const Caption& caption = *std::prev(later); caption.is_beside && said.insert(caption.words).second)
+        contents.warnings.push_back(
+            {.code = "W22",
+             .line = run.line,
+             .message = fmt::format("\"{}\" = without speculation, beside the same with it", caption.words)});
     }
-    if (run.decoding != Decoding::speculative || arm.plain) continue;
+    const bool other = run.drafter && arm.drafter && run.drafter != arm.drafter;
+    if (run.decoding != Decoding::speculative || arm.plain || other) continue;
     logs::note(run.gamma, whole(arm.gamma));
     logs::note(run.drafter, arm.drafter);
   }
 }
+
+namespace {
+
+/// The only drafter that the line of `text` around `at` names: "MTP used num_speculative_tokens=8"; empty: none or
+/// several.
+std::string drafter_of_line(std::string_view text, std::size_t at) {
+  const std::size_t begin = text.substr(0, at).find_last_of('\n') + 1;
+  const std::string_view line = text.substr(begin, text.find('\n', at) - begin);
+  std::set<std::string> drafters;
+  for (const ArmPhrase& one : arm_phrases(line)) {
+    const auto arm = arm_in_text(line.substr(one.begin, one.end - one.begin));
+    if (arm && arm->drafter) drafters.insert(*arm->drafter);
+  }
+  return drafters.size() == 1 ? *drafters.begin() : std::string();
+}
+
+}  // namespace
 
 void StatedLength::note(std::string_view text) {
   static const RE2 option(
@@ -146,7 +190,10 @@ void StatedLength::note(std::string_view text) {
   re2::StringPiece rest;
   for (const RE2* stated : {&option, &words}) {
     rest = piece(text);
-    while (RE2::FindAndConsume(&rest, *stated, &place, &length)) lengths_.emplace_back(length, place);
+    while (RE2::FindAndConsume(&rest, *stated, &place, &length)) {
+      lengths_.emplace_back(length, place);
+      of_drafters_[drafter_of_line(text, static_cast<std::size_t>(rest.data() - text.data()))].insert(length);
+    }
   }
   rest = piece(text);
   while (RE2::FindAndConsume(&rest, other, &length)) others_.insert(length);
@@ -166,9 +213,30 @@ void StatedLength::tell_threshold(LogContents& contents) const {
   }
 }
 
+/// Gives the lengths of several drafters, one each, to their runs. False if it gives none.
+bool StatedLength::name_drafters(LogContents& contents) const {
+  const auto is_clear = [](const auto& one) { return !one.first.empty() && one.second.size() == 1; };
+  if (of_drafters_.size() < 2 || !servers_.empty() || !std::ranges::all_of(of_drafters_, is_clear)) return false;
+  std::string read_as;
+  for (Observation& run : contents.observations) {
+    const auto of = of_drafters_.find(run.drafter.value_or(""));
+    if (run.decoding != Decoding::speculative || run.gamma || of == of_drafters_.end()) continue;
+    const std::int64_t length = *of->second.begin();
+    if (length < 1 || run.acceptance_length.value_or(1.0) > static_cast<double>(length) + 1.0) continue;
+    run.gamma = length;
+    const std::string one = fmt::format("{} at K = {}", of->first, length);
+    if (read_as.find(one) == std::string::npos) read_as += (read_as.empty() ? "" : ", ") + one;
+  }
+  if (!read_as.empty())
+    contents.warnings.push_back(
+        {.code = "W22", .line = contents.observations.front().line, .message = "read as: " + read_as});
+  return !read_as.empty();
+}
+
 void StatedLength::name_runs(LogContents& contents) const {
   const bool counted = contents.format == "mtp-bench" || contents.format == "llamacpp-timings";  // drafts, but not K
   if (contents.format != "table" && contents.format != "prose" && !counted) return;
+  if (!counted && name_drafters(contents)) return;
   std::vector<std::pair<std::int64_t, std::string>> lengths = lengths_;
   for (const SglangOptions& server : servers_)
     lengths.emplace_back(server.gamma().value_or(0), "--speculative-num-steps");

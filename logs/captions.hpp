@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -32,7 +33,8 @@ class RunCaptions {
   /// A command line at line `number` ends what the last caption says.
   void end(std::int64_t number);
   /// Gives observations the arm of the last caption above them, if the log has one format; with windows or requests,
-  /// only if a caption names the arm without speculation. Those with acceptance keep their decoding. `all`: also
+  /// only if a caption names the arm without speculation, or has the words of one that drafts without those for that
+  /// ("7b:" beside "spec 7b:"). Those with acceptance keep their decoding. `all`: also
   /// captions above lines that were not read at once.
   void name_runs(LogContents& contents, bool all) const;
 
@@ -43,8 +45,13 @@ class RunCaptions {
     std::optional<std::string> requests = {};  ///< concurrent
     bool of_change = false;                    ///< "Before:"
     bool of_read = true;
+    std::string words = {};  ///< without those of the arm
+    bool is_beside = false;  ///< names no arm, and another caption the same with one
   };
+  [[nodiscard]] std::vector<Caption> with_plain() const;
+
   std::vector<Caption> captions_ = {};
+  std::vector<Caption> unnamed_ = {};  ///< labels that name no arm
   std::size_t bytes_ = 0;
   bool adds_drafter_ = false, removes_drafter_ = false;
 };
@@ -56,19 +63,22 @@ class StatedLength {
   /// The text at the beginning of a log, part by part.
   void note(std::string_view text);
   /// Gives it to runs of a table, a text or mtp-bench.py that draft, if it is the only one, none of them has another,
-  /// and all have the same drafter (W22). It is a maximum (adaptive) if they drafted fewer tokens a step. All rows
-  /// of llama-benchy, which measures one server, draft if it is the only statement, of a command, and no word is of a
-  /// run without.
+  /// and all have the same drafter (W22), or if each is said of one drafter, to those with this drafter. It is a
+  /// maximum (adaptive) if they drafted fewer tokens a step. All rows of llama-benchy, which measures one server, draft
+  /// if it is the only statement, of a command, and no word is of a run without.
   void name_runs(LogContents& contents) const;
   /// Runs of a table or a text that state a rate are adaptive if the text sets a threshold that ends drafts early
   /// ("--draft-p-min 0.6"), never 0, and no run states its own.
   void tell_threshold(LogContents& contents) const;
 
  private:
+  bool name_drafters(LogContents& contents) const;
+
   std::size_t bytes_ = 0;
   bool threshold_ = false, no_threshold_ = false;          ///< a threshold above 0 is set, one of 0
   bool benchy_ = false, command_ = false, plain_ = false;  ///< llama-benchy, a drafting command, a run without is named
   std::vector<std::pair<std::int64_t, std::string>> lengths_ = {};  ///< with their words
+  std::map<std::string, std::set<std::int64_t>> of_drafters_ = {};  ///< the same by the drafter that their lines name
   std::set<std::int64_t> others_ = {};                              ///< that sentences state: "k=3"
   std::vector<SglangOptions> servers_ = {};
 };

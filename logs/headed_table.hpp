@@ -114,6 +114,7 @@ class HeadedTable {
   [[nodiscard]] std::string read_as() const;
   void tell_unread(const TableRow& row, LogContents& contents) const;
   void tell_lists(LogContents& contents) const;
+  void tell_ranges(LogContents& contents) const;
   void tell_gains() const;
 
   std::span<const TableRow> rows_;

@@ -250,7 +250,8 @@ constexpr std::string_view list_anchor =
     R"(|^[ \t*-]*(?:(?:total|wall|elapsed)[ _]time: *[\d.]+ ?s(?:ec(?:ond)?s?)?[ \t]*$|(?:drft|drafter|draft[ _]model|mode): *\S))"
     R"(|^[ \t*-]*(?:verify[ _](?:cycles|steps)|cycles|rounds|(?:drafted|proposed)(?:[ _]tokens)?)"
     R"(|accepted(?:[ _](?:drafts|draft[ _]tokens|tokens))?)[ \t]*[:=][ \t]*\d+[ \t]*\r?$)"
-    R"(|\bconcurrency *[:=] *\d)";
+    R"(|\bconcurrency *[:=] *\d)"
+    R"(|^[ \t*-]*[a-z][^\n:|]{0,60}: *[\d.]+ ?s(?:ec(?:ond)?s?)?[ \t]*\r?$|^[ \t*-]*speed-?up: *\d[\d.]* ?(?:x|\x{c3}\x{97}))";
 
 /// Spellings of one field; the first is its name.
 using Spellings = std::array<std::string_view, 8>;
@@ -292,10 +293,17 @@ std::string plain_key(std::string_view key) {
   return plain;
 }
 
+/// Fields of the times of whole runs with and without speculation: "Baseline: 30 s".
+constexpr const char* plain_time = "plain_time_s";
+constexpr const char* drafting_time = "drafting_time_s";
+
 class KeyValuesReader final : public BlockReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
     static const RE2 load(R"((?i)\bconcurrency *[:=] *(\d{1,6})\b)");
+    static const RE2 of_time(R"((?i)[ \t*-]*([^:|]+): *([\d.]+) ?s(?:ec(?:ond)?s?)?\s*)");
+    static const RE2 gain(R"((?i)[ \t*-]*speed-?up: *(\d[\d.]*) ?(?:x|\x{d7}).*)");
+    std::string words;
     const std::optional<KeyValue> field = key_value(text);
     if (!field || field->value.empty()) return false;
     if (std::string requests; RE2::PartialMatch(piece(text), load, &requests)) {
@@ -303,6 +311,18 @@ class KeyValuesReader final : public BlockReader {
       return false;  // a line of any program
     }
     const std::string key = plain_key(field->key);
+    if (std::string name; key != "total_time_s" && RE2::FullMatch(piece(text), of_time, &name, &words)) {
+      if (arm_phrases(name).empty()) return false;
+      add(arm_phrases(name).front().is_plain() ? plain_time : drafting_time, words, number, contents);
+      if (const auto arm = arm_in_text(name); arm && !arm->plain) drafting_ = *arm;
+      if (arm_phrases(name).front().is_plain()) plain_line_ = number;
+      return false;  // until their ratio is stated
+    }
+    if (RE2::FullMatch(piece(text), gain, &words)) {
+      if (!block().has(plain_time) || !block().has(drafting_time)) return false;
+      add("speedup", words, number, contents);
+      return true;
+    }
     if (key == "name") {
       if (block().has("total_time_s")) close(contents);
       name_ += (name_.empty() ? "" : ", ") + std::string(field->value);
@@ -315,7 +335,11 @@ class KeyValuesReader final : public BlockReader {
 
  private:
   void read(const KeyValueBlock& block, LogContents& contents) override;
+  void read_times(const KeyValueBlock& block, Observation& run, LogContents& contents);
 
+  Arm drafting_ = {};                     ///< of the last time with speculation
+  std::int64_t plain_line_ = 0;           ///< of the last time without speculation
+  std::vector<std::size_t> timed_ = {};   ///< observations of blocks that state the time of each arm
   std::string name_ = {};                 ///< of the next result: its drafter, its mode
   std::vector<Observation> totals_ = {};  ///< of which only the time of all answers is known
 };
@@ -332,6 +356,23 @@ std::optional<AcceptanceCounts> counts_of(const KeyValueBlock& block) {
   }
   if (counts.steps <= 0) return std::nullopt;
   return counts;
+}
+
+/// Reads the seconds of both arms, if the speedup that is stated is their ratio.
+void KeyValuesReader::read_times(const KeyValueBlock& block, Observation& run, LogContents& contents) {
+  constexpr double rounded = 0.02;
+  const auto plain = block.real(plain_time), drafting = block.real(drafting_time), gain = block.real("speedup");
+  if (!plain || !drafting || !gain || !(*drafting > 0.0) || std::abs(*plain / *drafting - *gain) > rounded * *gain)
+    return;
+  run.times.tpot_ms = 1000.0 * *drafting;
+  if (!run.gamma) run.gamma = whole(drafting_.gamma);
+  run.drafter = drafting_.drafter;
+  run.stratum.category = fmt::format("line {}", plain_line_);
+  Observation other{.line = plain_line_, .span = Span::run, .decoding = Decoding::plain, .stratum = run.stratum};
+  other.times.tpot_ms = 1000.0 * *plain;
+  timed_.push_back(contents.observations.size());
+  contents.observations.push_back(std::move(other));
+  timed_.push_back(contents.observations.size());  // that of `run`
 }
 
 void KeyValuesReader::read(const KeyValueBlock& block, LogContents& contents) {
@@ -361,6 +402,7 @@ void KeyValuesReader::read(const KeyValueBlock& block, LogContents& contents) {
     }
     set_positions(counts, rates, std::nullopt, listed_rounding, block.line());
     check_counts(counts, run.gamma, block.line(), contents);
+    read_times(block, run, contents);
   } else {
     run.acceptance_length = measure_in(block.text("mean_acceptance_length")).value;
     run.times.output_tokens_per_s = block.real("output_tokens_per_s");
@@ -374,6 +416,11 @@ void KeyValuesReader::read(const KeyValueBlock& block, LogContents& contents) {
       if (!name.empty() && !plain) run.drafter = name;
       run.times.tpot_ms = 1000.0 * *seconds;
       totals_.push_back(std::move(run));
+      return;
+    }
+    read_times(block, run, contents);
+    if (run.times.tpot_ms) {
+      contents.observations.push_back(std::move(run));
       return;
     }
     if (!run.acceptance_length && run.times.output_tokens_per_s) run.decoding = Decoding::unknown;
@@ -395,7 +442,10 @@ void KeyValuesReader::finish(LogContents& contents) {
     if (!compared) run.times.tpot_ms.reset();
     if (compared || run.acceptance_length) contents.observations.push_back(std::move(run));
   }
-  if (compared)
+  constexpr std::size_t of_one_block = 2;
+  if (timed_.size() == of_one_block)
+    for (const std::size_t at : timed_) contents.observations[at].stratum.category.reset();
+  if (compared || !timed_.empty())
     warn_once(contents, "W12", contents.observations.front().line,
               "the times are of whole runs, prompts included: only their ratios count, not the TPOT");
 }

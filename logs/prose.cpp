@@ -7,6 +7,7 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -55,6 +56,7 @@ bool of_one_setup(std::span<const SpokenSpeed> speeds) {
 bool are_paired(std::span<SpokenSpeed> speeds) {
   const bool plain_first = speeds.front().arm->plain;
   std::size_t begin = 0;
+  std::set<std::string> names;
   bool paired = true;
   for (std::size_t i = 0; i <= speeds.size(); ++i) {
     const auto plain = std::count_if(speeds.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -65,7 +67,12 @@ bool are_paired(std::span<SpokenSpeed> speeds) {
     if (ends) {
       const std::span<SpokenSpeed> pair = speeds.subspan(begin, i - begin);
       paired = paired && plain == 1 && pair.size() > 1 && of_one_setup(pair);
-      for (SpokenSpeed& one : pair) one.setup = fmt::format("line {}", pair.front().line);
+      std::string name = fmt::format("line {}", pair.front().line);
+      const auto is_plain = [](const SpokenSpeed& one) { return one.arm->plain; };
+      const auto plain_speed = std::ranges::find_if(pair, is_plain);
+      if (!names.insert(name).second && plain_speed != pair.end())
+        name += fmt::format(", plain {:.4g} tok/s", plain_speed->tokens_per_s);
+      for (SpokenSpeed& one : pair) one.setup = name;
       begin = i;
     }
   }
@@ -119,15 +126,40 @@ std::vector<SpokenSpeed> keep_only_list(std::vector<SpokenSpeed>& speeds) {
   return others;
 }
 
-/// Whether the text names a load of each speed, several in all, and each load has both arms.
-bool have_loads(std::span<const SpokenSpeed> speeds) {
-  const std::string& first = speeds.front().setup;
-  return std::ranges::any_of(speeds, [&](const SpokenSpeed& one) { return one.setup != first; }) &&
-         std::ranges::all_of(speeds, [&](const SpokenSpeed& one) {
-           return !one.setup.empty() && std::ranges::any_of(speeds, [&](const SpokenSpeed& other) {
-             return other.setup == one.setup && other.arm->plain != one.arm->plain;
-           });
-         });
+/// Whether each speed has one of the other arm in its setup and at its load, and those of an arm are of one setup.
+bool are_complete(std::span<const SpokenSpeed> speeds) {
+  return std::ranges::all_of(speeds, [&](const SpokenSpeed& one) {
+    std::vector<SpokenSpeed> beside;
+    std::ranges::copy_if(speeds, std::back_inserter(beside), [&](const SpokenSpeed& other) {
+      return other.setup == one.setup && other.requests == one.requests;
+    });
+    const auto is_other = [&](const SpokenSpeed& other) { return other.arm->plain != one.arm->plain; };
+    return std::ranges::any_of(beside, is_other) && of_one_setup(beside);
+  });
+}
+
+/// The name of the line of a speed: the model, if each line names another one.
+std::string line_name(std::span<const SpokenSpeed> speeds, const SpokenSpeed& of) {
+  const bool tells = std::ranges::all_of(speeds, [&](const SpokenSpeed& one) {
+    return !one.model.empty() && (one.model == of.model) == (one.line == of.line);
+  });
+  return tells ? of.model : fmt::format("line {}", of.line);
+}
+
+/// Names the setups of speeds of which the text names each load, several in all, by these; those of lines that state
+/// other speeds at the same load by their lines too. False if a load has only one arm.
+bool are_of_loads(std::span<SpokenSpeed> speeds) {
+  const auto has_none = [](const SpokenSpeed& one) { return one.requests.empty(); };
+  const auto differs = [&](const SpokenSpeed& one) { return one.requests != speeds.front().requests; };
+  if (std::ranges::any_of(speeds, has_none) || std::ranges::none_of(speeds, differs)) return false;
+  for (SpokenSpeed& one : speeds) one.setup = {};
+  const bool by_line = !are_complete(speeds);
+  for (SpokenSpeed& one : speeds)
+    if (by_line) one.setup = line_name(speeds, one);
+  if (by_line && !are_complete(speeds)) return false;
+  for (SpokenSpeed& one : speeds)
+    if (!one.load) one.setup += (one.setup.empty() ? "" : ", ") + one.requests;
+  return true;
 }
 
 /// Names the setups of speeds of which each is one of two in a sentence, and a line has several such pairs. False
@@ -165,7 +197,7 @@ std::vector<SpokenSpeed> drop_repeated(std::vector<SpokenSpeed>& speeds) {
 /// Names the setups of a text if it has several; `changes`: each line is one. Returns the speeds that it drops. Throws
 /// RejectedRecord if its speeds do not pair up, and no line has a pair.
 std::vector<SpokenSpeed> tell_setups(std::vector<SpokenSpeed>& speeds, bool changes) {
-  if (have_loads(speeds) || are_pairs_of_lines(speeds)) return {};
+  if (are_of_loads(speeds) || are_pairs_of_lines(speeds)) return {};
   for (SpokenSpeed& one : speeds) one.setup = {};
   const std::int64_t line = speeds.front().line;
   const bool one_line = std::ranges::all_of(speeds, [&](const SpokenSpeed& one) { return one.line == line; });
@@ -234,6 +266,22 @@ std::optional<double> ratio_in_words(std::string_view text) {
   return drafts && ratio > 0.0 ? std::optional(ratio) : std::nullopt;
 }
 
+/// Whether lengths can be told apart: a single one, of which the words do not matter, or those of a list, one a line,
+/// of other arms or behind other words.
+bool tell_lengths(std::span<Observation> lengths) {
+  const auto is_broken = [](const Observation& one, const Observation& next) { return next.line != one.line + 1; };
+  if (lengths.empty() || std::ranges::adjacent_find(lengths, is_broken) != lengths.end()) return false;
+  std::set<std::string> words;
+  std::set<std::pair<std::optional<std::int64_t>, std::optional<std::string>>> arms;
+  for (const Observation& one : lengths) {
+    words.insert(*one.stratum.category);
+    arms.emplace(one.gamma, one.drafter);
+  }
+  if (arms.size() < lengths.size()) return words.size() == lengths.size();
+  for (Observation& one : lengths) one.stratum.category.reset();
+  return true;
+}
+
 class ProseReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override;
@@ -247,19 +295,21 @@ class ProseReader final : public LineReader {
   [[nodiscard]] bool are_labeled() const;
   void leave_out(std::span<const SpokenSpeed> speeds, std::string_view why);
   void leave_out_unnamed();
+  void leave_out_ratios();
   void tell_unused(LogContents& contents) const;
 
   std::string label_ = {};                 ///< that names the arm of the speeds right below it: "## MTP", "baseline:"
   std::int64_t last_below_ = 0;            ///< the last line with one of them
-  std::vector<Observation> lengths_ = {};  ///< acceptance lengths, of texts that state no others
+  std::vector<Observation> lengths_ = {};  ///< acceptance lengths, each with the words before it as its category
   bool is_exact_length_ = false;           ///< of the last one: no range
+  std::pair<std::int64_t, std::string> range_ = {};  ///< line and text of the first that is none
   std::vector<SpokenSpeed> speeds_ = {};
   std::vector<LabeledSpeed> labeled_ = {};  ///< of lines with one speed
   std::vector<UnnamedChange> unnamed_ = {};
-  std::vector<SpokenSpeed> unnamed_speeds_ = {};      ///< no words say whether they are with speculation
-  std::pair<std::int64_t, double> ratio_ = {0, 0.0};  ///< line and number of the first that is stated without speeds
-  std::int64_t first_unused_ = 0;                     ///< its line
-  std::string unused_ = {};                           ///< what is not used, and why
+  std::vector<SpokenSpeed> unnamed_speeds_ = {};              ///< no words say whether they are with speculation
+  std::vector<std::pair<std::int64_t, double>> ratios_ = {};  ///< lines and numbers of those stated without speeds
+  std::int64_t first_unused_ = 0;                             ///< its line
+  std::string unused_ = {};                                   ///< what is not used, and why
   std::string compares_ = {};   ///< the last line that compares arms or tells_effect(), without speeds
   bool may_be_of_all_ = false;  ///< SpokenLine::may_be_of_all of some line
 };
@@ -282,13 +332,14 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
   if (spoken.speeds.empty() && spoken.unnamed.empty() && compares) compares_ = text;
   const std::size_t before = speeds_.size() + unnamed_.size() + lengths_.size();
   note_length(text, number);
-  const bool has_ratio = spoken.speeds.empty() && spoken.unnamed.empty() && ratio_.second == 0.0;
-  if (const auto ratio = has_ratio ? ratio_in_words(text) : std::nullopt) ratio_ = {number, *ratio};
+  const bool may_be_ratio = spoken.speeds.empty() && spoken.unnamed.empty() && ratios_.size() < max_spoken;
+  const auto ratio = may_be_ratio ? ratio_in_words(text) : std::nullopt;
+  if (ratio) ratios_.emplace_back(number, *ratio);
   for (SpokenSpeed& speed : spoken.speeds) {
     (speed.arm ? speeds_ : unnamed_speeds_).push_back(std::move(speed));
   }
   std::ranges::move(spoken.unnamed, std::back_inserter(unnamed_));
-  return speeds_.size() + unnamed_.size() + lengths_.size() > before || ratio_.first == number;
+  return speeds_.size() + unnamed_.size() + lengths_.size() > before || ratio.has_value();
 }
 
 /// A speed alone, or beside words of what it measures, has the arm of the line above: "## MTP", "31 tok/s".
@@ -311,19 +362,25 @@ bool ProseReader::line_below(std::string_view above, std::string_view text, std:
 /// The length of a line, and the arm that the words before it name: "DFlash: mean acceptance length ~3.3".
 void ProseReader::note_length(std::string_view text, std::int64_t number) {
   const auto length = spoken_length(text);
-  if (!length || lengths_.size() > 1) return;  // of several none is read
+  if (!length || lengths_.size() >= max_spoken) return;
   if (!labeled_.empty() && labeled_.back().line == number) return;
   const std::string_view ahead = text.substr(0, length->begin);
   auto arm = arm_in_text(ahead);
   if (arm && arm->plain && arm_phrases(ahead).back().is_plain()) return;
   if (arm && arm->plain) arm.reset();  // "over regular decoding with MTP"
+  static const RE2 marks(R"(^[\s>#+_-]+|[*`]+|[\s_]+$)");
+  std::string words(ahead.substr(0, ahead.find(": ")));
+  RE2::GlobalReplace(&words, marks, "");
   lengths_.push_back({.line = number,
                       .span = Span::run,
                       .decoding = Decoding::speculative,
                       .gamma = arm ? whole(arm->gamma) : std::nullopt,
                       .drafter = arm ? arm->drafter : std::nullopt,
-                      .acceptance_length = length->value});
+                      .acceptance_length = length->value,
+                      .stratum = {.category = std::string(trimmed(words))}});
   is_exact_length_ = length->is_exact;
+  if (!length->is_exact && range_.first == 0)
+    range_ = {number, std::string(text.substr(length->begin, length->end - length->begin))};
 }
 
 /// Computes speeds without speculation from gains, if none is stated.
@@ -352,6 +409,17 @@ void ProseReader::leave_out_unnamed() {
   leave_out(unnamed_speeds_, unnamed_speeds_.size() == 1
                                  ? "no words beside it say whether it is with speculation"
                                  : "no words beside them say whether they are with speculation");
+}
+
+void ProseReader::leave_out_ratios() {
+  if (ratios_.empty()) return;
+  constexpr std::size_t enough = 5;
+  std::string values;
+  for (const auto& one : std::span(ratios_).first(std::min(enough, ratios_.size())))
+    values += fmt::format("{}{:.4g}x", values.empty() ? "" : ", ", one.second);
+  first_unused_ = ratios_.front().first;
+  unused_ = fmt::format("{}{} {} not used: the speeds are not stated", values, ratios_.size() > enough ? ", .." : "",
+                        ratios_.size() == 1 ? "is" : "are");
 }
 
 void ProseReader::tell_unused(LogContents& contents) const {
@@ -407,19 +475,17 @@ void ProseReader::finish(LogContents& contents) {
             .suggestion = fmt::format("write \"{:.4g} tok/s without speculation, {:.4g} tok/s with speculation\"",
                                       first.before, first.after)});
   }
-  if (contents.observations.empty() && speeds_.empty() && lengths_.size() == 1 && contents.format == "prose") {
+  if (contents.observations.empty() && speeds_.empty() && tell_lengths(lengths_) && contents.format == "prose") {
     contents.observations = std::exchange(lengths_, {});
-    if (ratio_.first > 0) {
-      first_unused_ = ratio_.first;
-      unused_ = fmt::format("{:.4g}x is not used: the speeds are not stated", ratio_.second);
-    }
+    if (range_.first > 0) warn_of_range(range_.second, range_.first, contents);
+    leave_out_ratios();
     leave_out_unnamed();
     tell_unused(contents);
     return;
   }
-  if (contents.observations.empty() && speeds_.empty() && ratio_.first > 0 && contents.format == "prose") {
-    reject({.line = ratio_.first,
-            .text = fmt::format("{:.4g}x", ratio_.second),
+  if (contents.observations.empty() && speeds_.empty() && !ratios_.empty() && contents.format == "prose") {
+    reject({.line = ratios_.front().first,
+            .text = fmt::format("{:.4g}x", ratios_.front().second),
             .why = "of which speeds?",
             .suggestion = "write them with their unit: \"20 tok/s without speculation, 30 tok/s with speculation\""});
   }
@@ -459,7 +525,7 @@ void ProseReader::finish(LogContents& contents) {
     (one.load ? run.output_tokens_per_s : run.request_tokens_per_s) = one.tokens_per_s;
     Observation observation = observation_of(run, one.arm->plain ? Decoding::plain : Decoding::speculative, contents);
     if (!one.arm->plain) observation.drafter = one.arm->drafter;
-    if (!one.setup.empty() && !one.load) observation.stratum.category = one.setup;
+    if (!one.setup.empty()) observation.stratum.category = one.setup;
     contents.observations.push_back(std::move(observation));
     constexpr std::size_t enough = 200;
     if (read_as.size() < enough)
@@ -482,8 +548,8 @@ LineFormat prose_format() {
       R"(|\b(?:[a-z]+[_ ])*(?:tps|t(?:ok(?:en)?s?)?(?:/|_per_|_)s(?:ec(?:ond)?)?)["']? ?[:=] ?\d)"
       R"(|(?:\b|_)(?:tps|tpot|t(?:ok(?:en)?s?)?(?:/|_per_|_)s(?:ec(?:ond)?)?|ms_per_tok(?:en)?)(?:_\w+| \(ms\))?["'`*]*[ \t]*[:=][ \t"'`*~]*\d)"
       R"(|accept(?:ance|ed)?[ -]len(?:gth)?\b[^\n\d|]{0,16}\d)"
-      R"(|\bspeed-?up\b[^.\n|]{0,60}\b\d[\d.]* ?(?:x|\x{d7}))"
-      R"(|\d ?(?:x|\x{d7}) (?:speed-?up|faster|as fast|the (?:speed|throughput)))"
+      R"(|\bspeed-?up\b[^.\n|]{0,60}\b\d[\d.]* ?(?:x|\x{c3}\x{97}))"
+      R"(|\d ?(?:x|\x{c3}\x{97}) (?:speed-?up|faster|as fast|the (?:speed|throughput)))"
       "|" +
       std::string(enabling) + R"([^\n|]{0,40}\b)" + drafts +
       R"(|\d ?% of (?:[a-z]+ ){0,5}(?:without|baseline|plain|no[- ]spec)\b)"

@@ -34,6 +34,13 @@ std::vector<double> loads_in(std::string_view text) {
   return loads;
 }
 
+/// Whether words say that there is one request at a time, without its number.
+bool names_one_request(std::string_view text) {
+  static const RE2 one(
+      R"((?i)\b(?:single|one)[- ](?:request|user|stream|session|client|slot)\b|\b(?:unloaded|sequential(?:ly)?)\b)");
+  return RE2::PartialMatch(piece(text), one);
+}
+
 /// "BaseRT 0.2.0", "vLLM", "27B", "Q4_K_M" of `text`.
 Subject subject_in(std::string_view text) {
   static const RE2 engine(
@@ -56,6 +63,17 @@ Subject subject_in(std::string_view text) {
   for (std::string* name : {&subject.engine, &subject.family, &subject.size, &subject.quantization})
     *name = in_lower_case(*name);
   return subject;
+}
+
+/// The only size of model that a text names, behind its family if it names one: "qwen 27b"; empty: none or several.
+std::string model_in(std::string_view text) {
+  static const RE2 size(R"((?i)\b(\d+(?:\.\d+)?b)\b)");
+  std::set<std::string> sizes;
+  re2::StringPiece rest = piece(text);
+  for (std::string one; RE2::FindAndConsume(&rest, size, &one);) sizes.insert(in_lower_case(one));
+  const Subject subject = subject_in(text);
+  if (sizes.size() != 1 || subject.size.empty()) return {};
+  return subject.family.empty() ? subject.size : fmt::format("{} {}", subject.family, subject.size);
 }
 
 /// The words in brackets behind a speed; empty: none.
@@ -181,6 +199,7 @@ class Sentence {
     std::optional<Arm> drafts;            ///< what the line names as its drafting arm
     std::span<const SpokenPlace> places;  ///< its speeds
     std::string_view compares;
+    std::span<const double> loads;  ///< that it or, if it names none, the last sentence before it that does names
   };
   explicit Sentence(const Words& words);
 
@@ -455,7 +474,8 @@ void Sentence::read_relative() {
 
 void Sentence::add_to(SpokenLine& spoken, std::int64_t number) const {
   const auto drafting = std::ranges::count_if(said_, [](const auto& one) { return one && !one->arm.plain; });
-  const std::vector<double> loads = loads_in(words_.text);
+  const std::span<const double> loads = words_.loads;
+  const std::string model = model_in(words_.line);
   for (std::size_t i = 0; i < said_.size(); ++i) {
     const SpokenPlace& place = words_.places[i];
     const bool other = names_other_speed(gap(i)) || (place.changes && names_other_speed(gap(i - 1)));
@@ -479,7 +499,8 @@ void Sentence::add_to(SpokenLine& spoken, std::int64_t number) const {
     speed.subject = subject_in(said_.size() == 1 ? std::string(words_.text)
                                                  : fmt::format("{} {}", front, next.substr(0, end_of_clause(next))));
     if (loads.size() == 1 && (loads.front() == 1.0 || is_of_all(words_.text))) speed.load = loads.front();
-    if (loads.size() == 1) speed.setup = fmt::format("{} requests", loads.front());
+    if (loads.size() == 1) speed.requests = fmt::format("{} requests", loads.front());
+    speed.model = model;
     static const RE2 most("(?i)\\bup to[ ~`*]*$");
     speed.is_most = RE2::PartialMatch(gap(i), most);
     speed.is_time = place.is_time;
@@ -529,8 +550,11 @@ SpokenLine spoken_line(std::string_view text, std::int64_t number, std::string_v
   }
   const std::optional<Arm> drafts = drafting_arm_in(text, arms);
   std::size_t next = 0;
+  std::vector<double> loads;
   for (std::size_t begin = 0; begin < text.size() && next < places.size();) {
     const std::size_t end = begin + end_of_sentence(text.substr(begin));
+    std::vector<double> named = loads_in(text.substr(begin, end - begin));
+    if (!named.empty() || names_one_request(text.substr(begin, end - begin))) loads = std::move(named);
     const std::size_t from = next;
     while (next < places.size() && places[next].begin < end) ++next;
     if (next > from) {
@@ -541,7 +565,8 @@ SpokenLine spoken_line(std::string_view text, std::int64_t number, std::string_v
                 .arms = arms,
                 .drafts = drafts,
                 .places = std::span(places).subspan(from, next - from),
-                .compares = compares})
+                .compares = compares,
+                .loads = loads})
           .add_to(spoken, number);
     }
     begin = end;

@@ -31,11 +31,13 @@ struct SpokenSpeed {
   std::optional<double> gain = {};    ///< over the one without speculation, as stated
   std::optional<double> load = {};    ///< requests at once, whose speeds are added up
   Subject subject = {};
-  std::string setup = {};  ///< load in words or line, if the text has several
-  bool is_most = false;    ///< "up to 80 tok/s"
-  bool is_time = false;    ///< stated as a time per token
-  bool changes = false;    ///< one of two speeds, of which the second follows a change
-  std::size_t pair = 0;    ///< where the second of two speeds stands, of a change or a comparison; 0: neither
+  std::string requests = {};  ///< load in words; empty: the text names none, or several
+  std::string model = {};     ///< the only one that its line names; empty: none
+  std::string setup = {};     ///< load, model or line, if the text has several
+  bool is_most = false;       ///< "up to 80 tok/s"
+  bool is_time = false;       ///< stated as a time per token
+  bool changes = false;       ///< one of two speeds, of which the second follows a change
+  std::size_t pair = 0;       ///< where the second of two speeds stands, of a change or a comparison; 0: neither
 };
 
 /// The speeds before and after a change, or of two things, of which no words say which is with speculation.

@@ -322,9 +322,11 @@ std::optional<SpokenLength> spoken_length(std::string_view text) {
   if ((!matches(named) && !matches(counted)) || RE2::PartialMatch(words, several)) return std::nullopt;
   std::string_view first(groups[1].data(), groups[1].size()), last(groups[2].data(), groups[2].size());
   const std::size_t begin = static_cast<std::size_t>(groups[1].data() - text.data());
+  const re2::StringPiece& number = groups[2].empty() ? groups[1] : groups[2];
+  const std::size_t end = static_cast<std::size_t>(number.data() - text.data()) + number.size();
   const double low = take_number(first).value_or(0.0), high = take_number(last).value_or(low);
   if (!(low >= 1.0 && high >= low)) return std::nullopt;
-  return SpokenLength{.begin = begin, .value = 0.5 * (low + high), .is_exact = groups[2].empty()};
+  return SpokenLength{.begin = begin, .end = end, .value = 0.5 * (low + high), .is_exact = groups[2].empty()};
 }
 
 bool is_of_all(std::string_view text) {

@@ -43,7 +43,7 @@ struct SpokenPlace {
 
 /// An acceptance length in words, >= 1: of a range its middle.
 struct SpokenLength {
-  std::size_t begin;  ///< where its number stands
+  std::size_t begin, end;  ///< where its number or range stands
   double value;
   bool is_exact;  ///< no range
 };

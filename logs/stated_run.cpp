@@ -182,6 +182,10 @@ void warn_of_totals(std::int64_t line, LogContents& contents) {
             "tok/s may be of all requests together or of each: only their ratios count, not the TPOT");
 }
 
+void warn_of_range(std::string_view range, std::int64_t line, LogContents& contents) {
+  warn_once(contents, "W20", line, fmt::format("acceptance is estimated by the middle of a range: \"{}\"", range));
+}
+
 void read_stated(const JsonFields& record, std::span<const StatedKey> keys, StatedRun& run) {
   for (const StatedKey& key : keys) {
     std::optional<double>& field = run.*key.field;

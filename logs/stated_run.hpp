@@ -50,6 +50,9 @@ void tell_rates(LogContents& contents);
 /// Warns (W12) of speeds of which nothing says whether they are those of one request.
 void warn_of_totals(std::int64_t line, LogContents& contents);
 
+/// Warns (W20) that the middle of a range stands in the place of an acceptance.
+void warn_of_range(std::string_view range, std::int64_t line, LogContents& contents);
+
 /// A key of a summary, its meaning, and the factor to the meaning's unit.
 struct StatedKey {
   std::string_view key;

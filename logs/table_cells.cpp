@@ -83,10 +83,25 @@ CellNumber number_of_cell(std::string_view cell) {
   return number;
 }
 
+namespace {
+
+/// Takes the ends of a range and its "%".
+bool take_range(const std::string& cell, double& low, double& high, std::string& percent) {
+  static const RE2 range("([\\d.]+)%? ?(?:-|\xE2\x80\x93| to ) ?([\\d.]+) ?(%?)(?:\\D.*)?");
+  return RE2::FullMatch(cell, range, &low, &high, &percent) && low < high;
+}
+
+}  // namespace
+
+bool is_range(std::string_view cell) {
+  double low = 0.0, high = 0.0;
+  std::string percent;
+  return take_range(bare_cell(cell), low, high, percent);
+}
+
 CellNumber measure_in(std::string_view cell) {
   CellNumber number = number_of_cell(cell);
   static const RE2 runs(R"([\d.]+(?: ?/ ?[\d.]+){2,}|\d+\.\d+(?:, \d+\.\d+)+(?: ?t\w*/s)?)");
-  static const RE2 range("([\\d.]+)%? ?(?:-|\xE2\x80\x93| to ) ?([\\d.]+) ?(%?)(?:\\D.*)?");
   const std::string text = bare_cell(cell);
   double low = 0.0, high = 0.0;
   std::string percent;
@@ -103,7 +118,7 @@ CellNumber measure_in(std::string_view cell) {
       if (!rest.empty()) rest.remove_prefix(1);  // the slash
     }
     number.value = most <= repeated * least ? std::optional(sum / count) : std::nullopt;
-  } else if (RE2::FullMatch(text, range, &low, &high, &percent) && low < high) {
+  } else if (take_range(text, low, high, percent)) {
     number = {.value = 0.5 * (low + high), .percent = !percent.empty(), .gain = !percent.empty()};
   }
   return number;

@@ -36,6 +36,9 @@ struct CellNumber {
 /// the middle of a range ("10-11 tok/s"), which has no unit.
 [[nodiscard]] CellNumber measure_in(std::string_view cell);
 
+/// Whether a cell is a range: "0.42-0.90", "2.1 to 2.5".
+[[nodiscard]] bool is_range(std::string_view cell);
+
 /// Whether the last cell of a row that was cut off is whole: it has as many decimals, at least one, as the one above.
 [[nodiscard]] bool is_whole(std::string_view cell, std::string_view above);
 

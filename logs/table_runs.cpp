@@ -439,6 +439,7 @@ void HeadedTable::read(LogContents& contents) const {
               "the times are of whole answers, prompts included: only their ratios count, not the TPOT");
   if (only_ratios_) warn_of_totals(rows_.front().line, contents);
   tell_lists(contents);
+  tell_ranges(contents);
   std::ranges::move(runs, std::back_inserter(contents.observations));
   contents.warnings.push_back({.code = "W22", .line = rows_.front().line, .message = read_as()});
 }
@@ -463,6 +464,15 @@ void HeadedTable::tell_lists(LogContents& contents) const {
     if (columns_[i].meaning == Meaning::ignored && std::ranges::count_if(rows_, is_list) > 1)
       warn_once(contents, "W18", rows_.front().line,
                 fmt::format("\"{}\" is not read: several values in a cell", columns_[i].heading));
+  }
+}
+
+/// Says that the middle of a range of acceptance was used, which is no mean.
+void HeadedTable::tell_ranges(LogContents& contents) const {
+  for (const Meaning meaning : {Meaning::length, Meaning::rate}) {
+    const auto of_range = [&](const TableRow& row) { return has(meaning) && is_range(text(row, meaning)); };
+    const auto row = std::ranges::find_if(rows_, of_range);
+    if (row != rows_.end()) warn_of_range(bare_cell(text(*row, meaning)), row->line, contents);
   }
 }
 

@@ -44,7 +44,7 @@ std::string what_was_read(const answers::Advice& advice) {
     if (one.run.is_plain()) plain += static_cast<double>(one.run.observations);
   }
   text += ": " + (advice.verification_steps ? count_text(*advice.verification_steps) + " verification steps"
-                  : advice.tokens_observed  ? std::string("acceptance lengths as printed")
+                  : advice.tokens_observed  ? std::string("acceptance lengths without counts")
                                             : std::string("no acceptance"));
   if (gammas.size() > 4) {
     text += fmt::format(" at K = {} to {}", *gammas.begin(), *gammas.rbegin());

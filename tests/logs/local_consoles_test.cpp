@@ -311,4 +311,29 @@ TEST_CASE("reports of GuideLLM below captions of arms, whatever their titles") {
   }
 }
 
+TEST_CASE("a label with the words of one that drafts, but not those for drafting, is of the plain run") {
+  const auto block = [](const std::string& seconds, const std::string& speed) {
+    return "first token: 0.05s\ndecode time: " + seconds + "s\noutput token: 800\ndecode speed: " + speed +
+           " token/s\n\n";
+  };
+  const std::string fast = block("10.0", "80.0"), slow = block("16.0", "50.0");
+  for (const auto& [plain, drafts] :
+       std::vector<std::pair<std::string, std::string>>{{"14B model:", "14B model with speculation:"},
+                                                        {"## Chat", "## Chat, MTP"},
+                                                        {"server A", "EAGLE3 server A"}}) {
+    CAPTURE(plain);
+    for (const bool plain_first : {true, false}) {
+      const std::string one = plain + "\n" + fast, other = drafts + "\n" + slow;
+      const auto runs = posted_runs(plain_first ? one + other : other + one, "small-bench");
+      REQUIRE(runs.size() == 2);
+      CHECK(runs[plain_first ? 0 : 1].decoding == Decoding::plain);
+      CHECK(runs[plain_first ? 1 : 0].decoding == Decoding::speculative);
+    }
+  }
+  CHECK(warns(read_log("7B:\n" + fast + "7B with MTP:\n" + slow), "W22"));
+  const auto other = posted_runs("7B:\n" + fast + "14B with MTP:\n" + slow, "small-bench");
+  REQUIRE(other.size() == 2);
+  CHECK(other[0].decoding == Decoding::unknown);
+}
+
 }  // namespace foredraft::tests

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <catch2/catch.hpp>
-#include <cstdint>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "tests/logs/logs_testing.hpp"
 
@@ -331,84 +327,34 @@ TEST_CASE("the summary of k6: metrics of a script") {
   CHECK(both[1].times.output_tokens_per_s == 150.5);
 }
 
-TEST_CASE("records with llama-server's counts and a speed of their own are those of the script") {
-  const std::string plain = R"({"spec": "none", "predicted_n": 256, "gen_tps": 20.0})";
-  const std::string drafted =
-      R"({"spec": "mtp", "n_max": 2, "predicted_n": 256, "draft_n": 200, "draft_n_accepted": 150, "gen_tps": 32.0})";
-  for (const bool list : {false, true}) {
-    CAPTURE(list);
-    const auto runs =
-        posted_runs(list ? "[" + drafted + ",\n" + plain + "]\n" : plain + "\n" + drafted + "\n", "table");
-    REQUIRE(runs.size() == 2);
-    const auto& fast = runs[list ? 0 : 1];
-    CHECK(fast.times.tpot_ms == near(31.25));
-    CHECK(fast.acceptance->accepted_tokens == 150);
-    CHECK(fast.stratum.output_tokens == 256.0);
-  }
-  CHECK(posted_runs(R"({"predicted_n": 256, "draft_n": 200, "draft_n_accepted": 150})", "llamacpp-timings").size() ==
-        1);
-}
+TEST_CASE("the seconds of both arms are compared if the speedup behind them is their ratio") {
+  const auto times = [](const std::string& plain, const std::string& drafting, const std::string& gain) {
+    return "No speculation: " + plain + " s\nWith MTP K=2: " + drafting + " sec\nSpeed-up: " + gain + "\n\n";
+  };
+  const logs::LogContents alone = read_log(times("30.0", "20.0", "1.5x"));
+  REQUIRE(alone.observations.size() == 2);
+  CHECK(alone.observations[0].decoding == Decoding::plain);
+  CHECK(alone.observations[0].times.tpot_ms == near(30'000.0));
+  CHECK(alone.observations[1].decoding == Decoding::speculative);
+  CHECK(alone.observations[1].times.tpot_ms == near(20'000.0));
+  CHECK(alone.observations[1].gamma == 2);
+  CHECK(alone.observations[1].drafter == "mtp");
+  CHECK_FALSE(alone.observations[0].stratum.category);
+  CHECK(warns(alone, "W12"));
 
-namespace {
-
-/// Speeds of a plain and a drafting run at a draft length, in tokens/s; by load if there are several.
-void check_pairs(const std::string& json, const std::vector<std::array<double, 2>>& speeds, std::int64_t gamma) {
-  CAPTURE(json);
-  const auto runs = posted_runs(json, "table");
-  REQUIRE(runs.size() == 2 * speeds.size());
-  std::size_t plain = 0, drafted = 0;
-  for (const auto& run : runs) {
-    const bool drafts = run.decoding == Decoding::speculative;
-    CHECK((drafts || run.decoding == Decoding::plain));
-    std::size_t& i = drafts ? drafted : plain;
-    REQUIRE(i < speeds.size());
-    const double each = run.times.tpot_ms ? 1000.0 / *run.times.tpot_ms : *run.times.output_tokens_per_s;
-    CHECK(each == near(speeds[i++][drafts ? 1 : 0]));
-    CHECK(run.gamma.value_or(0) == (drafts ? gamma : 0));
-  }
-}
-
-}  // namespace
-
-TEST_CASE("records of scripts: arms, parts and loads as objects, and settings around them") {
-  check_pairs(R"({"config": {"model": "m", "num_speculative_tokens": 3, "concurrency": 1},
-      "baseline": {"tokens_per_second": 20.0}, "speculative": {"tokens_per_second": 40.0, "accept_len": 2.5}})",
-              {{20.0, 40.0}}, 3);
-  check_pairs(R"({"gpu": "g", "results": {"baseline": {"tok_s": 20}, "mtp_k2": {"tok_s": 40, "accept_len": 2.5}}})",
-              {{20.0, 40.0}}, 2);
-  check_pairs(R"({"summary": {"no_spec": {"mean_tpot_ms": 50}, "eagle3": {"mean_tpot_ms": 25, "k": 4}}, "date": "x"})",
-              {{20.0, 40.0}}, 4);
-  check_pairs(R"({"k": 3, "concurrency": 2, "accept_length": 2.5, "mean_tpot_ms": 25, "baseline": {"mean_tpot_ms": 50},
-      "speedup": 2.0})",
-              {{20.0, 40.0}}, 3);
-  check_pairs(R"({"runs": [{"spec": {"method": "mtp", "k": 2}, "metrics": {"tok_per_s": 40.0}},
-      {"spec": null, "metrics": {"tok_per_s": 20.0}}]})",
-              {{20.0, 40.0}}, 2);
-  check_pairs(R"({"model": "m", "baseline": [{"concurrency": 1, "tpot_ms": 50}, {"concurrency": 4, "tpot_ms": 100}],
-      "mtp_k2": [{"concurrency": 1, "tpot_ms": 25}, {"concurrency": 4, "tpot_ms": 80}]})",
-              {{20.0, 40.0}, {10.0, 12.5}}, 2);
-  check_pairs(R"([{"name": "plain", "batch_size": 1, "throughput_tok_s": 20.0},
-      {"name": "spec k=4", "batch_size": 1, "throughput_tok_s": 40.0}])",
-              {{20.0, 40.0}}, 4);
-}
-
-TEST_CASE("parts of one run are no runs, and a record names its own setting first") {
-  const auto runs = posted_runs(R"({"method": "eagle3", "k": 3, "latency": {"tpot_ms": 25.0},
-      "acceptance": {"accept_len": 2.5, "accept_rate": 0.5}})",
-                                "table");
-  REQUIRE(runs.size() == 1);
-  CHECK(runs[0].times.tpot_ms == 25.0);
-  CHECK(runs[0].acceptance_length == 2.5);
-  CHECK(runs[0].drafter == "eagle3");
-  const auto own = posted_runs(R"({"method": "eagle3", "k": 3, "temperature": 1.0,
-      "results": [{"k": 1, "tpot_ms": 30.0}, {"k": 2, "tpot_ms": 25.0, "temperature": 0.0}]})",
-                               "table");
-  REQUIRE(own.size() == 2);
-  CHECK(own[0].gamma == 1);
-  CHECK(own[0].drafter == "eagle3");
-  CHECK(own[0].stratum.temperature == 1.0);
-  CHECK(own[1].stratum.temperature == 0.0);
-  CHECK(posted_runs(R"({"method": "mtp", "spec_verify": 5, "tpot_ms": 25.0, "accept_len": 2.0})", "table").at(0).gamma == std::nullopt);
+  const std::string counts = "num_drafts: 100\nnum_draft_tokens: 200\nnum_accepted_tokens: 90\n";
+  const auto loads = posted_runs("8 requests\n" + counts + times("30.0", "20.0", "1.50\u00d7") + "1 request\n" +
+                                     counts + times("90.0", "50.0", "1.80\u00d7"),
+                                 "key-values");
+  REQUIRE(loads.size() == 4);
+  CHECK(loads[2].decoding == Decoding::plain);
+  CHECK(loads[2].stratum.category == loads[3].stratum.category);
+  CHECK(loads[1].stratum.category != loads[3].stratum.category);
+  CHECK(loads[3].acceptance->accepted_tokens == 90);
+  CHECK(loads[3].times.tpot_ms == near(50'000.0));
+  // Seconds of something else.
+  CHECK(posted_runs(counts + times("30.0", "20.0", "2.5x"), "key-values").size() == 1);
+  CHECK_FALSE(problem("Baseline: 30.0 s\nDraft model: 20.0 s\n").empty());
 }
 
 }  // namespace foredraft::tests

@@ -278,6 +278,37 @@ TEST_CASE("a ratio without its speeds is named") {
   CHECK(warns(read, "W18"));
 }
 
+TEST_CASE("lengths of a list are told apart, and ratios beside them are named") {
+  const LogContents models = read_log(
+      "Measured with EAGLE3:\n"
+      "- **Small one** with EAGLE3: mean acceptance length 2.1, speedup over decoding without it 1.4x\n"
+      "- **Large one** with EAGLE3: mean acceptance length 3.2, speedup over decoding without it 1.7x\n");
+  REQUIRE(models.observations.size() == 2);
+  CHECK(models.observations[0].stratum.category == "Small one with EAGLE3");
+  CHECK(models.observations[1].acceptance_length == near(3.2));
+  CHECK(warns(models, "W18"));
+
+  const auto arms = posted_runs("MTP K=1: acceptance length 1.8\nMTP K=3: acceptance length 2.7\n", "prose");
+  REQUIRE(arms.size() == 2);
+  CHECK(arms[1].gamma == 3);
+  CHECK_FALSE(arms[1].stratum.category);
+  // Of one thing, or no list: which is it?
+  for (const char* other : {"MTP: acceptance length 1.8\nMTP: acceptance length 2.7\n",
+                            "Here MTP has an acceptance length of 1.8.\n\nThe paper: acceptance length 2.7\n"}) {
+    CAPTURE(other);
+    CHECK_FALSE(problem(other).empty());
+  }
+}
+
+TEST_CASE("the middle of a range of acceptance is an estimate") {
+  CHECK(warns(read_log("MTP K=3: acceptance length 2.1-2.5 here.\n"), "W20"));
+  CHECK_FALSE(warns(read_log("MTP K=3: acceptance length 2.1 here.\n"), "W20"));
+  const std::string head = "| K | Acceptance | tok/s |\n|---|---|---|\n| 0 | - | 20-24 |\n";
+  CHECK(warns(read_log(head + "| 2 | 0.5-0.9 | 40 |\n"), "W20"));
+  CHECK(warns(read_log(head + "| 2 | 50 to 90 % | 40 |\n"), "W20"));
+  CHECK_FALSE(warns(read_log(head + "| 2 | 0.7 | 40 |\n"), "W20"));
+}
+
 TEST_CASE("each load of a sentence has its arms") {
   const auto [plain, drafting] =
       read_pair("At concurrency 1 EAGLE gives 2x (20 -> 40 tok/s); at concurrency 32 it's 0.9x (1000 -> 900 tok/s).");
@@ -286,6 +317,52 @@ TEST_CASE("each load of a sentence has its arms") {
   CHECK(drafting[0].concurrency == 1.0);
   CHECK(plain[1].stratum.category == "32 requests");
   CHECK(drafting[1].times.tpot_ms == near(1000.0 / 900.0));
+}
+
+TEST_CASE("a load holds for the sentences behind it, and models tell the same loads of lines apart") {
+  const auto [plain, drafting] = read_pair(
+      "- Small 9B: MTP was 2x faster at concurrency 1. Baseline hit 50 tok/s, MTP hit 100 tok/s. At concurrency 8, "
+      "baseline reached 200 tok/s, MTP reached 300 tok/s.\n"
+      "- Large 70B: the same at concurrency 1. Baseline hit 10 tok/s, MTP hit 25 tok/s. At concurrency 8, baseline "
+      "reached 80 tok/s, MTP reached 90 tok/s.\n"
+      "- MTP used num_speculative_tokens=4\n");
+  REQUIRE(plain.size() == 4);
+  REQUIRE(drafting.size() == 4);
+  CHECK(plain[0].concurrency == 1.0);
+  CHECK(plain[0].stratum.category == "9b");
+  CHECK(drafting[1].stratum.category == "9b, 8 requests");
+  CHECK(drafting[1].times.tpot_ms == near(1000.0 / 300.0));
+  CHECK_FALSE(plain[1].concurrency);
+  CHECK(plain[2].stratum.category == "70b");
+  CHECK(drafting[3].gamma == 4);
+
+  // Pairs of a line of which not all loads are named.
+  const auto unnamed = read_pair(
+      "Baseline made 50 tok/s, MTP made 100 tok/s. With 8 concurrent requests baseline made 200 tok/s, MTP made 300 "
+      "tok/s. With a single user, baseline made 70 tok/s, MTP made 90 tok/s.");
+  REQUIRE(unnamed.plain.size() == 3);
+  CHECK(unnamed.plain[0].stratum.category == "line 1");
+  CHECK(unnamed.plain[1].stratum.category == "line 1, plain 200 tok/s");
+  CHECK(unnamed.drafting[2].stratum.category == unnamed.plain[2].stratum.category);
+  const auto one_user = read_pair(
+      "At concurrency 8 it is like this. With a single user, baseline made 70 tok/s, MTP made 90 tok/s. With 16 "
+      "concurrent requests baseline made 200 tok/s, MTP made 300 tok/s.");
+  REQUIRE(one_user.plain.size() == 2);
+  CHECK(one_user.plain[0].stratum.category == "line 1");
+}
+
+TEST_CASE("draft lengths of which each is said of one drafter are those of its speeds") {
+  const std::string speeds = "Baseline gets 20 tok/s, MTP gets 40 tok/s, and DFlash gets 50 tok/s.\n";
+  const std::string mtp = "- MTP: n_max=5\n", dflash = "Our DFlash model ran with num_speculative_tokens = 12\n";
+  const auto [plain, drafting] = read_pair(mtp + dflash + speeds);  // the line above is of one of both
+  REQUIRE(drafting.size() == 2);
+  CHECK(drafting[0].gamma == 5);
+  CHECK(drafting[1].gamma == 12);
+  for (const char* other :
+       {"- DFlash: n_max=8\n", "- MTP and EAGLE: n_max=8\n", "- n_max=8\n", "- no MTP: n_max=8\n"}) {
+    CAPTURE(other);
+    CHECK_FALSE(read_pair(speeds + mtp + dflash + other).drafting.at(0).gamma);
+  }
 }
 
 TEST_CASE("drafters of several sizes are several arms") {
