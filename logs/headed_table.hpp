@@ -86,6 +86,7 @@ class HeadedTable {
   void tell_rate();
   void tell_counts();
   void tell_sums();
+  void tell_bare_setup();
   void tell_setups();
   void tell_temperatures();
   void tell_threshold();

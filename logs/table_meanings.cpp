@@ -167,7 +167,11 @@ void HeadedTable::tell_names() {
   if (columns_.front().meaning == Meaning::ignored && !has(Meaning::name) && !has(Meaning::gamma) && !subject &&
       std::ranges::any_of(rows_, [](const TableRow& row) { return arm_named(bare_cell(row.cells.front())).plain; }))
     columns_.front().meaning = Meaning::name;  // "decoder"
-  names_subjects_ = subject && !has(Meaning::name) && !has(Meaning::gamma) && names_arms(*subject);
+  const auto adds_drafter = [&](const TableRow& row) {
+    return !setup_drafted_for(bare_cell(row.cells[*subject])).empty();
+  };
+  names_subjects_ = subject && !has(Meaning::name) && !has(Meaning::gamma) &&
+                    (names_arms(*subject) || std::ranges::any_of(rows_, adds_drafter));
   if (names_subjects_) columns_[*subject].meaning = Meaning::name;
 }
 

@@ -87,6 +87,34 @@ void HeadedTable::tell_sums() {
     arms_.insert_or_assign({std::string(text(row, Meaning::gamma)), std::string(text(row, Meaning::name))},
                            Arm{.plain = true});
   }
+  tell_bare_setup();
+}
+
+/// "X" beside "X + MTP" is the run without speculation, if no row is called plain and every other row drafts, or is of
+/// an engine that is not known to.
+void HeadedTable::tell_bare_setup() {
+  static const RE2 note(R"( *\([^()]*\))");
+  const auto name_of_row = [&](const TableRow& row) { return bare_cell(text(row, Meaning::name)); };
+  std::set<std::string> drafted_for;
+  for (const TableRow& row : rows_) drafted_for.insert(setup_drafted_for(name_of_row(row)));
+  drafted_for.erase("");
+  const auto is_bare = [&](const TableRow& row) {
+    std::string name = in_lower_case(name_of_row(row));
+    RE2::GlobalReplace(&name, note, "");
+    return drafted_for.contains(name);
+  };
+  const auto is_other = [&](const TableRow& row) {
+    const Arm arm = arm_of(row);
+    return arm.plain || ((arm.drafter || arm.speculative) && !arm_in_text(name_of_row(row)));
+  };
+  for (const TableRow& row : rows_) {
+    if (!is_bare(row) && is_other(row)) return;
+  }
+  for (const TableRow& row : rows_) {
+    if (is_bare(row))
+      arms_.insert_or_assign({std::string(text(row, Meaning::gamma)), std::string(text(row, Meaning::name))},
+                             Arm{.plain = true});
+  }
 }
 
 /// Rows of several engines, or models and devices where a column of these names the rows, are of several setups: the

@@ -363,9 +363,12 @@ std::string HeadedTable::kind_of(const TableRow& row) const {
     kind += (kind.empty() ? "" : " / ") + cell;
   }
   kind.insert(0, heading);
+  std::string setup;  // "Qwen3-8B": "qwen3 8b" adds nothing to it
   for (const auto* told : {&setups_, &additions_}) {
     const auto added = told->find(bare_cell(text(row, Meaning::name)));
-    if (added != told->end() && !added->second.empty()) kind += (kind.empty() ? "" : " / ") + added->second;
+    if (added == told->end() || added->second.empty() || added->second == without_repetition(setup)) continue;
+    kind += (kind.empty() ? "" : " / ") + added->second;
+    setup = added->second;
   }
   return kind;
 }
