@@ -138,6 +138,8 @@ std::vector<TableRow> with_both_sides(std::span<const Meaning> meanings, std::sp
         drafts.cells[i] = drafting_after_plain(*both);
       } else if (names_arm(meanings[i]) && !in_cell) {
         plain.cells[i] = "0";
+      } else if (names_rows(meanings[i])) {
+        continue;  // "list 1 -> 9" of prompts
       } else if (RE2::FullMatch(row.cells[i], sides, &plain.cells[i], &drafts.cells[i])) {
         two = true;
       } else if (meanings[i] >= Meaning::length) {  // acceptance

@@ -61,4 +61,66 @@ TEST_CASE("a setup beside itself with a drafter is the run without it") {
   CHECK(models.observations[1].stratum.category == "Foo-8B");
 }
 
+TEST_CASE("a first column of tests is that of prompts, or of runs if it names arms") {
+  const LogContents prompts = read_log(
+      "| Test | Sampling | Decode | Accept | Mean accepted len |\n|---|---|---|---|---|\n"
+      "| Plain, no draft | temp=0.6 | ~20.5 t/s | - | - |\n| "
+      "\"Letters a\xE2\x86\x92z\" | temp=0.6 top_p=1 | 41.0 t/s | 90% | 4.6 |\n"
+      "| Poem | temp=0 | 30.0 t/s | 50% | 3.0 |\n");
+  REQUIRE(prompts.observations.size() == 4);
+  const auto& of = prompts.observations;  // in the order of their lines
+  CHECK(of[0].decoding == Decoding::plain);
+  CHECK(of[1].decoding == Decoding::plain);
+  CHECK(of[0].stratum.temperature == 0.6);
+  CHECK(of[2].stratum.category == "\"Letters a\xE2\x86\x92z\"");
+  CHECK(of[0].stratum.category == of[2].stratum.category);
+  CHECK(of[1].stratum.category == of[3].stratum.category);
+  CHECK(of[2].gamma == 4);
+  CHECK(of[3].stratum.temperature == 0.0);
+  CHECK(prompts.warnings.front().message == "the only plain run is taken for all kinds of prompts");
+  const LogContents runs =
+      read_log("| Test | tok/s | Acceptance |\n|---|---|---|\n| base | 20 | |\n| MTP n=2 | 31 | 80% |\n");
+  REQUIRE(runs.observations.size() == 2);
+  CHECK(runs.observations[0].decoding == Decoding::plain);
+  CHECK(runs.observations[1].gamma == 2);
+  CHECK(read_log("| Test | Baseline tok/s | MTP tok/s |\n|---|---|---|\n| Poem | 20 | 31 |\n| Sums | 20 | 44 |\n")
+            .observations.size() == 4);
+  CHECK(read_log("Test\tSpeed (t/s)\tAccept rate\nNo speculation\t30\t-\nPoem\t41\t55%\n").observations.size() == 2);
+  // A test of llama-benchy, whatever column it is in.
+  CHECK(read_log("| test | t/s | ttfr (ms) |\n|---|---|---|\n| pp512 | 900 | 500 |\n| tg64 | 30 | |\n")
+            .observations.size() == 1);
+}
+
+TEST_CASE("an arrow in the name of prompts is no pair of speeds") {
+  const LogContents read =
+      read_log("| prompt | K | tok/s |\n|---|---|---|\n| count 1->40 | 0 | 20 |\n| count 1->40 | 3 | 50 |\n");
+  REQUIRE(read.observations.size() == 2);
+  CHECK(read.observations[1].stratum.category == "count 1->40");
+}
+
+TEST_CASE("a sign heads metrics whose columns are arms") {
+  for (const std::string sign : {"_", "-", "."}) {
+    CAPTURE(sign);
+    const LogContents read =
+        read_log(sign +
+                 " | MTP | DFlash Q5 | Base (no spec.)\n--|--|--|--\n"
+                 "VRAM | 20 GB | 21 GB | **18** GB\nDraft acceptance | **0.8** | 0.5 | N/A\n"
+                 "Mean len | 2.6 | 3.0 | N/A\nTG 256 (d=0) | **44** tok/sec | 33 tok/sec | 22 tok/sec\n");
+    REQUIRE(read.observations.size() == 3);
+    CHECK(read.observations[0].drafter == "mtp");
+    CHECK(read.observations[0].gamma == 2);
+    CHECK(read.observations[1].acceptance_length == 3.0);
+    CHECK(read.observations[2].decoding == Decoding::plain);
+    CHECK(read.observations[2].times.tpot_ms == near(1000.0 / 22.0));
+  }
+  const LogContents few =
+      read_log("_ | MTP | Plain\n--|--|--\nTG 256 (d=0) | **44** tok/sec | 22 tok/sec\nAccept | 0.8 | -\n");
+  REQUIRE(few.observations.size() == 2);
+  CHECK(few.observations[0].times.tpot_ms == near(1000.0 / 44.0));
+  const LogContents several = read_log(
+      "| _ | MTP | Plain |\n|--|--|--|\n| Decode | **44** tok/s | 22 tok/s |\n| Reload | 9 tok/s | 8 tok/s |\n");
+  REQUIRE(several.observations.size() == 2);
+  CHECK(several.observations[0].times.tpot_ms == near(1000.0 / 44.0));
+}
+
 }  // namespace foredraft::tests
