@@ -123,4 +123,39 @@ TEST_CASE("a sign heads metrics whose columns are arms") {
   CHECK(several.observations[0].times.tpot_ms == near(1000.0 / 44.0));
 }
 
+TEST_CASE("rows with other names are no repetitions, however many tokens they generate") {
+  const std::string head = "| run | gen tokens | tok/s |\n|---|---|---|\n| plain | 300 | 20 |\n";
+  const LogContents read = read_log(head + "| B-1 | 300 | 30 |\n| B-2 | 298 | 40 |\n| B-2 | **298** | 41 |\n");
+  REQUIRE(read.observations.size() == 4);
+  CHECK(read.observations[1].drafter == "B-1");
+  CHECK(read.observations[2].drafter == "B-2");
+  CHECK(read.observations[3].drafter == "B-2");
+  const LogContents same = read_log(head + "| MTP run 1 | 300 | 30 |\n| MTP run 2 | 298 | 31 |\n");
+  CHECK(same.observations[1].drafter == same.observations[2].drafter);
+}
+
+TEST_CASE("a few tokens of which the plain run has none are the draft length") {
+  const std::string head = "| run | tokens | shape | tok/s |\n|---|---|---|---|\n";
+  const LogContents read = read_log(head +
+                                    "| plain | 0 | - | 20 |\n| C-w1d2 | 2 | 1x2 | 30 |\n"
+                                    "| **C-w1d4** | **4** | 1x4 | 36 |\n| C-w2d2 | 4 | 2x2 | 33 |\n");
+  REQUIRE(read.observations.size() == 4);
+  CHECK(read.observations[1].gamma == 2);
+  CHECK(read.observations[1].drafter == "C-w1d2");
+  CHECK(read.observations[2].gamma == 4);
+  CHECK(read.observations[2].drafter == "C-w1d4");
+  CHECK(read.observations[3].drafter == "C-w2d2");
+  CHECK(read_log(head + "| plain | - | | 20 |\n| MTP | 3 | | 30 |\n").observations[1].gamma == 3);
+  for (const char* const rows :
+       {"| plain | 8 | | 20 |\n| MTP | 8 | | 30 |\n", "| plain | 0 | | 20 |\n| MTP | 128 | | 30 |\n",
+        "| plain | 0 | | 20 |\n| MTP | 2.5 | | 30 |\n"}) {
+    CAPTURE(rows);
+    CHECK_FALSE(read_log(head + rows).observations[1].gamma);
+  }
+  const LogContents several = read_log(head +
+                                       "| plain | 0 | | 20 |\n| MTP | 2 | | 30 |\n| MTP tuned | 3 | | 33 |\n"
+                                       "| MTP first | 3 | | 31 |\n");
+  CHECK(several.observations[1].drafter == "mtp");  // a drafter's own name, beside those of its versions
+}
+
 }  // namespace foredraft::tests
