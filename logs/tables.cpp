@@ -72,7 +72,7 @@ void tell_tests(ShapedTable& table) {
 /// Whether headings, at most 60 % of them unknown, name something measured and something that tells rows apart; or name
 /// an arm and a speed for sure; or are those of another shape.
 bool claims_headings(std::span<const std::string> written) {
-  const std::vector<std::string> headings = without_test(without_sign(headings_of_lists(written)));
+  const std::vector<std::string> headings = without_sides(without_test(without_sign(headings_of_lists(written))));
   if (is_head_of_loads(headings) || names_speedups(headings)) return true;
   constexpr std::size_t max_heading = 60;  // most other lines with commas have longer parts
   const bool other = std::ranges::any_of(headings, [](const std::string& one) {
@@ -254,7 +254,10 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   const bool rows_named = may_name_rows(table.headings) && std::ranges::any_of(table.rows, is_plain);
   if (!rows_named && !claims_headings(written.headings) && !claims_headings(table.headings)) return;
   table = by_listed_load(std::move(table));
-  tell_sides(table, written.caption);
+  const std::string sides = tell_sides(table, written.caption);
+  if (!sides.empty() && !table.rows.empty())
+    warn_once(contents, "W22", table.rows.front().line,
+              fmt::format("pairs are \"{}\": without speculation, and with it", sides));
   table.rows = meant_rows(table.headings, table.rows);
   tell_loads(table);
   tell_blocks(table);

@@ -158,4 +158,33 @@ TEST_CASE("a few tokens of which the plain run has none are the draft length") {
   CHECK(several.observations[1].drafter == "mtp");  // a drafter's own name, beside those of its versions
 }
 
+TEST_CASE("headings say in their words which arm of a pair is the first") {
+  for (const std::string heading : {"TPOT p50 (ms) b->d", "TPOT (ms): base \xE2\x86\x92 MTP", "off -> on TPOT (ms)",
+                                    "TPOT no spec -> EAGLE-3 (ms)", "TPOT (ms) p->s"}) {
+    CAPTURE(heading);
+    const LogContents read = read_log("| Workload | Concurrency | " + heading +
+                                      " | ratio |\n|---|---|---|---|\n| chat | 1 | 20.0 \xE2\x86\x92 25.0 | 0.8 |\n"
+                                      "| code | 4 | 22.0 -> 20.0 | 1.1 |\n");
+    REQUIRE(read.observations.size() == 4);
+    CHECK(read.observations[0].decoding == Decoding::plain);
+    CHECK(read.observations[0].times.tpot_ms == 20.0);
+    CHECK(read.observations[1].decoding == Decoding::speculative);
+    CHECK(read.observations[1].times.tpot_ms == 25.0);
+    CHECK(read.observations[2].stratum.category == "code");
+    CHECK(read.warnings.front().message.starts_with("pairs are"));
+  }
+  const LogContents slashes =
+      read_log("| Prompt | off/on (tok/s) |\n|---|---|\n| chat | 30 / 45 |\n| code | 30 -> 60 |\n");
+  REQUIRE(slashes.observations.size() == 4);
+  CHECK(slashes.observations[1].times.tpot_ms == near(1000.0 / 45.0));
+  CHECK(slashes.observations[3].times.tpot_ms == near(1000.0 / 60.0));
+  const LogContents short_times = read_log("| Prompt | TPOT off/on (ms) |\n|---|---|\n| chat | 0.9 / 0.7 |\n");
+  CHECK(short_times.observations[1].times.tpot_ms == 0.7);
+  for (const std::string heading : {"tok/s before -> after", "tok/s MTP -> EAGLE", "tok/s a -> d", "tok/s d -> b"}) {
+    CAPTURE(heading);
+    CHECK_FALSE(problem("| Prompt | " + heading + " |\n|---|---|\n| chat | 30 -> 45 |\n").empty());
+  }
+  CHECK_FALSE(problem("| Prompt | off/on accept |\n|---|---|\n| chat | 30 / 45 |\n").empty());
+}
+
 }  // namespace foredraft::tests
