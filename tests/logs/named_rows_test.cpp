@@ -187,4 +187,14 @@ TEST_CASE("headings say in their words which arm of a pair is the first") {
   CHECK_FALSE(problem("| Prompt | off/on accept |\n|---|---|\n| chat | 30 / 45 |\n").empty());
 }
 
+TEST_CASE("a wide range is no value, a narrow one is its middle") {
+  const std::string head = "| n-max | tok/s | Acceptance |\n|---|---|---|\n| 0 | 20 | - |\n";
+  CHECK_FALSE(read_log(head + "| 2 | 30 | 0.40-0.90 |\n").observations[1].acceptance_length);
+  CHECK(read_log(head + "| 2 | 30 | 0.70-0.80 |\n").observations[1].acceptance_length == Approx(2.5));
+  const LogContents ranges =
+      read_log("| n-max | Acceptance | AL |\n|---|---|---|\n| 2 | 0.40-0.90 | - |\n| 3 | - | 2.5 |\n");
+  REQUIRE(ranges.observations.size() == 1);
+  CHECK(warns(ranges, "W18"));
+}
+
 }  // namespace foredraft::tests
