@@ -103,9 +103,9 @@ Arm arm_named(std::string_view name) {
   if (arm.plain) return arm;
   arm.adaptive = ends_drafts_early(text);
   static const RE2 no_length(  // of the setup and the load: "MTP (2 GPUs)", "EAGLE-3 (1 H100)", "MTP 4-bit"
-      R"((?i)\b\d+ ?x? ?-?(?:gpus?|cards?|nodes?|threads?|cores?|slots?|users?|clients?|streams?|requests?|reqs?|concurrent|parallel)"
-      R"(|runs?|prompts?|bits?|ctx|(?:nvidia|amd|intel|rtx|gtx|tesla|radeon|mi ?|gb|[abhlv])[ -]?\d{2,4}[a-z]*)\b)");
-  RE2::GlobalReplace(&text, no_length, "");
+      R"((?i)(^|[ (,;+/])\d+ ?x? ?-?(?:gpus?|cards?|nodes?|threads?|cores?|slots?|users?|clients?|streams?|requests?|reqs?|concurrent|parallel)"
+      R"(|runs?|prompts?|bits?|(?:nvidia|amd|intel|rtx|gtx|tesla|radeon|mi ?|gb|[abhlv])[ -]?\d{2,4}[a-z]*)\b)");
+  RE2::GlobalReplace(&text, no_length, "\\1");
   for (const Length& length : lengths) {
     int tokens = 0;
     if (!RE2::PartialMatch(text, length.pattern, &tokens) || tokens > length.longest) continue;

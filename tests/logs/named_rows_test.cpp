@@ -40,6 +40,8 @@ TEST_CASE("numbers of devices, requests and bits beside a drafter are no draft l
   }
   CHECK(arm_named("MTP (3, 2 GPUs)").gamma == 3.0);
   CHECK(arm_named("EAGLE-3 K=4 (1 A100)").gamma == 4.0);
+  CHECK(arm_named("MTP K=3 A100").gamma == 3.0);
+  CHECK(arm_named("MTP-2 H200").gamma == 2.0);
 }
 
 TEST_CASE("a setup beside itself with a drafter is the run without it") {
