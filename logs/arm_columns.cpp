@@ -60,11 +60,9 @@ std::string with_unit_of_cells(const TableRow& row) {
   if (RE2::FullMatch(name, of_drafter, &of) && is_acceptance(column_of(of).meaning)) return of;
   if (row.cells.size() < 2 || column_of(headings_of_lists(std::span(&name, 1)).front()).meaning != Meaning::ignored)
     return name;
-  std::string_view cell = row.cells[1];
-  while (!cell.empty() && (cell.front() == '*' || cell.front() == '~')) cell.remove_prefix(1);
-  return take_number(cell) && trimmed(cell).find('/') != std::string_view::npos
-             ? name + " " + std::string(trimmed(cell.substr(0, cell.find('*'))))
-             : name;
+  const std::string bare = bare_cell(row.cells[1]);
+  std::string_view cell = bare;
+  return take_number(cell) && cell.find('/') != std::string_view::npos ? name + " " + std::string(trimmed(cell)) : name;
 }
 
 /// "baseline tok/s | MTP | EAGLE3": the unit of the only heading that has one is that of the arms beside it.

@@ -24,6 +24,31 @@ bool is_drafting_baseline(std::string_view name) {
   return RE2::FullMatch(text, drafts) && !RE2::FullMatch(text, other);
 }
 
+/// Whether words inside a name say that nothing drafts, and no other ones that something does: "SGLang (w/o spec, 2x
+/// A100)", "TRT-LLM baseline, TP4".
+bool is_plain_inside(std::string_view name) {
+  static const std::string method =
+      "(?:spec|draft|" + std::string(names_of_drafters) + ")[-\\w]*(?: decod\\w*| models?)?";
+  static const RE2 says_so("(?i)(|.*?[^a-z])(?:((?:" + std::string(names_of_plain) + ") ?[,;(])|(?:(?:no|non|" +
+                           words_for_without + ")[- _]" + method + "|" + method +
+                           "[ :=]+(?:is )?(?:off|disabled|inactive)) ?[,;()])(.*)");
+  static const RE2 drafts("(?i)(?:^|[^a-z])(?:spec|draft|with|published|reported|claimed|[kn] ?=? ?\\d|" +
+                          std::string(names_of_drafters) + ")");
+  std::string before, word, behind;
+  return RE2::FullMatch(piece(name), says_so, &before, &word, &behind) && !RE2::PartialMatch(before, drafts) &&
+         !RE2::PartialMatch(behind, drafts) && (word.empty() || !before.ends_with('('));  // "v1 (baseline, 2 runs)"
+}
+
+/// Whether a name that ends with "no MTP" has another drafter before it: "EAGLE-3, no MTP".
+bool drafts_with_another(std::string_view name) {
+  static const RE2 both("(?i).*?(?:^|[^a-z])(" + std::string(names_of_drafters) + ")(.*[^a-z](?:no|non|" +
+                        words_for_without + ")[- _](" + names_of_drafters + ")[-\\w]*\\W*)");
+  static const RE2 of_model("(?i)\\W*(?:heads?|models?|weights?|gguf|quant\\w*|checkpoint)\\b.*");
+  std::string drafter, behind, other;
+  if (!RE2::FullMatch(piece(name), both, &drafter, &behind, &other) || RE2::FullMatch(behind, of_model)) return false;
+  return in_lower_case(drafter) != in_lower_case(other);
+}
+
 }  // namespace
 
 bool ends_drafts_early(std::string_view text) {
@@ -73,9 +98,14 @@ Arm arm_named(std::string_view name) {
   RE2::GlobalReplace(&text, version, "\\12");
   static const RE2 lookup(R"((?i)n-?gram.*\bdraft)"), match(R"((?i)\bn ?= ?\d+\b|\bdraft ?= ?\d+(?: ?/ ?\d+)+)");
   if (RE2::PartialMatch(text, lookup)) RE2::GlobalReplace(&text, match, "");  // "n=1 draft=2": of the n-gram, K
-  arm.plain = (RE2::FullMatch(text, plain) || RE2::PartialMatch(text, ends_plain)) && !is_drafting_baseline(text);
+  arm.plain = RE2::FullMatch(text, plain) || RE2::PartialMatch(text, ends_plain) || is_plain_inside(text);
+  arm.plain = arm.plain && !is_drafting_baseline(text) && !drafts_with_another(text);
   if (arm.plain) return arm;
   arm.adaptive = ends_drafts_early(text);
+  static const RE2 no_length(  // of the setup and the load: "MTP (2 GPUs)", "EAGLE-3 (1 H100)", "MTP 4-bit"
+      R"((?i)(^|[ (,;+/])\d+ ?x? ?-?(?:gpus?|cards?|nodes?|threads?|cores?|slots?|users?|clients?|streams?|requests?|reqs?|concurrent|parallel)"
+      R"(|runs?|prompts?|bits?|(?:nvidia|amd|intel|rtx|gtx|tesla|radeon|mi ?|gb|[abhlv])[ -]?\d{2,4}[a-z]*)\b)");
+  RE2::GlobalReplace(&text, no_length, "\\1");
   for (const Length& length : lengths) {
     int tokens = 0;
     if (!RE2::PartialMatch(text, length.pattern, &tokens) || tokens > length.longest) continue;
@@ -95,7 +125,7 @@ Arm arm_named(std::string_view name) {
   static const RE2 others(R"((?i).*\b(?:published|reported|claimed)\b.*)");
   static const RE2 engine(
       R"((?i)\W*(?:upstream|stock|(?:ik_)?llama\.cpp|vllm|sglang|ollama|lm ?studio|mlx[-_](?:lm|vlm)|exllama\w*|lmdeploy)"
-      R"(|trt-?llm|tensorrt-?llm)(?:\W[^+]*)?)");
+      R"(|trt-?llm|tensorrt-?llm|(?:hf |hugging ?face )?transformers)(?:\W[^+]*)?)");
   static const RE2 drafts("(?i)(?:^|[^a-z])(?:spec|draft|with)");
   const bool of_engine = RE2::FullMatch(text, engine) && !RE2::PartialMatch(text, drafts);
   if (!is_known && !arm.gamma && (of_engine || RE2::FullMatch(text, others))) return arm;
@@ -108,6 +138,17 @@ Arm arm_named(std::string_view name) {
   static const RE2 says_that_it_drafts(R"((?i)(?:on|yes|true|with|spec\w*|sd|draft\w*|enabled|active))");
   arm.speculative = RE2::FullMatch(word, says_that_it_drafts);
   return arm;
+}
+
+std::string setup_drafted_for(std::string_view name) {
+  static const RE2 note(R"( *\([^()]*\))");
+  std::string words = in_lower_case(trimmed(name));
+  RE2::GlobalReplace(&words, note, "");
+  const std::size_t plus = words.find('+');
+  if (plus == std::string::npos || plus != words.rfind('+')) return {};
+  const std::string setup(trimmed(std::string_view(words).substr(0, plus)));
+  const auto before = arm_in_text(setup), behind = arm_in_text(words.substr(plus + 1));
+  return before || !behind || behind->plain ? std::string() : setup;
 }
 
 bool names_other_speed(std::string_view text) {

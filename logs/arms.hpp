@@ -62,6 +62,9 @@ struct ArmPhrase {
 [[nodiscard]] std::optional<Arm> arm_in_part(std::string_view line, std::string_view text,
                                              std::span<const ArmPhrase> phrases);
 
+/// "x" of "X + MTP (1 GPU)", in lower case; empty if the name has another form.
+[[nodiscard]] std::string setup_drafted_for(std::string_view name);
+
 /// Whether words say that the speed next to them is not the output speed: "prompt processing", "peak".
 [[nodiscard]] bool names_other_speed(std::string_view text);
 

@@ -30,6 +30,7 @@ class HeadedTable {
     tell_speeds_in_cells();
     drop_gains();
     tell_counters();
+    tell_draft_tokens();
     tell_trees();
     tell_names();
     keep_first_of_each();
@@ -68,6 +69,7 @@ class HeadedTable {
   void tell_names();
   void tell_switch();
   void tell_counters();
+  void tell_draft_tokens();
   void tell_trees();
   void keep_first_of_each();
   void tell_apart();
@@ -86,11 +88,13 @@ class HeadedTable {
   void tell_rate();
   void tell_counts();
   void tell_sums();
+  void tell_bare_setup();
   void tell_setups();
   void tell_temperatures();
   void tell_threshold();
   void tell_unknown();
   void tell_namesakes();
+  void label_codes();
   void tell_versions();
   void tell_same();
   void tell_rising_rates();
@@ -109,7 +113,7 @@ class HeadedTable {
   [[nodiscard]] bool set_benchy_test(const TableRow& row, StatedRun& run) const;
   [[nodiscard]] std::optional<Observation> run_of(const TableRow& row, bool has_plain, LogContents& contents) const;
   [[nodiscard]] std::optional<double> temperature_of(const TableRow& row) const;
-  [[nodiscard]] std::string conditions_of(const TableRow& row) const;
+  [[nodiscard]] std::string conditions_of(const TableRow& row, bool lengths) const;
   [[nodiscard]] std::string kind_of(const TableRow& row) const;
   [[nodiscard]] std::string read_as() const;
   void tell_unread(const TableRow& row, LogContents& contents) const;

@@ -105,8 +105,8 @@ CellNumber measure_in(std::string_view cell) {
   const std::string text = bare_cell(cell);
   double low = 0.0, high = 0.0;
   std::string percent;
+  constexpr double repeated = 1.5;  // values that differ more are of several loads or things
   if (RE2::FullMatch(text, runs)) {
-    constexpr double repeated = 1.5;  // values that differ more are of several loads or things
     double sum = 0.0, count = 0.0, least = std::numeric_limits<double>::infinity(), most = 0.0;
     std::string_view rest = text;
     while (const auto run = take_measure(rest)) {
@@ -119,7 +119,10 @@ CellNumber measure_in(std::string_view cell) {
     }
     number.value = most <= repeated * least ? std::optional(sum / count) : std::nullopt;
   } else if (take_range(text, low, high, percent)) {
-    number = {.value = 0.5 * (low + high), .percent = !percent.empty(), .gain = !percent.empty()};
+    const bool one = high <= repeated * low;
+    number = {.value = one ? std::optional(0.5 * (low + high)) : std::nullopt,
+              .percent = !percent.empty(),
+              .gain = !percent.empty()};
   }
   return number;
 }

@@ -124,6 +124,25 @@ void HeadedTable::drop_gains() {
   }
 }
 
+/// A column of a few "tokens" of which runs without speculation have none is that of draft lengths: no answer is so
+/// short.
+void HeadedTable::tell_draft_tokens() {
+  constexpr double longest = 64.0;
+  static const RE2 tokens("(?i)(?:num[-_ ]|n[-_ ]|#[-_ ]?)?tok(?:en)?s?");
+  const auto column = at(Meaning::output_tokens), name = at(Meaning::name);
+  if (!column || !name || has(Meaning::gamma) || !RE2::FullMatch(columns_[*column].heading, tokens)) return;
+  bool plain = false, drafts = false;
+  for (const TableRow& row : rows_) {
+    const std::string cell = bare_cell(row.cells[*column]);
+    const double value = number_of_cell(cell).value.value_or(0.0);
+    if (value > longest || value != std::floor(value)) return;
+    const bool is_plain = arm_named(bare_cell(row.cells[*name])).plain;
+    if (is_plain != (value == 0.0)) return;
+    (is_plain ? plain : drafts) = true;
+  }
+  if (plain && drafts) columns_[*column].meaning = Meaning::gamma;
+}
+
 /// A column "MTP" of "on" and "off", or of numbers, is that of draft lengths.
 void HeadedTable::tell_switch() {
   static const RE2 drafter("(?i)(?:(?:" + std::string(names_of_drafters) +
@@ -168,7 +187,11 @@ void HeadedTable::tell_names() {
   if (columns_.front().meaning == Meaning::ignored && !has(Meaning::name) && !has(Meaning::gamma) && !subject &&
       std::ranges::any_of(rows_, [](const TableRow& row) { return arm_named(bare_cell(row.cells.front())).plain; }))
     columns_.front().meaning = Meaning::name;  // "decoder"
-  names_subjects_ = subject && !has(Meaning::name) && !has(Meaning::gamma) && names_arms(*subject);
+  const auto adds_drafter = [&](const TableRow& row) {
+    return !setup_drafted_for(bare_cell(row.cells[*subject])).empty();
+  };
+  names_subjects_ = subject && !has(Meaning::name) && !has(Meaning::gamma) &&
+                    (names_arms(*subject) || std::ranges::any_of(rows_, adds_drafter));
   if (names_subjects_) columns_[*subject].meaning = Meaning::name;
 }
 

@@ -87,6 +87,34 @@ void HeadedTable::tell_sums() {
     arms_.insert_or_assign({std::string(text(row, Meaning::gamma)), std::string(text(row, Meaning::name))},
                            Arm{.plain = true});
   }
+  tell_bare_setup();
+}
+
+/// "X" beside "X + MTP" is the run without speculation, if no row is called plain and every other row drafts, or is of
+/// an engine that is not known to.
+void HeadedTable::tell_bare_setup() {
+  static const RE2 note(R"( *\([^()]*\))");
+  const auto name_of_row = [&](const TableRow& row) { return bare_cell(text(row, Meaning::name)); };
+  std::set<std::string> drafted_for;
+  for (const TableRow& row : rows_) drafted_for.insert(setup_drafted_for(name_of_row(row)));
+  drafted_for.erase("");
+  const auto is_bare = [&](const TableRow& row) {
+    std::string name = in_lower_case(name_of_row(row));
+    RE2::GlobalReplace(&name, note, "");
+    return drafted_for.contains(name);
+  };
+  const auto is_other = [&](const TableRow& row) {
+    const Arm arm = arm_of(row);
+    return arm.plain || ((arm.drafter || arm.speculative) && !arm_in_text(name_of_row(row)));
+  };
+  for (const TableRow& row : rows_) {
+    if (!is_bare(row) && is_other(row)) return;
+  }
+  for (const TableRow& row : rows_) {
+    if (is_bare(row))
+      arms_.insert_or_assign({std::string(text(row, Meaning::gamma)), std::string(text(row, Meaning::name))},
+                             Arm{.plain = true});
+  }
 }
 
 /// Rows of several engines, or models and devices where a column of these names the rows, are of several setups: the
@@ -215,15 +243,18 @@ void HeadedTable::tell_answers() {
   if (!(time->unit > 0.0)) time->unit = time->heading.find("(ms)") == std::string::npos ? 1000.0 : 1.0;
 }
 
-/// What a row is of, besides its name.
-std::string HeadedTable::conditions_of(const TableRow& row) const {
+/// What a row is of, besides its name. `lengths`: also of how many tokens, by which runs are told apart only roughly.
+std::string HeadedTable::conditions_of(const TableRow& row, bool lengths) const {
   constexpr std::array<Meaning, 8> others{Meaning::category,      Meaning::concurrency,   Meaning::request_rate,
                                           Meaning::prompt_tokens, Meaning::output_tokens, Meaning::context_tokens,
                                           Meaning::temperature,   Meaning::gamma};
   const Arm arm = arm_of(row);
   std::string key = fmt::format("{} {} {} {}", arm.plain, arm.gamma.value_or(-1.0), arm.drafter.value_or(""),
                                 temperature_of(row).value_or(-1.0));
-  for (const Meaning other : others) key += "|" + std::string(text(row, other));
+  const auto is_length = [](Meaning one) { return one >= Meaning::prompt_tokens && one <= Meaning::context_tokens; };
+  for (const Meaning other : others) {
+    if (lengths || !is_length(other)) key += "|" + bare_cell(text(row, other));
+  }
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (columns_[i].meaning == Meaning::subject) key += "|" + row.cells[i];
   }
@@ -258,7 +289,8 @@ void HeadedTable::tell_unknown() {
       metrics = metrics || column_of(cell).meaning >= Meaning::speed;
       all = all && !metrics && (tells || (arm.plain && (cell.empty() || RE2::FullMatch(cell, none))));
       (arm.plain ? plain : drafts).insert(cell);
-      const auto first = known.emplace(conditions_of(row) + "|" + std::string(text(row, Meaning::name)), cell).first;
+      const auto first =
+          known.emplace(conditions_of(row, true) + "|" + std::string(text(row, Meaning::name)), cell).first;
       apart = apart || first->second != cell || (lengths && row.cells[i] != rows_.front().cells[i]);
     }
     static const RE2 counts("(?i)(?:#|no\\.?|id|idx|index|seed|iter\\w*|sample|date|time)");
@@ -289,7 +321,7 @@ void HeadedTable::tell_namesakes() {
     if (RE2::FullMatch(name, repetition) || additions_.contains(name)) continue;
     names_drafters_ = names_drafters_ || (!arm.plain && arm.drafter);
     (arm.plain ? plain : drafts).insert(kind_in(name));
-    std::string key = conditions_of(row);
+    std::string key = conditions_of(row, false);
     if (const auto setup = setups_.find(name); setup != setups_.end()) key += "|" + setup->second;
     names[key].insert(without_repetition(name));
     whole_names[key].insert(name);
@@ -304,6 +336,25 @@ void HeadedTable::tell_namesakes() {
   tell_versions();
   for (const auto& [key, of_key] : names) {
     if (of_key.size() > 1) labels_.insert(whole_names[key].begin(), whole_names[key].end());
+  }
+  label_codes();
+}
+
+/// "A-1" of K = 2 is called so, too, where "A-2" and "A-3" of K = 4 need their whole names: "A" is no drafter then.
+void HeadedTable::label_codes() {
+  std::set<std::string> first_words;
+  static const RE2 known("(?:" + std::string(names_of_drafters) + "|spec|draft).*");
+  const auto of_code = [&](const TableRow& row) {
+    const Arm arm = arm_of(row);
+    const std::string drafter = arm.drafter.value_or("");
+    return arm.plain || RE2::FullMatch(drafter, known) ? std::string() : drafter;
+  };
+  for (const TableRow& row : rows_) {
+    if (labels_.contains(bare_cell(text(row, Meaning::name)))) first_words.insert(of_code(row));
+  }
+  first_words.erase("");
+  for (const TableRow& row : rows_) {
+    if (first_words.contains(of_code(row))) labels_.insert(bare_cell(text(row, Meaning::name)));
   }
 }
 
@@ -326,7 +377,7 @@ void HeadedTable::tell_versions() {
     words_of_row.emplace(name, rest);
     if (!arm_of(row).plain) continue;
     const auto setup = setups_.find(name);
-    known[conditions_of(row) + (setup == setups_.end() ? "" : setup->second)].insert(rest);
+    known[conditions_of(row, true) + (setup == setups_.end() ? "" : setup->second)].insert(rest);
     plain["=" + rest].insert(rest);
     plain["~" + rest_of(without_notes(name))].insert(rest);
   }

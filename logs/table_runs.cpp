@@ -363,9 +363,12 @@ std::string HeadedTable::kind_of(const TableRow& row) const {
     kind += (kind.empty() ? "" : " / ") + cell;
   }
   kind.insert(0, heading);
+  std::string setup;  // "Qwen3-8B": "qwen3 8b" adds nothing to it
   for (const auto* told : {&setups_, &additions_}) {
     const auto added = told->find(bare_cell(text(row, Meaning::name)));
-    if (added != told->end() && !added->second.empty()) kind += (kind.empty() ? "" : " / ") + added->second;
+    if (added == told->end() || added->second.empty() || added->second == without_repetition(setup)) continue;
+    kind += (kind.empty() ? "" : " / ") + added->second;
+    setup = added->second;
   }
   return kind;
 }
@@ -449,7 +452,7 @@ void HeadedTable::tell_unread(const TableRow& row, LogContents& contents) const 
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const Meaning meaning = columns_[i].meaning;
     const bool several = number_of_cell(row.cells[i]).value && !measure_in(row.cells[i]).value;
-    if (meaning < Meaning::speed || meaning > Meaning::duration) continue;
+    if (!is_speed_or_time(meaning) && (meaning < Meaning::length || meaning > Meaning::rate)) continue;
     if (!several && !is_of_other(row.cells[i], columns_[i])) continue;
     return warn_once(contents, "W18", row.line,
                      fmt::format("\"{}\" is not read: not clearly {}", bare_cell(row.cells[i]), words_of(meaning)));

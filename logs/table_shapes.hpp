@@ -27,8 +27,11 @@ struct ShapedTable {
 [[nodiscard]] std::optional<std::string> load_in_caption(std::string_view caption);
 
 /// Adds a column of arms to a table without one whose caption or headings say what its pairs are: "tok/s (plain ->
-/// MTP)".
-void tell_sides(ShapedTable& table, std::string_view caption);
+/// MTP)", "TPOT b -> d". Returns these words.
+std::string tell_sides(ShapedTable& table, std::string_view caption);
+
+/// Headings without the words that say what their pairs are.
+[[nodiscard]] std::vector<std::string> without_sides(std::vector<std::string> headings);
 
 /// Turns a column whose cells all state a load in words, "C=1 (chat)" or "8 users", into that of the concurrency, if
 /// the table has none.

@@ -33,7 +33,7 @@ constexpr std::string_view headings_anchor =
     R"(|inter[- _]token|throughput|\bacc\b|acc(?:ept\w*)?[ _.]len|accept\w*|\btau\b|\bAL\b|\ba\.len|time[ _]per|\bspeed\b)"
     R"(|\btg ?\d+\b|\bdecode[ \t*]*(?:[|,;\t]|  )|^[ \t>]*\|[ \t*]*(?:run|mode|config\w*|method|arm|setup|variant|metrics?|condition)[ \t*]*\|)"
     R"(|(?:concurrency|batch size|bs|users|\bnp) ?=? ?\d+[ \t*]*(?:[|,;\t]|$))"
-    R"(|^[ \t>]*\|?[ \t*]*(?:metrics?|measure\w*|quantity|statistic|parameter|result)?[ \t*]*[|,;\t].*)"
+    R"(|^[ \t>]*\|?[ \t*_.-]*(?:metrics?|measure\w*|quantity|statistic|parameter|result)?[ \t*]*[|,;\t].*)"
     R"((?:\bk ?= ?\d|baseline|plain|vanilla|without|\boff\b|mtp|eagle|dflash|medusa|no[- ]spec|\bspec|\bdraft|n[-_ ]max))"
     R"(|^[ \t]*\w+[ \t]+(?:plain|base(?:line)?|vanilla|off)[ \t]+[-+]*(?:mtp|eagle|dflash|spec)\S*(?:[ \t]+\S+)?[ \t]*$)"
     R"(|^[ \t>]*\|[ \t*]*(?:max[ _-])?(?:concurrenc(?:y|ies)|batch(?:[ _-]sizes?)?|bs|users|clients|streams)[ \t*]*(?:\|[ \t*]*\d{1,5}[ \t*]*){2})"
@@ -42,10 +42,37 @@ constexpr std::string_view headings_anchor =
     R"(|^[ \t]*\|[ \t]*:?-{2,}[-:| \t]*$)"  // the ruling below a head
     R"(|\b(?:method|mode|config\w*|draft|drafter|setting|variant|approach)\b.*[|\t;].*\b(?:time|latency)\b)";
 
+/// Headings without a first one of which no letter says anything: "_".
+std::vector<std::string> without_sign(std::vector<std::string> headings) {
+  static const RE2 sign("[-_. ]+");
+  if (RE2::FullMatch(headings.front(), sign)) headings.front().clear();
+  return headings;
+}
+
+/// Headings with "prompt" for a first "test": that of llama-benchy is behind the model.
+std::vector<std::string> without_test(std::vector<std::string> headings) {
+  if (column_of(bare_cell(headings.front())).meaning == Meaning::benchy_test) headings.front() = "prompt";
+  return headings;
+}
+
+/// Calls a first column of tests, none of llama-benchy ("tg128"), that of the runs, if a cell names an arm that drafts,
+/// else that of the prompts.
+void tell_tests(ShapedTable& table) {
+  static const RE2 of_benchy("(?i)(?:pp|tg) ?\\d+.*");
+  if (column_of(table.headings.front()).meaning != Meaning::benchy_test) return;
+  const auto is_of_benchy = [](const TableRow& row) { return RE2::FullMatch(bare_cell(row.cells.front()), of_benchy); };
+  const auto drafts = [](const TableRow& row) {
+    const auto arm = arm_in_text(bare_cell(row.cells.front()));
+    return arm && !arm->plain;
+  };
+  if (std::ranges::any_of(table.rows, is_of_benchy)) return;
+  table.headings.front() = std::ranges::any_of(table.rows, drafts) ? "config" : "prompt";
+}
+
 /// Whether headings, at most 60 % of them unknown, name something measured and something that tells rows apart; or name
 /// an arm and a speed for sure; or are those of another shape.
 bool claims_headings(std::span<const std::string> written) {
-  const std::vector<std::string> headings = headings_of_lists(written);
+  const std::vector<std::string> headings = without_sides(without_test(without_sign(headings_of_lists(written))));
   if (is_head_of_loads(headings) || names_speedups(headings)) return true;
   constexpr std::size_t max_heading = 60;  // most other lines with commas have longer parts
   const bool other = std::ranges::any_of(headings, [](const std::string& one) {
@@ -220,13 +247,17 @@ bool has_both(const ShapedTable& table) {
 void read_headed_table(const WrittenTable& written, LogContents& contents) {
   ShapedTable table;
   for (const std::string& heading : written.headings) table.headings.push_back(bare_cell(heading));
-  table = with_told_values(table.headings, written.rows);
+  table = with_told_values(without_sign(std::move(table.headings)), written.rows);
+  tell_tests(table);
   table = without_index(std::move(table));
   const auto is_plain = [](const TableRow& row) { return arm_named(bare_cell(row.cells.front())).plain; };
   const bool rows_named = may_name_rows(table.headings) && std::ranges::any_of(table.rows, is_plain);
   if (!rows_named && !claims_headings(written.headings) && !claims_headings(table.headings)) return;
   table = by_listed_load(std::move(table));
-  tell_sides(table, written.caption);
+  const std::string sides = tell_sides(table, written.caption);
+  if (!sides.empty() && !table.rows.empty())
+    warn_once(contents, "W22", table.rows.front().line,
+              fmt::format("pairs are \"{}\": without speculation, and with it", sides));
   table.rows = meant_rows(table.headings, table.rows);
   tell_loads(table);
   tell_blocks(table);
@@ -253,6 +284,7 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
         warn_once(contents, "W09", row.line,
                   fmt::format("no plain run at the load of {}", bare_cell(row.cells.front())));
     }
+    warn_once(contents, "W22", table.rows.front().line, "the only plain run is taken for all kinds of prompts");
     table = *std::move(with_plain);
   }
   table = by_listed_load(std::move(table));  // of metrics that were rows
