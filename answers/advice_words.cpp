@@ -420,7 +420,7 @@ std::string plan_text(const Advice& advice) {
 std::string why_no_acceptance(Reason reason) {
   switch (reason) {
     case Reason::too_few_steps:
-      return "too few steps to estimate the acceptance at other draft lengths: log more";
+      return "too few steps to estimate the acceptance at other draft lengths: log more steps";
     case Reason::all_accepted:
       return "acceptance could not be estimated: log a counter of all drafted tokens, or the TPOT of both arms";
     case Reason::rising:

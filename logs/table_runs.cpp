@@ -473,7 +473,7 @@ void HeadedTable::tell_lists(LogContents& contents) const {
 /// Says that the middle of a range of acceptance was used, which is no mean.
 void HeadedTable::tell_ranges(LogContents& contents) const {
   for (const Meaning meaning : {Meaning::length, Meaning::rate}) {
-    const auto of_range = [&](const TableRow& row) { return has(meaning) && is_range(text(row, meaning)); };
+    const auto of_range = [&](const TableRow& row) { return value(row, meaning) && is_range(text(row, meaning)); };
     const auto row = std::ranges::find_if(rows_, of_range);
     if (row != rows_.end()) warn_of_range(bare_cell(text(*row, meaning)), row->line, contents);
   }

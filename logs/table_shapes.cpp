@@ -121,7 +121,7 @@ std::string drafting_after_plain(std::string_view words) {
 
 /// Takes the words that say what the pairs in a column are from its heading, "(plain -> MTP)", or "off -> on" at its
 /// end or beginning; empty if it has none.
-std::string take_sides(std::string& heading) {
+std::string take_arms(std::string& heading) {
   static const RE2 bracket(R"((.*)\(([^()]*)\)[\s:*]*)");
   std::string before, sides;
   if (RE2::FullMatch(heading, bracket, &before, &sides) && !drafting_after_plain(sides).empty()) {
@@ -288,7 +288,7 @@ std::string tell_sides(ShapedTable& table, std::string_view caption) {
     words = in_bracket;
   }
   for (std::string& heading : table.headings) {
-    if (const std::string of = take_sides(heading); !of.empty()) words = of;
+    if (const std::string of = take_arms(heading); !of.empty()) words = of;
   }
   if (words.empty()) return "";
   const bool slash = words.find('/') != std::string::npos;
@@ -298,7 +298,7 @@ std::string tell_sides(ShapedTable& table, std::string_view caption) {
 }
 
 std::vector<std::string> without_sides(std::vector<std::string> headings) {
-  for (std::string& heading : headings) take_sides(heading);
+  for (std::string& heading : headings) take_arms(heading);
   return headings;
 }
 
