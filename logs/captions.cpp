@@ -9,6 +9,7 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -22,12 +23,6 @@
 #include "logs/table_shapes.hpp"
 
 namespace foredraft::logs {
-
-namespace {
-
-constexpr std::size_t first_bytes = 65536;  // bytes of a log in which a draft length is stated
-
-}  // namespace
 
 std::optional<Arm> arm_in_caption(std::string_view caption) {
   constexpr std::size_t max_words = 60;  // in bytes; a longer one is a sentence
@@ -140,138 +135,6 @@ void RunCaptions::name_runs(LogContents& contents, bool all) const {
     logs::note(run.gamma, whole(arm.gamma));
     logs::note(run.drafter, arm.drafter);
   }
-}
-
-namespace {
-
-/// The only drafter that the line of `text` around `at` names: "MTP used num_speculative_tokens=8"; empty: none or
-/// several.
-std::string drafter_of_line(std::string_view text, std::size_t at) {
-  const std::size_t begin = text.substr(0, at).find_last_of('\n') + 1;
-  const std::string_view line = text.substr(begin, text.find('\n', at) - begin);
-  std::set<std::string> drafters;
-  for (const ArmPhrase& one : arm_phrases(line)) {
-    const auto arm = arm_in_text(line.substr(one.begin, one.end - one.begin));
-    if (arm && arm->drafter) drafters.insert(*arm->drafter);
-  }
-  return drafters.size() == 1 ? *drafters.begin() : std::string();
-}
-
-}  // namespace
-
-void StatedLength::note(std::string_view text) {
-  static const RE2 option(
-      R"re((?i)((?:--(?:spec-)?draft(?:-n)?(?:-(?:max|tokens))?["', =]{1,4}|num[-_]spec(?:ulative)?[-_]tokens["'\\]*[ =:]{1,3})re"
-      R"re(|\bn[-_]max ?[=:] ?)(\d{1,2})\b))re");
-  static const RE2 words("(?i)(\\b(\\d{1,2}) spec(?:ulative)? tokens\\b)"), other("(?i)\\bk ?= ?(\\d{1,2})\\b");
-  // Words of another run, and options that a comment leaves out.
-  static const RE2 without(
-      R"((?im)\b(?:base ?line|without|w/o|non?[- ]?(?:mtp|spec\w*|draft\w*)|vanilla|plain|disabled|off|before|vs)\b)"
-      R"(|^[ \t]*(?:#|//).*(?:spec|draft))");
-  // A line of a command or of its configuration, no sentence.
-  static const RE2 command(
-      R"re((?im)^[ \t"'>$]*(?:(?:- )?["']?--|["{]|num[-_]spec|(?:command|args|cmd|entrypoint)\b|\S*(?:vllm|llama-server|python|docker|podman|sglang)\S*[ \t]))re"
-      R"re([^`\n]*(?:num[-_]spec|draft))re");
-  if (bytes_ > first_bytes) return;
-  bytes_ += text.size();
-  benchy_ = benchy_ || text.find("llama-benchy") != std::string_view::npos;
-  command_ = command_ || RE2::PartialMatch(text, command);
-  plain_ = plain_ || RE2::PartialMatch(text, without);
-  for (std::string_view lines = text; !lines.empty();) {
-    const std::size_t end = std::min(lines.find('\n'), lines.size() - 1) + 1;
-    SglangOptions server = servers_.empty() ? SglangOptions{} : servers_.back();
-    const bool begins = server.read(lines.substr(0, end));
-    if (begins) servers_.emplace_back();
-    if (!servers_.empty()) servers_.back() = server;
-    lines.remove_prefix(end);
-  }
-  int length = 0;
-  std::string place;
-  re2::StringPiece rest;
-  for (const RE2* stated : {&option, &words}) {
-    rest = piece(text);
-    while (RE2::FindAndConsume(&rest, *stated, &place, &length)) {
-      lengths_.emplace_back(length, place);
-      of_drafters_[drafter_of_line(text, static_cast<std::size_t>(rest.data() - text.data()))].insert(length);
-    }
-  }
-  rest = piece(text);
-  while (RE2::FindAndConsume(&rest, other, &length)) others_.insert(length);
-  static const RE2 threshold(R"re((?:--(?:spec-)?draft-p-min["', =]{1,4}|\bp[-_]min ?[=:] ?)(\d*\.?\d+))re");
-  rest = piece(text);
-  for (double least = 0.0; RE2::FindAndConsume(&rest, threshold, &least);)
-    (least > 0.0 ? threshold_ : no_threshold_) = true;
-}
-
-void StatedLength::tell_threshold(LogContents& contents) const {
-  const auto is_adaptive = [](const Observation& run) { return run.adaptive.value_or(false); };
-  if (!threshold_ || no_threshold_ || (contents.format != "table" && contents.format != "prose") ||
-      std::ranges::any_of(contents.observations, is_adaptive))
-    return;
-  for (Observation& run : contents.observations) {
-    if (run.acceptance_rate && run.gamma) run.adaptive = true;
-  }
-}
-
-/// Gives the lengths of several drafters, one each, to their runs. False if it gives none.
-bool StatedLength::name_drafters(LogContents& contents) const {
-  const auto is_clear = [](const auto& one) { return !one.first.empty() && one.second.size() == 1; };
-  if (of_drafters_.size() < 2 || !servers_.empty() || !std::ranges::all_of(of_drafters_, is_clear)) return false;
-  std::string read_as;
-  for (Observation& run : contents.observations) {
-    const auto of = of_drafters_.find(run.drafter.value_or(""));
-    if (run.decoding != Decoding::speculative || run.gamma || of == of_drafters_.end()) continue;
-    const std::int64_t length = *of->second.begin();
-    if (length < 1 || run.acceptance_length.value_or(1.0) > static_cast<double>(length) + 1.0) continue;
-    run.gamma = length;
-    const std::string one = fmt::format("{} at K = {}", of->first, length);
-    if (read_as.find(one) == std::string::npos) read_as += (read_as.empty() ? "" : ", ") + one;
-  }
-  if (!read_as.empty())
-    contents.warnings.push_back(
-        {.code = "W22", .line = contents.observations.front().line, .message = "read as: " + read_as});
-  return !read_as.empty();
-}
-
-void StatedLength::name_runs(LogContents& contents) const {
-  const bool counted = contents.format == "mtp-bench" || contents.format == "llamacpp-timings";  // drafts, but not K
-  if (contents.format != "table" && contents.format != "prose" && !counted) return;
-  if (!counted && name_drafters(contents)) return;
-  std::vector<std::pair<std::int64_t, std::string>> lengths = lengths_;
-  for (const SglangOptions& server : servers_)
-    lengths.emplace_back(server.gamma().value_or(0), "--speculative-num-steps");
-  const auto is_other = [&](const auto& one) { return one.first != lengths.front().first; };
-  if (lengths.empty() || lengths.front().first == 0 || std::ranges::any_of(lengths, is_other)) return;
-  const auto length = lengths.front().first;
-  if (others_.size() > others_.count(length)) return;  // "with k=3 it is slower": of which run?
-  const auto is_unknown = [](const Observation& run) { return run.decoding == Decoding::unknown; };
-  const bool of_server = benchy_ && command_ && !plain_ && bytes_ <= first_bytes && lengths.size() == 1 &&
-                         std::ranges::all_of(contents.observations, is_unknown);
-  std::vector<Observation*> drafting;
-  for (Observation& run : contents.observations) {
-    if (of_server) run.decoding = Decoding::speculative;
-    if (run.decoding == Decoding::speculative) drafting.push_back(&run);
-  }
-  double drafted = 0.0, at_most = 0.0;
-  for (const Observation* run : drafting) {
-    if (!run->acceptance || !run->acceptance->drafted_tokens) continue;
-    drafted += static_cast<double>(*run->acceptance->drafted_tokens);
-    at_most += static_cast<double>(run->acceptance->steps * length);
-  }
-  const auto fits = [&](const Observation* run) {
-    return !run->gamma && (counted || !run->acceptance) && run->drafter == drafting.front()->drafter &&
-           run->acceptance_length.value_or(1.0) <= static_cast<double>(length) + 1.0;
-  };
-  if (drafting.empty() || drafted > at_most || !std::ranges::all_of(drafting, fits)) return;
-  constexpr double whole = 0.95;  // drafts are cut short at the ends of texts
-  for (Observation* run : drafting) {
-    run->gamma = length;
-    if (drafted < whole * at_most) run->adaptive = true;
-  }
-  contents.warnings.push_back({.code = "W22",
-                               .line = drafting.front()->line,
-                               .message = fmt::format("{}K = {} is that of \"{}\"", of_server ? "all rows draft: " : "",
-                                                      length, lengths.front().second)});
 }
 
 namespace {

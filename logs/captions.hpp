@@ -3,21 +3,20 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "logs/arms.hpp"
 #include "logs/observation.hpp"
-#include "logs/sglang_options.hpp"
 
 /// Lines above runs and tables that say what drafted: "### Baseline", "With MTP, K = 3:".
 namespace foredraft::logs {
+
+/// Bytes at the beginning of a log whose words say what its runs are: a text is shorter, a log would take long.
+inline constexpr std::size_t first_bytes = 65536;
 
 /// The arm that the line above a run or a table names, if it names only one.
 [[nodiscard]] std::optional<Arm> arm_in_caption(std::string_view caption);
@@ -54,33 +53,6 @@ class RunCaptions {
   std::vector<Caption> unnamed_ = {};  ///< labels that name no arm
   std::size_t bytes_ = 0;
   bool adds_drafter_ = false, removes_drafter_ = false;
-};
-
-/// The draft length that a posted text states beside its tables and speeds: "--spec-draft-n-max 3", "5 spec tokens",
-/// the options of an SGLang server that drafts no tree.
-class StatedLength {
- public:
-  /// The text at the beginning of a log, part by part.
-  void note(std::string_view text);
-  /// Gives it to runs of a table, a text or mtp-bench.py that draft, if it is the only one, none of them has another,
-  /// and all have the same drafter (W22), or if each is said of one drafter, to those with this drafter. It is a
-  /// maximum (adaptive) if they drafted fewer tokens a step. All rows of llama-benchy, which measures one server, draft
-  /// if it is the only statement, of a command, and no word is of a run without.
-  void name_runs(LogContents& contents) const;
-  /// Runs of a table or a text that state a rate are adaptive if the text sets a threshold that ends drafts early
-  /// ("--draft-p-min 0.6"), never 0, and no run states its own.
-  void tell_threshold(LogContents& contents) const;
-
- private:
-  bool name_drafters(LogContents& contents) const;
-
-  std::size_t bytes_ = 0;
-  bool threshold_ = false, no_threshold_ = false;          ///< a threshold above 0 is set, one of 0
-  bool benchy_ = false, command_ = false, plain_ = false;  ///< llama-benchy, a drafting command, a run without is named
-  std::vector<std::pair<std::int64_t, std::string>> lengths_ = {};  ///< with their words
-  std::map<std::string, std::set<std::int64_t>> of_drafters_ = {};  ///< the same by the drafter that their lines name
-  std::set<std::int64_t> others_ = {};                              ///< that sentences state: "k=3"
-  std::vector<SglangOptions> servers_ = {};
 };
 
 /// Maximum number of tables of a log that are told apart.

@@ -23,6 +23,7 @@
 #include "logs/log_format.hpp"
 #include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/stated_lengths.hpp"
 #include "logs/unused_tables.hpp"
 
 namespace foredraft::logs {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "logs/observation.hpp"
+#include "logs/sglang_options.hpp"
+
+/// Draft lengths that a text states beside its runs: "--spec-draft-n-max 3".
+namespace foredraft::logs {
+
+/// The draft length that a posted text states beside its tables and speeds: "--spec-draft-n-max 3", "5 spec tokens",
+/// the options of an SGLang server that drafts no tree.
+class StatedLength {
+ public:
+  /// The text at the beginning of a log, part by part.
+  void note(std::string_view text);
+  /// Gives it to runs of a table, a text or mtp-bench.py that draft, if it is the only one, none of them has another,
+  /// and all have the same drafter (W22), or if each is said of one drafter, to those with this drafter. It is a
+  /// maximum (adaptive) if they drafted fewer tokens a step. All rows of llama-benchy, which measures one server, draft
+  /// if it is the only statement, of a command, and no word is of a run without.
+  void name_runs(LogContents& contents) const;
+  /// Runs of a table or a text that state a rate are adaptive if the text sets a threshold that ends drafts early
+  /// ("--draft-p-min 0.6"), never 0, and no run states its own.
+  void tell_threshold(LogContents& contents) const;
+
+ private:
+  bool name_drafters(LogContents& contents) const;
+
+  std::size_t bytes_ = 0;
+  bool threshold_ = false, no_threshold_ = false;          ///< a threshold above 0 is set, one of 0
+  bool benchy_ = false, command_ = false, plain_ = false;  ///< llama-benchy, a drafting command, a run without is named
+  std::vector<std::pair<std::int64_t, std::string>> lengths_ = {};  ///< with their words
+  std::map<std::string, std::set<std::int64_t>> of_drafters_ = {};  ///< the same by the drafter that their lines name
+  std::set<std::int64_t> others_ = {};                              ///< that sentences state: "k=3"
+  std::vector<SglangOptions> servers_ = {};
+};
+
+}  // namespace foredraft::logs
