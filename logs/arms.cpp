@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "logs/expectations.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 
@@ -94,7 +95,7 @@ Arm arm_named(std::string_view name) {
   static const RE2 version(R"((?i)\b(dflash)[- ]2\b)");  // of the drafter, no draft length
   Arm arm;
   std::string text(trimmed(name));
-  if (text.empty() || RE2::FullMatch(text, other)) return arm;
+  if (text.empty() || RE2::FullMatch(text, other) || names_expected(text)) return arm;
   RE2::GlobalReplace(&text, version, "\\12");
   static const RE2 lookup(R"((?i)n-?gram.*\bdraft)"), match(R"((?i)\bn ?= ?\d+\b|\bdraft ?= ?\d+(?: ?/ ?\d+)+)");
   if (RE2::PartialMatch(text, lookup)) RE2::GlobalReplace(&text, match, "");  // "n=1 draft=2": of the n-gram, K

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "logs/arms.hpp"
+#include "logs/expectations.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 
@@ -491,7 +492,8 @@ std::optional<std::size_t> only_speed(std::span<const std::string> headings) {
   for (std::size_t i = 0; i < headings.size(); ++i) {
     const Column column = column_of(headings[i]);
     if (is_speed(column.meaning) || column.meaning == Meaning::tpot) return std::nullopt;
-    if (column.meaning != Meaning::ignored || !RE2::FullMatch(headings[i], unit)) continue;
+    if (column.meaning != Meaning::ignored || names_expected(headings[i]) || !RE2::FullMatch(headings[i], unit))
+      continue;
     if (only) return std::nullopt;
     only = i;
   }

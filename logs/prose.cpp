@@ -16,6 +16,7 @@
 
 #include "logs/arms.hpp"
 #include "logs/captions.hpp"
+#include "logs/expectations.hpp"
 #include "logs/formats.hpp"
 #include "logs/labeled_speeds.hpp"
 #include "logs/line_fields.hpp"
@@ -300,12 +301,14 @@ class ProseReader final : public LineReader {
 
   std::string label_ = {};                 ///< that names the arm of the speeds right below it: "## MTP", "baseline:"
   std::int64_t last_below_ = 0;            ///< the last line with one of them
+  std::int64_t below_expected_ = 0;        ///< the last line of those right below "Expected:"; 0: the last is none
   std::vector<Observation> lengths_ = {};  ///< acceptance lengths, each with the words before it as its category
   bool is_exact_length_ = false;           ///< of the last one: no range
   std::pair<std::int64_t, std::string> range_ = {};  ///< line and text of the first that is none
   std::vector<SpokenSpeed> speeds_ = {};
   std::vector<LabeledSpeed> labeled_ = {};  ///< of lines with one speed
   std::vector<UnnamedChange> unnamed_ = {};
+  std::vector<SpokenSpeed> expected_ = {};                    ///< nobody measured them
   std::vector<SpokenSpeed> unnamed_speeds_ = {};              ///< no words say whether they are with speculation
   std::vector<std::pair<std::int64_t, double>> ratios_ = {};  ///< lines and numbers of those stated without speeds
   std::int64_t first_unused_ = 0;                             ///< its line
@@ -318,20 +321,28 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
   if (text.size() > max_spoken_line || speeds_.size() + unnamed_.size() >= max_spoken) return false;
   const std::string with_words = with_spoken_keys(text);
   text = with_words;
-  if (auto one = labeled_speed(text, number); one && labeled_.size() < max_spoken) labeled_.push_back(*std::move(one));
   std::string parted;
   if (text.find('|') != std::string_view::npos && is_parted(text)) {
     parted = text;
     std::ranges::replace(parted, '|', ';');
     text = parted;
   }
-  if (text.find_first_of("|\t") != std::string_view::npos) return false;
-  SpokenLine spoken = spoken_line(text, number, compares_);
+  const bool is_row = text.find_first_of("|\t") != std::string_view::npos;
+  SpokenLine spoken = is_row ? SpokenLine{} : spoken_line(text, number, compares_);
+  if (number == below_expected_) {
+    std::ranges::move(std::exchange(spoken.speeds, {}), std::back_inserter(spoken.expected));
+    spoken.unnamed.clear();
+  }
+  const bool is_expected = !spoken.expected.empty();
+  if (expected_.size() < max_spoken) std::ranges::move(spoken.expected, std::back_inserter(expected_));
+  if (auto one = is_expected ? std::nullopt : labeled_speed(with_words, number); one && labeled_.size() < max_spoken)
+    labeled_.push_back(*std::move(one));
+  if (is_row) return false;
   may_be_of_all_ = may_be_of_all_ || spoken.may_be_of_all;
   const bool compares = text.find(" vs") != std::string_view::npos || tells_effect(text);
   if (spoken.speeds.empty() && spoken.unnamed.empty() && compares) compares_ = text;
   const std::size_t before = speeds_.size() + unnamed_.size() + lengths_.size();
-  note_length(text, number);
+  if (!is_expected) note_length(text, number);
   const bool may_be_ratio = spoken.speeds.empty() && spoken.unnamed.empty() && ratios_.size() < max_spoken;
   const auto ratio = may_be_ratio ? ratio_in_words(text) : std::nullopt;
   if (ratio) ratios_.emplace_back(number, *ratio);
@@ -339,7 +350,7 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
     (speed.arm ? speeds_ : unnamed_speeds_).push_back(std::move(speed));
   }
   std::ranges::move(spoken.unnamed, std::back_inserter(unnamed_));
-  return speeds_.size() + unnamed_.size() + lengths_.size() > before || ratio.has_value();
+  return speeds_.size() + unnamed_.size() + lengths_.size() > before || ratio.has_value() || is_expected;
 }
 
 /// A speed alone, or beside words of what it measures, has the arm of the line above: "## MTP", "31 tok/s".
@@ -348,6 +359,7 @@ bool ProseReader::line_below(std::string_view above, std::string_view text, std:
   static const RE2 alone(R"((?i)[^\w\d]*(?:[a-z][a-z ]{0,30}(?:\([a-z ]{1,20}\))?[ `*]*[:=])?[ `*~]*[\d.,]+[ `*]*)" +
                          std::string(spoken_unit) + R"([ `*.]*(?:\([^()]*\))?[\s`*.]*)");
   static const RE2 marks(R"(^[\s#>*_-]+|[\s:*_]+$)");
+  below_expected_ = is_above_expected(above) || (below_expected_ > 0 && number == below_expected_ + 1) ? number : 0;
   if (!RE2::FullMatch(piece(text), alone) || !arm_phrases(text).empty()) return line(text, number, contents);
   if (const auto arm = arm_in_caption(above)) {
     label_ = above;
@@ -406,6 +418,7 @@ void ProseReader::leave_out(std::span<const SpokenSpeed> speeds, std::string_vie
 }
 
 void ProseReader::leave_out_unnamed() {
+  leave_out(expected_, "expected, not measured");
   leave_out(unnamed_speeds_, unnamed_speeds_.size() == 1
                                  ? "no words beside it say whether it is with speculation"
                                  : "no words beside them say whether they are with speculation");
@@ -488,6 +501,12 @@ void ProseReader::finish(LogContents& contents) {
             .text = fmt::format("{:.4g}x", ratios_.front().second),
             .why = "of which speeds?",
             .suggestion = "write them with their unit: \"20 tok/s without speculation, 30 tok/s with speculation\""});
+  }
+  if (contents.observations.empty() && speeds_.empty() && !expected_.empty() && contents.format == "prose") {
+    reject({.line = expected_.front().line,
+            .text = fmt::format("{:.4g} tok/s", expected_.front().tokens_per_s),
+            .why = "expected, not measured",
+            .suggestion = "write \"20 tok/s without speculation, 30 tok/s with speculation\" of what was measured"});
   }
   if (told || speeds_.empty()) {  // the words around a log
     static const RE2 name(" ?\\bprose\\b");

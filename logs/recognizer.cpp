@@ -9,7 +9,9 @@
 
 #include "core/documents.hpp"
 #include "core/names.hpp"
+#include "core/readable.hpp"
 #include "logs/arms.hpp"
+#include "logs/expectations.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/log_reader.hpp"
 #include "logs/record_fields.hpp"
@@ -207,7 +209,7 @@ bool Recognizer::offer(Lines& lines, std::string_view line, std::string_view abo
   return taken;
 }
 
-bool Recognizer::line(std::string_view line, std::int64_t number, std::string_view caption) {
+bool Recognizer::line(std::string_view line, std::int64_t number, std::string_view caption, std::string_view lead) {
   line_ = number;
   const std::vector<int> matching = anchors_->lines.in(line);
   const bool taken = std::any_of(matching.begin(), matching.end(), [&](int index) {
@@ -217,7 +219,7 @@ bool Recognizer::line(std::string_view line, std::int64_t number, std::string_vi
       return false;
     }
     Lines& lines = line_formats_[static_cast<std::size_t>(index)];
-    if (!offer(lines, line, caption)) return false;
+    if (!offer(lines, line, lead.empty() ? caption : lead)) return false;
     last_lines_ = &lines;
     return true;
   });
@@ -475,6 +477,15 @@ void Recognizer::end_table() {
   const WrittenTable written{.headings = table.columns, .rows = table.rows, .caption = table.caption};
   UnusedTable unused = unused_table(written);
   unused.claimed = !table.unclaimed;
+  if (is_above_expected(table.caption)) {
+    unused.problem = {.line = unused.line,
+                      .key = unused.headings,
+                      .text = readable(table.caption, 60),
+                      .why = "expected, not measured",
+                      .suggestion = "give what was measured"};
+    unused_.push_back(std::move(unused));
+    return;
+  }
   try {
     const std::size_t before = contents_.observations.size();
     table.whole->read(written, contents_);

@@ -64,8 +64,9 @@ class Recognizer {
   /// others, which may belong to any format.
   bool again(std::string_view line, std::int64_t number);
 
-  /// True if a format recognized the line; `caption`: the line above it.
-  bool line(std::string_view line, std::int64_t number, std::string_view caption);
+  /// True if a format recognized the line; `caption`: the line above it; `lead`: of a line of a list, the heading or
+  /// the line with a colon at its end above the list.
+  bool line(std::string_view line, std::int64_t number, std::string_view caption, std::string_view lead = {});
   /// True if a format recognized the value `text`.
   bool value(std::string_view text, std::int64_t number);
   /// The texts in the value `text`, if at least two of their lines match an anchor: a document that contains a log.

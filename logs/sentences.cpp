@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "logs/arms.hpp"
+#include "logs/expectations.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 #include "logs/spoken_numbers.hpp"
@@ -121,6 +122,44 @@ std::size_t end_of_sentence(std::string_view text) {
   while (RE2::FindAndConsume(&rest, end, &found))
     if (found.data() != nullptr) return static_cast<std::size_t>(found.data() - text.data()) + found.size();
   return text.size();
+}
+
+/// Of each speed of a line, whether nobody measured it; a semicolon ends no sentence: "expected: MTP 40; plain 20
+/// tok/s".
+std::vector<bool> expected_in(std::string_view text, std::span<const SpokenPlace> places) {
+  std::vector<bool> all;
+  for (std::size_t begin = 0, end = 0; begin < text.size() && all.size() < places.size(); begin = end) {
+    do end += end_of_sentence(text.substr(end));
+    while (end < text.size() && text[end - 2] == ';');
+    std::size_t last = all.size();
+    while (last < places.size() && places[last].begin < end) ++last;
+    const auto here = places.subspan(all.size(), last - all.size());
+    const std::vector<bool> expected = are_expected(text.substr(begin, end - begin), begin, here);
+    all.insert(all.end(), expected.begin(), expected.end());
+  }
+  return all;
+}
+
+/// Takes the speeds that nobody measured out of a sentence that ends at `end` of a line. Returns where the clause of
+/// those before the first measured one ends; 0: there is none.
+std::size_t take_expected(std::string_view text, std::size_t end, std::vector<SpokenPlace>& places,
+                          const std::vector<bool>& is_expected, std::vector<SpokenSpeed>& expected,
+                          std::int64_t number) {
+  std::vector<SpokenPlace> measured;
+  std::size_t ends = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const SpokenPlace& place = places[i];
+    if (is_expected[i]) {
+      expected.push_back({.line = number, .tokens_per_s = place.value});
+      const std::size_t next = std::max(i + 1 < places.size() ? places[i + 1].begin : end, place.end);
+      if (measured.empty()) ends = place.end + end_of_clause(text.substr(place.end, next - place.end));
+      continue;
+    }
+    measured.push_back(place);
+    if (i == 0 || is_expected[i - 1]) measured.back().changes = measured.back().compared = false;  // continues none
+  }
+  places = std::move(measured);
+  return ends;
 }
 
 /// The arm of the first words of a line that name one that drafts; one without details if they name only the other.
@@ -549,6 +588,7 @@ SpokenLine spoken_line(std::string_view text, std::int64_t number, std::string_v
     std::erase_if(places, [](const SpokenPlace& one) { return one.is_time; });
   }
   const std::optional<Arm> drafts = drafting_arm_in(text, arms);
+  const std::vector<bool> is_expected = expected_in(text, places);
   std::size_t next = 0;
   std::vector<double> loads;
   for (std::size_t begin = 0; begin < text.size() && next < places.size();) {
@@ -557,14 +597,22 @@ SpokenLine spoken_line(std::string_view text, std::int64_t number, std::string_v
     if (!named.empty() || names_one_request(text.substr(begin, end - begin))) loads = std::move(named);
     const std::size_t from = next;
     while (next < places.size() && places[next].begin < end) ++next;
-    if (next > from) {
-      places[from].changes = places[from].compared = false;  // continues none of this sentence
+    std::vector<SpokenPlace> here(places.begin() + static_cast<std::ptrdiff_t>(from),
+                                  places.begin() + static_cast<std::ptrdiff_t>(next));
+    const std::vector<bool> expected(is_expected.begin() + static_cast<std::ptrdiff_t>(from),
+                                     is_expected.begin() + static_cast<std::ptrdiff_t>(next));
+    const std::size_t behind = take_expected(text, end, here, expected, spoken.expected, number);
+    if (!here.empty()) {
+      const auto drafts_behind = [&](const ArmPhrase& one) {
+        return one.begin >= behind && one.begin < end && !one.is_plain();
+      };
+      const std::size_t first = std::ranges::any_of(arms, drafts_behind) ? std::max(begin, behind) : begin;
       Sentence({.line = text,
-                .before = text.substr(0, begin),
-                .text = text.substr(begin, end - begin),
+                .before = text.substr(0, first),
+                .text = text.substr(first, end - first),
                 .arms = arms,
                 .drafts = drafts,
-                .places = std::span(places).subspan(from, next - from),
+                .places = here,
                 .compares = compares,
                 .loads = loads})
           .add_to(spoken, number);

@@ -50,6 +50,7 @@ struct UnnamedChange {
 struct SpokenLine {
   std::vector<SpokenSpeed> speeds = {};
   std::vector<UnnamedChange> unnamed = {};
+  std::vector<SpokenSpeed> expected = {};  ///< that nobody measured: are_expected()
   /// Names several requests at once, and not whether a speed is that of one: it may be of all together.
   bool may_be_of_all = false;
 };
