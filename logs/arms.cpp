@@ -63,6 +63,13 @@ bool ends_drafts_early(std::string_view text) {
   return RE2::PartialMatch(piece(text), words);
 }
 
+std::string without_sampling(std::string_view text) {
+  static const RE2 sampled(R"((?i)\btop[-_ ]?[kp][ =:]*\d[\d.]*)");
+  std::string rest(text);
+  RE2::GlobalReplace(&rest, sampled, " ");
+  return rest;
+}
+
 Arm arm_named(std::string_view name) {
   static const RE2 plain(
       R"((?i)\W*(?:plain|ar|off|none|no|false|n/a|disabled|inactive|normal|standard|control|target(?:[- _]only)?)"
@@ -107,6 +114,7 @@ Arm arm_named(std::string_view name) {
       R"((?i)(^|[ (,;+/])\d+ ?x? ?-?(?:gpus?|cards?|nodes?|threads?|cores?|slots?|users?|clients?|streams?|requests?|reqs?|concurrent|parallel)"
       R"(|runs?|prompts?|bits?|(?:nvidia|amd|intel|rtx|gtx|tesla|radeon|mi ?|gb|[abhlv])[ -]?\d{2,4}[a-z]*)\b)");
   RE2::GlobalReplace(&text, no_length, "\\1");
+  text = without_sampling(text);
   for (const Length& length : lengths) {
     int tokens = 0;
     if (!RE2::PartialMatch(text, length.pattern, &tokens) || tokens > length.longest) continue;
@@ -178,6 +186,7 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
       ")"
       "|(\\+sd|(?:with|using) sd|-md|\\d{1,2} (?:draft|spec\\w*) tokens?|" +
       method + "|[kn] ?=? ?\\d+|n[-_ ]?max[ =:]{1,2}\\d+|d\\d))(?:[^a-z]|$)");
+  static const RE2 sampled("(?i)\\btop[-_ ]?$");  // "top-k 20": of the sampling
   static const RE2 letter("(?i)[kn]\\d+"), family("(?i)kimi[- _]$"), version(R"(^\.\d|^-[A-Z])");  // "Kimi-K2.6"
   using Kind = ArmPhrase::Kind;
   constexpr std::array kinds{Kind::plain, Kind::disables, Kind::precedes, Kind::drafts};
@@ -191,6 +200,7 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
       const auto begin = static_cast<std::size_t>(group.data() - text.data());
       at = begin + group.size();
       const std::string_view before = text.substr(0, begin), behind = text.substr(at);
+      if (RE2::PartialMatch(before, sampled)) continue;
       if (RE2::FullMatch(group, letter) && (RE2::PartialMatch(before, family) || RE2::PartialMatch(behind, version)))
         continue;
       phrases.push_back({.begin = begin, .end = at, .kind = kinds.at(i)});

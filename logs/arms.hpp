@@ -36,6 +36,9 @@ inline constexpr const char* words_for_without = "without|w/o|ohne|sans|sin|sem|
 /// Names of the run without speculation that mean nothing else anywhere in a name, as alternatives of a pattern.
 inline constexpr const char* names_of_plain = "base(?:line)?|vanilla|stp|autoregressive";
 
+/// A text without "top-k 20" and "top_p=0.9", of which the first is no draft length.
+[[nodiscard]] std::string without_sampling(std::string_view text);
+
 /// Words of a text that name an arm.
 struct ArmPhrase {
   enum class Kind {

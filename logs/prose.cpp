@@ -27,7 +27,7 @@
 #include "logs/stated_run.hpp"
 
 /// Text that names arms and their speeds: "baseline: 31 tok/s", "I get 52 t/s with MTP, 31 t/s without it". It is
-/// read only if nothing else in the file says whether a run speculates.
+/// read only if nothing else in the file says whether a run speculates, or it has both arms and the rest only one.
 namespace foredraft::logs {
 namespace {
 
@@ -283,6 +283,14 @@ bool tell_lengths(std::span<Observation> lengths) {
   return true;
 }
 
+/// Whether all runs of a log whose arm is known have the same.
+bool has_one_arm(std::span<const Observation> runs) {
+  const auto is = [&](Decoding decoding) {
+    return std::ranges::any_of(runs, [&](const Observation& one) { return one.decoding == decoding; });
+  };
+  return is(Decoding::plain) != is(Decoding::speculative);
+}
+
 class ProseReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override;
@@ -476,10 +484,11 @@ void ProseReader::finish(LogContents& contents) {
     leave_out(taken_out(speeds_, std::mem_fn(&SpokenSpeed::is_most)), "a maximum");
   const bool drafts = std::ranges::any_of(speeds_, [](const SpokenSpeed& one) { return !one.arm->plain; });
   const bool both = drafts && std::ranges::any_of(speeds_, [](const SpokenSpeed& one) { return one.arm->plain; });
-  const bool told = std::ranges::any_of(contents.observations, [&](const Observation& other) {
-    const bool only_accepts = contents.format == "key-values prose" || contents.format == "prose key-values";
-    return other.decoding != Decoding::unknown && !(both && only_accepts);
-  });
+  const bool only_accepts = contents.format == "key-values prose" || contents.format == "prose key-values";
+  const bool of_log = !contents.observations.empty() && !only_accepts;
+  const auto is_known = [](const Observation& one) { return one.decoding != Decoding::unknown; };
+  const bool told =
+      std::ranges::any_of(contents.observations, is_known) && !(both && has_one_arm(contents.observations));
   if (!drafts && !unnamed_.empty() && contents.observations.empty()) {
     const UnnamedChange& first = unnamed_.front();
     reject({.line = first.line,
@@ -545,6 +554,7 @@ void ProseReader::finish(LogContents& contents) {
     Observation observation = observation_of(run, one.arm->plain ? Decoding::plain : Decoding::speculative, contents);
     if (!one.arm->plain) observation.drafter = one.arm->drafter;
     if (!one.setup.empty()) observation.stratum.category = one.setup;
+    if (one.setup.empty() && of_log) observation.stratum.category = fmt::format("line {}", speeds_.front().line);
     contents.observations.push_back(std::move(observation));
     constexpr std::size_t enough = 200;
     if (read_as.size() < enough)

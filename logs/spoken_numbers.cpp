@@ -266,7 +266,8 @@ std::vector<SpokenPlace> spoken_places(std::string_view text, std::span<const Ar
 
 std::optional<double> stated_length(std::string_view text) {
   static const RE2 stated(R"((?i)\b(?:k|n[-_]max|draft-max|num[-_]spec\w*[-_]tokens)(?: ?[=:] ?| )(\d{1,2})\b)");
-  re2::StringPiece rest = text;
+  const std::string words = without_sampling(text);
+  re2::StringPiece rest = words;
   int length = 0, other = 0;
   const bool one = RE2::FindAndConsume(&rest, stated, &length) && !RE2::PartialMatch(rest, stated, &other);
   return one && length > 0 ? std::optional<double>(length) : std::nullopt;

@@ -447,4 +447,34 @@ TEST_CASE("a change of the draft length, or of more than speculation, is no gain
     CHECK(posted_runs(text, "prose").at(0).decoding == Decoding::plain);
 }
 
+TEST_CASE("a sentence with both arms is read beside a log of one of them") {
+  const std::string words = "Speed rose from 21 tok/s (MTP off) to 33 tok/s (MTP on).\n\nThe log:\n";
+  const auto decode = [](const std::string& accepts, int tokens) {
+    return fmt::format(
+        "[2026-02-03 04:05:{}] Decode batch, #running-req: 1, #token: {}, token usage: 0.00, {}cuda graph: True, gen "
+        "throughput (token/s): 61.50, #queue-req: 0\n",
+        tokens / 10, tokens, accepts);
+  };
+  const std::string drafts = "accept len: 2.40, accept rate: 0.60, ";
+  for (const std::string& accepts : {std::string(), drafts}) {
+    const std::string log = decode(accepts, 140) + decode(accepts, 180);
+    const LogContents contents = read_log(words + "Baseline:\n\n" + log);
+    std::vector<Observation> said;
+    for (const Observation& run : contents.observations) {
+      if (run.stratum.category == "line 1") said.push_back(run);
+    }
+    REQUIRE(said.size() == 2);
+    CHECK(said[0].times.tpot_ms == near(1000.0 / 21.0));
+    CHECK(said[1].times.tpot_ms == near(1000.0 / 33.0));
+    CHECK(contents.observations.size() > 2);
+  }
+  const LogContents both = read_log(words + "Baseline:\n\n" + decode("", 140) + decode("", 180) + "\nMTP:\n\n" +
+                                    decode(drafts, 220) + decode(drafts, 260));
+  for (const Observation& run : both.observations) CHECK(run.stratum.category != "line 1");
+}
+
+TEST_CASE("a number of sampled tokens is no draft length") {
+  check_pairs({"Seed 8, top-k 33, 20 tok/s plain, 40 tok/s with MTP", "20 tok/s plain, 40 tok/s with MTP (top_k 30)"});
+}
+
 }  // namespace foredraft::tests
