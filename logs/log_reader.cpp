@@ -26,9 +26,10 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 /// Number of bytes at the beginning from which the wrapping of all lines is determined.
 constexpr std::size_t wrapping_sample_bytes = std::size_t{1} << 16U;
 
-/// Whether a line is one of a list: "- 40 tok/s", "2. MTP".
+/// Whether a line is one of a list, "- 40 tok/s", "2. MTP", or has the options of a command: it stands between the
+/// words that lead a list and its other lines.
 bool is_item(std::string_view line) {
-  static const RE2 mark("[ \\t]*(?:[-*+]|\xE2\x80\xA2|\\d{1,2}[.)])[ \\t].*");
+  static const RE2 mark(R"([ \t]*(?:[-*+]|\x{2022}|\d{1,2}[.)])[ \t].*|[ \t]*(?:-[a-z-]|\$ ).*|.* --[a-z].*)");
   return RE2::FullMatch(piece(line), mark);
 }
 
@@ -84,7 +85,8 @@ struct LogReader::State {
   std::string caption_ = {};    ///< for the next table: see note_caption()
   bool after_gap_ = true;       ///< the last passed line is empty or a fence of code, or there is none
   std::string below_gap_ = {};  ///< the last passed line, if such a line or nothing is above it; see note_sections()
-  std::string lead_ = {};       ///< the heading, or the line with a colon at its end, above a list
+  std::string lead_ = {};       ///< the heading, or the line with a colon at its end, above a list or a command
+  bool in_fence_ = false;       ///< of code
   std::string above_ = {};      ///< the line above, if it may be the head of a table in Markdown
   bool binary_ = false;
   std::size_t unrecognized_ = 0;  ///< bytes since the last item of a format
@@ -348,7 +350,7 @@ void LogReader::State::look_at_line(std::string_view line) {
   in_dull_line_ = true;
   if (line.size() > max_line_bytes) {
     formats_.skip_line();
-  } else if (formats_.line(shown(line), line_, caption_, is_item(shown(line)) ? lead_ : std::string())) {
+  } else if (formats_.line(shown(line), line_, caption_, lead_)) {
     goes_on_ = true;
   } else if (position_ >= no_value_before_) {
     formats_.header(shown(line), line_, caption_, above_);
@@ -401,7 +403,9 @@ void LogReader::State::note_sections(std::string_view passed) {
     passed.remove_prefix(std::min(end + 1, passed.size()));
     const bool fence = text.starts_with("```");
     const bool leads = (level > 0 && level != std::string_view::npos) || text.ends_with(':') || text.ends_with(":**");
-    if (!text.empty() && !fence && !is_item(text)) lead_ = leads ? text.substr(0, max_words) : std::string_view();
+    in_fence_ = in_fence_ != fence;
+    if (leads || (!text.empty() && !fence && !in_fence_ && !is_item(text)))
+      lead_ = leads ? text.substr(0, max_words) : std::string_view();
     const bool heading = level > 0 && level <= max_level && level < text.size() && text[level] == ' ';
     const std::string_view caption = fence ? below_gap_ : after_gap_ ? text : std::string_view();
     if (heading) {

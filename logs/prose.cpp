@@ -364,8 +364,9 @@ bool ProseReader::line(std::string_view text, std::int64_t number, LogContents& 
 /// A speed alone, or beside words of what it measures, has the arm of the line above: "## MTP", "31 tok/s".
 bool ProseReader::line_below(std::string_view above, std::string_view text, std::int64_t number,
                              LogContents& contents) {
-  static const RE2 alone(R"((?i)[^\w\d]*(?:[a-z][a-z ]{0,30}(?:\([a-z ]{1,20}\))?[ `*]*[:=])?[ `*~]*[\d.,]+[ `*]*)" +
-                         std::string(spoken_unit) + R"([ `*.]*(?:\([^()]*\))?[\s`*.]*)");
+  static const RE2 alone(
+      R"((?i)[^\w\d]*(?:[a-z][a-z ]{0,30}(?:\([a-z ]{1,20}\))?[ `*]*[:=])?[ `*~]*[\d.,]+(?: ?(?:-|to|\x{2013}) ?[\d.,]+)?[ `*]*)" +
+      std::string(spoken_unit) + R"([ `*.]*(?:\([^()]*\))?[\s`*.]*)");
   static const RE2 marks(R"(^[\s#>*_-]+|[\s:*_]+$)");
   below_expected_ = is_above_expected(above) || (below_expected_ > 0 && number == below_expected_ + 1) ? number : 0;
   if (!RE2::FullMatch(piece(text), alone) || !arm_phrases(text).empty()) return line(text, number, contents);

@@ -64,8 +64,8 @@ class Recognizer {
   /// others, which may belong to any format.
   bool again(std::string_view line, std::int64_t number);
 
-  /// True if a format recognized the line; `caption`: the line above it; `lead`: of a line of a list, the heading or
-  /// the line with a colon at its end above the list.
+  /// True if a format recognized the line; `caption`: the line above it; `lead`: the heading or
+  /// the line with a colon at its end above the list or the options that are above the line; may be empty.
   bool line(std::string_view line, std::int64_t number, std::string_view caption, std::string_view lead = {});
   /// True if a format recognized the value `text`.
   bool value(std::string_view text, std::int64_t number);

@@ -107,7 +107,8 @@ bool StatedLength::name_drafters(LogContents& contents) const {
 
 void StatedLength::name_runs(LogContents& contents) const {
   const bool counted = contents.format == "mtp-bench" || contents.format == "llamacpp-timings";  // drafts, but not K
-  if (contents.format != "table" && contents.format != "prose" && !counted) return;
+  const bool of_words = fmt::format(" {} ", contents.format).find(" prose ") != std::string::npos;
+  if (contents.format != "table" && !of_words && !counted) return;
   if (!counted && name_drafters(contents)) return;
   std::vector<std::pair<std::int64_t, std::string>> lengths = lengths_;
   for (const SglangOptions& server : servers_)

@@ -474,6 +474,21 @@ TEST_CASE("a sentence with both arms is read beside a log of one of them") {
   for (const Observation& run : both.observations) CHECK(run.stratum.category != "line 1");
 }
 
+TEST_CASE("a label holds for the speed below the list or the command that follows it") {
+  check_pairs(
+      {
+          "Baseline without MTP:\n\n-ngl 99 -fa 1\n~20 tok/s\n\nBest MTP run:\n\n-ngl 99 --draft-max 3\n39.0-41.0 "
+          "tok/s\n",
+          "Plain:\n```\nserve big-model\n```\n20 tok/s\n\nMTP:\n```\nserve big-model --draft-max 3\n```\n40 tok/s\n",
+          "No speculation:\n- requests: 1\n- ~20 output tok/s\n\nEAGLE setting:\n- num_speculative_tokens=3\n- "
+          "other=8\n- ~40 output "
+          "tok/s\n",
+      },
+      3);
+  // Behind other text it holds no longer.
+  CHECK(read_pair("Plain:\n- 20 tok/s\n\nMTP:\n- fast\n\nOther words.\n\n~40 tok/s").drafting.empty());
+}
+
 TEST_CASE("a number of sampled tokens is no draft length") {
   check_pairs({"Seed 8, top-k 33, 20 tok/s plain, 40 tok/s with MTP", "20 tok/s plain, 40 tok/s with MTP (top_k 30)"});
 }
