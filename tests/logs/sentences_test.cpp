@@ -489,7 +489,15 @@ TEST_CASE("a label holds for the speed below the list or the command that follow
   CHECK(read_pair("Plain:\n- 20 tok/s\n\nMTP:\n- fast\n\nOther words.\n\n~40 tok/s").drafting.empty());
 }
 
+TEST_CASE("counters in a list are of the setup of the words beside them") {
+  const LogContents contents =
+      read_log("Plain: 21 tok/s\nMTP: 33 tok/s\n\nnum_drafts: 100\nnum_draft_tokens: 300\nnum_accepted_tokens: 150\n");
+  CHECK(contents.observations.size() == 3);
+  for (const Observation& run : contents.observations) CHECK_FALSE(run.stratum.category);
+}
+
 TEST_CASE("a number of sampled tokens is no draft length") {
+  CHECK(read_pair("Sampling: top-k 20 / seed 42. Plain: 28 tok/s decode.").drafting.empty());
   check_pairs({"Seed 8, top-k 33, 20 tok/s plain, 40 tok/s with MTP", "20 tok/s plain, 40 tok/s with MTP (top_k 30)"});
 }
 
