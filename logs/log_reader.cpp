@@ -404,7 +404,7 @@ void LogReader::State::note_sections(std::string_view passed) {
     const bool fence = text.starts_with("```");
     const bool leads = (level > 0 && level != std::string_view::npos) || text.ends_with(':') || text.ends_with(":**");
     in_fence_ = in_fence_ != fence;
-    if (leads || (!text.empty() && !fence && !in_fence_ && !is_item(text)))
+    if (leads || (!lead_.empty() && !text.empty() && !fence && !in_fence_ && !is_item(text)))
       lead_ = leads ? text.substr(0, max_words) : std::string_view();
     const bool heading = level > 0 && level <= max_level && level < text.size() && text[level] == ' ';
     const std::string_view caption = fence ? below_gap_ : after_gap_ ? text : std::string_view();
