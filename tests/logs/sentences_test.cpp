@@ -432,6 +432,7 @@ TEST_CASE("a dash between a draft length and a speed makes no range") {
 TEST_CASE("speeds beside a load are a request's only if words say so") {
   const auto warned = [](const std::string& text) { return warns(read_log(text), "W12"); };
   CHECK(warned("At concurrency 8: 400 tok/s without MTP, 600 tok/s with MTP K=3.\n"));
+  CHECK(warned("With 8-way batching 400 tok/s without MTP, 600 tok/s with MTP K=3.\n"));
   CHECK(warned("With 8-way concurrency 400 tok/s without MTP, 600 tok/s with MTP K=3.\n"));
   CHECK_FALSE(warned("At concurrency 1: 40 tok/s without MTP, 60 tok/s with MTP K=3.\n"));
   CHECK_FALSE(warned("At concurrency 8: 40 tok/s per user without MTP, 60 tok/s with MTP K=3.\n"));
