@@ -147,4 +147,33 @@ void StatedLength::name_runs(LogContents& contents) const {
                                                       length, lengths.front().second)});
 }
 
+void share_length(LogContents& contents) {
+  if (contents.format != "table") return;
+  std::vector<const Observation*> accepting;
+  std::vector<Observation*> timed;
+  for (Observation& run : contents.observations) {
+    if (run.decoding != Decoding::speculative) continue;
+    const bool counts = run.acceptance || run.acceptance_length;
+    const bool times = run.times.tpot_ms || run.times.output_tokens_per_s;
+    if (counts == times || run.gamma.has_value() != counts || run.adaptive) return;
+    if (counts) accepting.push_back(&run);
+    if (times) timed.push_back(&run);
+  }
+  if (accepting.empty() || timed.empty()) return;
+  const Observation& first = *accepting.front();
+  const auto differs = [&](const Observation* run) {
+    return run->gamma != first.gamma || run->drafter != first.drafter;
+  };
+  const auto is_alone = [&](const Observation* run) {
+    return run->drafter != first.drafter || std::ranges::none_of(accepting, [&](const Observation* one) {
+             return one->concurrency == run->concurrency && one->stratum.category == run->stratum.category;
+           });
+  };
+  if (std::ranges::any_of(accepting, differs) || std::ranges::any_of(timed, is_alone)) return;
+  for (Observation* run : timed) run->gamma = first.gamma;
+  contents.warnings.push_back({.code = "W22",
+                               .line = timed.front()->line,
+                               .message = fmt::format("K = {} of the acceptance is that of the speeds", *first.gamma)});
+}
+
 }  // namespace foredraft::logs

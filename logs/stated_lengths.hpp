@@ -43,4 +43,8 @@ class StatedLength {
   std::vector<SglangOptions> servers_ = {};
 };
 
+/// Gives the draft length of runs with acceptance alone to those with speeds alone at the same loads, of another table,
+/// if all have one drafter (W22).
+void share_length(LogContents& contents);
+
 }  // namespace foredraft::logs

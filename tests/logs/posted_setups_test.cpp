@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -372,6 +373,22 @@ TEST_CASE("a table below several headings is called by the last one") {
   const auto runs = posted_runs(
       "## 3. Results\n\n### 3.1 Coding\n\n" + table + "### 3.2 Talk\n\n" + replaced(table, "22", "18"), "table");
   CHECK(kinds_of(runs) == Kinds{"Coding", "Talk"});
+}
+
+TEST_CASE("a table of acceptance gives its draft length to the speeds of another table at the same loads") {
+  const std::string speeds =
+      "| concurrency | TPOT (ms) base -> draft |\n|---|---|\n| 1 | 20 -> 15 |\n| 8 | 24 -> 26 |\n\n";
+  const auto gammas = [&](const std::string& acceptance) {
+    std::vector<std::optional<std::int64_t>> found;
+    for (const auto& run : posted_runs(speeds + "Acceptance of the drafts:\n\n" + acceptance, "table"))
+      if (run.times.tpot_ms && run.decoding == Decoding::speculative) found.push_back(run.gamma);
+    return found;
+  };
+  const std::string head = "| concurrency | K | accept len |\n|---|---|---|\n";
+  using Gammas = std::vector<std::optional<std::int64_t>>;
+  CHECK(gammas(head + "| 1 | 3 | 2.5 |\n| 8 | 3 | 2.4 |\n") == Gammas{3, 3});
+  CHECK(gammas(head + "| 1 | 3 | 2.5 |\n| 8 | 5 | 2.8 |\n") == Gammas{{}, {}});  // which one?
+  CHECK(gammas(head + "| 1 | 3 | 2.5 |\n| 4 | 3 | 2.4 |\n") == Gammas{{}, {}});  // of another load
 }
 
 }  // namespace foredraft::tests
