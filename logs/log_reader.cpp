@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/documents.hpp"
+#include "logs/html_tables.hpp"
 #include "logs/json_values.hpp"
 #include "logs/languages.hpp"
 #include "logs/line_fields.hpp"
@@ -63,6 +64,7 @@ struct LogReader::State {
   EscapeFilter escapes_;
   std::string arrived_;                      ///< before lines are unwrapped
   std::optional<Unwrapper> unwrapper_ = {};  ///< empty: not yet known how lines are wrapped
+  HtmlTables html_ = {};
   std::string buffer_;                       ///< unexamined from `position_` on
   std::size_t position_ = 0;                 ///< of the beginning of a line or value, unless `in_dull_line_`
   std::size_t complete_ = 0;                 ///< after the last complete line
@@ -124,7 +126,10 @@ void LogReader::State::release(bool last) {
     unwrapper_->append(text.substr(0, size), lines);
     text.remove_prefix(size);
   }
-  append_in_english(lines, buffer_);
+  std::string tables;
+  html_.append(lines, tables);
+  if (last) html_.finish(tables);
+  append_in_english(tables, buffer_);
   arrived_.erase(0, arrived_.size() - text.size());
 }
 
