@@ -136,12 +136,21 @@ std::optional<double> iteration_cost(const LoggedRun& logged, const LoadAdvice& 
   return iteration->value / load.plain_ms->mean;
 }
 
+/// Whether one load is known to be smaller than another.
+bool is_smaller(const RunLoad& one, const RunLoad& other) {
+  const auto less = [&](std::optional<double> RunLoad::*size) {
+    return one.*size && other.*size && one.*size < other.*size;
+  };
+  return less(&RunLoad::requests) || less(&RunLoad::request_rate_per_s) || less(&RunLoad::offered_requests);
+}
+
 /// Of the main setting of the largest load, else of another one that was logged at both loads: costs of different draft
-/// lengths are not comparable. nullopt: no setting was.
+/// lengths are not comparable. nullopt: no setting was, or kinds of prompts differ and not the load.
 std::optional<CostByLoad> cost_by_load(const std::vector<const LoadAdvice*>& loads, const Advice& advice) {
   if (loads.size() < 2) return std::nullopt;
   const LoadAdvice& smallest = *loads.front();
   const LoadAdvice& largest = *loads.back();
+  if (!is_smaller(smallest.load, largest.load)) return std::nullopt;
   std::optional<CostByLoad> found;
   for (const LoggedRun& one : largest.logged) {
     const RunSetting& setting = advice.runs[one.run].run.setting;

@@ -154,6 +154,10 @@ void add_counts(std::span<const Observation> observations, Run& run) {
   for (const Observation& one : observations) {
     if (!counts_steps(one) || one.span != finest) continue;
     run.steps += static_cast<double>(one.acceptance->steps);
+    if (one.acceptance->drafted_tokens && one.acceptance->accepted_tokens) {
+      run.drafted_tokens += static_cast<double>(*one.acceptance->drafted_tokens);
+      run.accepted_tokens += static_cast<double>(*one.acceptance->accepted_tokens);
+    }
     if (static_cast<double>(one.acceptance->steps) < few_steps) ++run.tiny_observations;
     if (!run.setting.gamma || run.setting.adaptive) continue;
     if (auto cluster = counts_for_fit(one)) add_cluster(std::move(*cluster), run.clusters);

@@ -82,10 +82,11 @@ struct Run {
   std::size_t tiny_observations = 0;  ///< with fewer than 20 steps
   /// Windows or requests in order, for a fit. Empty if gamma is unknown or draft lengths vary.
   std::vector<analytic::AcceptanceCluster> clusters = {};
-  bool drafts_differ = false;           ///< draft lengths vary: not every step drafted gamma tokens
-  std::optional<double> drafted = {};   ///< tokens per step, if they were counted
-  double steps = 0.0;                   ///< counted verification steps
-  std::optional<Estimate> tokens = {};  ///< per iteration; 1 without speculation
+  bool drafts_differ = false;                          ///< draft lengths vary: not every step drafted gamma tokens
+  std::optional<double> drafted = {};                  ///< tokens per step, if they were counted
+  double steps = 0.0;                                  ///< counted verification steps
+  double drafted_tokens = 0.0, accepted_tokens = 0.0;  ///< of the steps that count both
+  std::optional<Estimate> tokens = {};                 ///< per iteration; 1 without speculation
   std::optional<double> draft_ms = {}, verification_ms = {};
   std::optional<double> ttft_ms = {};
   bool overloaded = false;                  ///< completed clearly fewer requests/s than the stated rate

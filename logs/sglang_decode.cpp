@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -122,8 +123,9 @@ class SglangReader final : public LineReader {
     if (text.find("Decode batch") != std::string_view::npos) return read_window(text, number, contents);
     if (text.find("Prefill batch") == std::string_view::npos) return read_fragment(text, number, contents);
     // If a batch is filled while nothing runs, a pause has ended; the next line counts the pause as its own time.
-    if (count_after(text, "#running-req: ") == 0) after_pause_ = true;
-    prompt_tokens_ += static_cast<double>(count_after(text, "#new-token: ").value_or(0));
+    Rank& rank = rank_of(text);
+    if (count_after(text, "#running-req: ") == 0) rank.after_pause = true;
+    rank.prompt_tokens += static_cast<double>(count_after(text, "#new-token: ").value_or(0));
     return true;
   }
 
@@ -137,6 +139,14 @@ class SglangReader final : public LineReader {
   void set_counts(const DecodeLine& logged, Observation& window);
   void bound_drafts(double length, double rate);
 
+  /// A data-parallel rank, which has batches of its own.
+  struct Rank {
+    bool decodes = false;
+    bool after_pause = false;
+    double prompt_tokens = 0.0;  ///< since its last line
+  };
+  Rank& rank_of(std::string_view line);
+
   std::int64_t interval_ = default_interval;
   SglangOptions options_ = {};  ///< in the command line
   SharedNumber draft_tokens_;   ///< length / rate, if the rate is of all verified tokens
@@ -144,10 +154,16 @@ class SglangReader final : public LineReader {
   std::optional<std::int64_t> first_rate_ = {}, last_rate_ = {};  ///< lines with a rate
   bool is_tree_ = false;
   bool adapts_ = false;  ///< the server varies its draft length itself
-  bool after_pause_ = false;
-  double prompt_tokens_ = 0.0;  ///< since the last line
+  std::map<std::int64_t, Rank> ranks_ = {};
   std::int64_t pauses_ = 0;
 };
+
+/// The rank that a line names, "DP3"; else the server.
+SglangReader::Rank& SglangReader::rank_of(std::string_view line) {
+  constexpr std::int64_t most = 4096;
+  const std::int64_t rank = count_after(line.substr(0, line.find("batch")), "DP").value_or(0);
+  return ranks_[std::min(rank, most)];
+}
 
 bool SglangReader::configure(std::string_view text, LogContents& contents) {
   EngineSettings& settings = contents.settings;
@@ -229,8 +245,10 @@ bool SglangReader::read_window(std::string_view text, std::int64_t number, LogCo
   if (logged->tokens && logged->running > 0) {
     window.stratum.context_tokens = static_cast<double>(*logged->tokens) / *window.requests;
   }
-  const bool paused = std::exchange(after_pause_, false);
-  const double prompts = std::exchange(prompt_tokens_, 0.0);
+  Rank& rank = rank_of(text);
+  rank.decodes = true;
+  const bool paused = std::exchange(rank.after_pause, false);
+  const double prompts = std::exchange(rank.prompt_tokens, 0.0);
   if (paused) {
     ++pauses_;
     window.partial = true;
@@ -279,6 +297,10 @@ void SglangReader::finish(LogContents& contents) {
     if (window.acceptance && !is_tree_)
       window.acceptance->drafted_tokens =
           whole(static_cast<double>(window.acceptance->steps) * static_cast<double>(*gamma));
+  }
+  if (const auto ranks = std::ranges::count_if(ranks_, [](const auto& one) { return one.second.decodes; }); ranks > 1) {
+    warn_once(contents, "W12", 0,
+              fmt::format("the requests are those of one data-parallel rank: {} ranks serve as many each", ranks));
   }
   if (pauses_ > 0) {
     warn_once(contents, "W11", 0,

@@ -26,9 +26,8 @@ std::string count_text(double count) {
 std::optional<double> accepted_share(const answers::Advice& advice) {
   double accepted = 0.0, drafted = 0.0;
   for (const answers::RunEstimates& one : advice.runs) {
-    if (!one.run.drafted || !one.run.tokens || !(one.run.steps > 0.0)) continue;
-    accepted += one.run.steps * (one.run.tokens->mean - 1.0);
-    drafted += one.run.steps * *one.run.drafted;
+    accepted += one.run.accepted_tokens;
+    drafted += one.run.drafted_tokens;
   }
   return drafted > 0.0 ? std::optional(accepted / drafted) : std::nullopt;
 }

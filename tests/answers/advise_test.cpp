@@ -31,6 +31,8 @@ TEST_CASE("a load at which nothing was drafted gives no information about the dr
   const answers::Advice advice = answers::advise({.logs = {log_as_is({drafted, drafted, nothing})}});
   CHECK(advice.fit() == nullptr);
   CHECK_THAT(advice.cause, !Catch::Contains("drafter fails"));
+  CHECK(advice.runs.at(0).run.drafted_tokens == 500.0);  // of the steps that drafted
+  CHECK(advice.runs.at(0).run.accepted_tokens == 2.0 * static_cast<double>(*drafted.acceptance->accepted_tokens));
 }
 
 TEST_CASE("a single logged draft length that gains is kept, and the next step is to log another one") {
@@ -460,6 +462,7 @@ TEST_CASE("an answer for several kinds of prompts says what each gains, and what
   CHECK_THAT(answers::advise({.logs = {log_as_is(runs)}}).action,
              Catch::Contains("x at 1 request of chat") && Catch::Contains("x at 1 request of code") &&
                  !Catch::Contains("this traffic"));  // no mean of what may be two models
+  CHECK_FALSE(names(answers::advise({.logs = {log_as_is(runs)}}), "verification"));  // 1.2 and 1.6 steps of one load
   logs::Observation printed{.span = logs::Span::run, .decoding = logs::Decoding::speculative, .acceptance_length = 3.5};
   logs::Observation other = of_kind(printed, "code");
   other.acceptance_length = 1.5;

@@ -51,6 +51,22 @@ TEST_CASE("SGLang's context is the tokens in its cache by request, its windows a
   CHECK(newer.observations.at(0).stratum.context_tokens == 4.5);
 }
 
+TEST_CASE("SGLang's data-parallel ranks have pauses and prompts of their own, and their requests are not all") {
+  const auto line = [](int rank, const std::string& text) {
+    return fmt::format("[2026-02-03 10:00:02 DP{} TP{}] ", rank, rank) + text + "\n";
+  };
+  const std::string window =
+      decode.substr(decode.find("Decode")) + "accept len: 2.50, gen throughput (token/s): 125.00";
+  const std::string prefill = "Prefill batch. #new-seq: 1, #new-token: 64, #running-req: 0, #queue-req: 0";
+  const LogContents one = read_log(line(0, prefill) + line(0, window) + line(0, window));
+  CHECK_FALSE(warns(one, "W12"));
+  const LogContents two = read_log(line(1, prefill) + line(0, window) + line(1, window));
+  CHECK(warns(two, "W12"));
+  REQUIRE(two.observations.size() == 2);
+  CHECK_FALSE(two.observations[0].partial);
+  CHECK(two.observations[1].partial == true);
+}
+
 TEST_CASE("SGLang that adapts its draft length has none that is fixed") {
   const LogContents contents = read_log(
       "server_args=ServerArgs(model_path='m', speculative_algorithm='EAGLE', speculative_num_steps=3, "

@@ -304,8 +304,9 @@ TEST_CASE("the middle of a range of acceptance is an estimate") {
   CHECK(warns(read_log("MTP K=3: acceptance length 2.1-2.5 here.\n"), "W20"));
   CHECK_FALSE(warns(read_log("MTP K=3: acceptance length 2.1 here.\n"), "W20"));
   const std::string head = "| K | Acceptance | tok/s |\n|---|---|---|\n| 0 | - | 20-24 |\n";
-  CHECK(warns(read_log(head + "| 2 | 0.5-0.9 | 40 |\n"), "W20"));
-  CHECK(warns(read_log(head + "| 2 | 50 to 90 % | 40 |\n"), "W20"));
+  CHECK(warns(read_log(head + "| 2 | 0.6-0.8 | 40 |\n"), "W20"));
+  CHECK(warns(read_log(head + "| 2 | 60 to 80 % | 40 |\n"), "W20"));
+  CHECK_FALSE(warns(read_log(head + "| 2 | 0.4-0.8 | 40 |\n"), "W20"));  // too wide for one: not read
   CHECK_FALSE(warns(read_log(head + "| 2 | 0.7 | 40 |\n"), "W20"));
 }
 
