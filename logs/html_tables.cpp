@@ -139,7 +139,7 @@ void append_around_tables(std::string_view text, std::string& into) {
 }  // namespace
 
 void HtmlTables::append(std::string_view lines, std::string& into) {
-  static const RE2 begin(R"((?im)^[ \t]*(?:<[^\n]*)?(<table(?:\s|>)))"), end(R"((?i)</table\s*>)");
+  static const RE2 begin(R"((?im)^[ \t]*(?:<[^\n]*?)??(<table(?:\s|>)))"), end(R"((?i)</table\s*>)");
   constexpr std::size_t longest = std::size_t{1} << 20U;  // a longer one is no table that somebody posts
   while (!lines.empty()) {
     re2::StringPiece rest = piece(lines), tag;

@@ -469,7 +469,7 @@ bool Recognizer::row_of_whole(std::string_view line, std::int64_t number) {
     std::string_view rest = text;
     return take_measure(rest).has_value();
   };
-  const bool may_be_head = table_->unclaimed || (table_->rows.empty() && may_be_title(table_->columns));
+  const bool may_be_head = table_->unclaimed || (table_->rows.empty() && may_be_upper_head(table_->columns, cells));
   if (may_be_head && std::ranges::none_of(cells, has_number)) {  // a second one
     Table above = *std::exchange(table_, std::nullopt);
     JoinedHead joined = joined_head(above.columns, cells, above.caption);

@@ -76,11 +76,20 @@ std::vector<std::optional<GroupHeading>> groups_of(std::span<const std::string> 
   return split;
 }
 
-}  // namespace
-
+/// Whether a head has words above at most one of several columns.
 bool may_be_title(std::span<const std::string> headings) {
   return headings.size() > 2 &&
          std::ranges::count_if(headings, [](const std::string& one) { return !bare_cell(one).empty(); }) <= 1;
+}
+
+}  // namespace
+
+bool may_be_upper_head(std::span<const std::string> headings, std::span<const std::string> below) {
+  if (may_be_title(headings)) return true;
+  for (std::size_t i = 1; i < headings.size() && i < below.size(); ++i) {
+    if (bare_cell(headings[i]).empty() && is_measure(bare_cell(below[i]))) return true;
+  }
+  return false;
 }
 
 JoinedHead joined_head(std::span<const std::string> upper, std::span<const std::string> lower,

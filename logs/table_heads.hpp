@@ -13,8 +13,9 @@
 /// Heads that say more than what each column is: of two rows, of groups of columns, of what a change brought.
 namespace foredraft::logs {
 
-/// Whether a head has words above at most one of several columns: it may be a title, with the head below it.
-[[nodiscard]] bool may_be_title(std::span<const std::string> headings);
+/// Whether a head of which the row below has no numbers may be the upper one of two: it has words above at most one of
+/// several columns, as a title, or none where the row below names a metric.
+[[nodiscard]] bool may_be_upper_head(std::span<const std::string> headings, std::span<const std::string> below);
 
 /// A head of two rows as one, and the line above it with a title that is the upper row.
 struct JoinedHead {

@@ -55,7 +55,10 @@ TEST_CASE("what is no whole table of a page stays as it is") {
     CHECK(in_markdown(text) == text);
   }
   const std::string log = "<table>\n" + std::string(std::size_t{2} << 20U, 'x') + "\n";
-  CHECK(in_markdown(log + "y\n") == log + "y\n");
+  logs::HtmlTables tables;
+  std::string so_far;
+  tables.append(log, so_far);  // not kept until the end
+  CHECK(so_far == log);
   // Lines behind a table keep their numbers.
   const std::string rows = "<table>\n<tr>\n<td>1</td>\n<td>2</td>\n</tr>\n<tr>\n<td>3</td>\n</tr>\n</table>\nend\n";
   CHECK(std::count(rows.begin(), rows.end(), '\n') == 10);
