@@ -527,6 +527,8 @@ void ProseReader::finish(LogContents& contents) {
     if (!one.arm->plain) observation.drafter = one.arm->drafter;
     if (!one.setup.empty()) observation.stratum.category = one.setup;
     contents.observations.push_back(std::move(observation));
+    if (one.is_middle)
+      warn_once(contents, "W20", one.line, fmt::format("{:.4g} tok/s is the middle of a range", one.tokens_per_s));
     constexpr std::size_t enough = 200;
     if (read_as.size() < enough)
       read_as += fmt::format("{}line {} = {:.4g} tok/s {} speculation", read_as.empty() ? "" : "; ", one.line,
