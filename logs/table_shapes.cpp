@@ -351,6 +351,12 @@ bool names_answer_time(std::string_view heading) {
   return RE2::FullMatch(piece(heading), time);
 }
 
+bool names_phase_time(std::string_view heading) {
+  static const RE2 time(
+      R"((?i)(?:decod(?:e|ing)|gen(?:eration)?|total|e2e|end[- ]to[- ]end|wall(?:[- ]clock)?)(?: time| latency)?,? ?[\[(]?(?:ms|s|secs?|seconds)[\])]?)");
+  return RE2::FullMatch(piece(heading), time);
+}
+
 bool names_loads(std::span<const std::string> headings) {
   const auto is_load = [](const std::string& heading) { return load_of_heading(heading).has_value(); };
   const std::vector<Meaning> meanings = meanings_of(headings);

@@ -117,8 +117,13 @@ bool claims_headings(std::span<const std::string> written) {
       headings.front().empty() ||
       (any({Meaning::benchy_test}) && any({Meaning::ttft, Meaning::total_speed, Meaning::request_speed})) ||
       (any({Meaning::length}) && any({Meaning::speed, Meaning::total_speed, Meaning::request_speed}));
-  const bool answers = any({Meaning::name, Meaning::gamma}) &&
-                       std::ranges::any_of(headings, [](const auto& one) { return names_answer_time(bare_cell(one)); });
+  static const RE2 speedup("(?i)speed-?up.*");
+  const bool gains =
+      std::ranges::any_of(headings, [](const auto& one) { return RE2::FullMatch(bare_cell(one), speedup); });
+  const auto is_time = [&](const std::string& one) {
+    return names_answer_time(bare_cell(one)) || (gains && names_phase_time(bare_cell(one)));
+  };
+  const bool answers = any({Meaning::name, Meaning::gamma}) && std::ranges::any_of(headings, is_time);
   const bool counted = any({Meaning::steps}) && any({Meaning::accepted}) && any({Meaning::gamma, Meaning::drafted});
   return (measured && told) || counted || answers || names_arms(headings) || names_loads(headings) ||
          may_name_kinds(headings);

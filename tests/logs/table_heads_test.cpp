@@ -75,6 +75,24 @@ TEST_CASE("metrics of several data sets are those of each") {
   CHECK_FALSE(versions.front().stratum.category);
 }
 
+TEST_CASE("of times of parts of an answer the ones are read that speedups agree with") {
+  const std::string ruling = "|---|---|---|---|\n";
+  const auto whole = posted_runs("| setup | Decode (ms) | Total (ms) | Speedup |\n" + ruling +
+                                     "| baseline | 900 | 1000 | 1.0x |\n| L8+VL SD | 600 | 700 | 1.43x |\n",
+                                 "table");
+  REQUIRE(whole.size() == 2);
+  CHECK(whole[0].decoding == Decoding::plain);
+  CHECK(whole[1].times.tpot_ms == 700.0);
+  // Without them a time may be of anything.
+  const auto alone = posted_runs("| setup | Decode (ms) | Total (ms) | acceptance |\n" + ruling +
+                                     "| baseline | 900 | 1000 | - |\n| MTP | 600 | 700 | 0.6 |\n",
+                                 "table");
+  CHECK(std::ranges::none_of(alone, [](const auto& one) { return one.times.tpot_ms.has_value(); }));
+  CHECK_FALSE(problem("| setup | Decode (ms) | Total (ms) | Speedup |\n" + ruling +
+                      "| baseline | 900 | 1000 | 1.0x |\n| MTP | 600 | 700 | 1.9x |\n")
+                  .empty());
+}
+
 TEST_CASE("before and after of what a drafter brings are both arms") {
   const std::string ruling = "|---|---|---|---|\n";
   for (const std::string& text :
