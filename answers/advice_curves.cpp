@@ -224,7 +224,7 @@ void add_observed(Advice& advice) {
   advice.gamma_observed = main->setting.adaptive ? std::nullopt : main->setting.gamma;
   advice.tokens_observed = main->tokens;
   const analytic::TokensAtGamma* observed = advice.curve()->at(advice.gamma_observed.value_or(0));
-  if (observed == nullptr || std::isnan(observed->value)) return;
+  if (observed == nullptr || std::isnan(observed->value) || main->has_undrafted_steps()) return;
   const double half = (observed->high - observed->low) / 2.0;
   const bool counted = main->steps > 0.0;
   advice.tokens_observed =

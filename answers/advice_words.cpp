@@ -262,22 +262,23 @@ std::string recommended_text(const Advice& advice) {
   const std::string length =
       use.adaptive ? fmt::format("adaptive drafting up to K = {}", use.gamma) : fmt::format("K = {}", use.gamma);
   const std::string named = use.drafter.empty() ? length : fmt::format("{} at {}", use.drafter, length);
-  if (!use.schedule.empty()) {
-    const std::string fixed = use.gamma == 0 ? std::string("speculating at all loads gains nothing.")
-                                             : fmt::format("fixed, {} gives {:.2f}x{}.{}", named, use.value,
-                                                           interval_text(use), losing_text(advice));
-    return fmt::format("Use {}; {}", schedule_text(advice), fixed);
-  }
   const bool one_load = advice.loads.size() == 1;
-  const std::string at = one_load ? " at " + advice.loads.front().name : " for this traffic";
-  const std::string by_load = by_load_text(advice);
-  const std::string_view verb = logged_settings(advice) == 1 && advice.gamma_observed == use.gamma ? "Keep" : "Use";
+  const std::string at = !use.schedule.empty() ? ""
+                         : one_load            ? " at " + advice.loads.front().name
+                                               : " for this traffic";
   const std::string of = one_load && advice.loads.front().by_capacity ? " the output tokens/s" : "";
+  const std::string by_load = by_load_text(advice);
+  const std::string gain =
+      by_load.empty() ? fmt::format("{:.2f}x{}{}{}.{}", use.value, interval_text(use), of, at, losing_text(advice))
+                      : by_load;
+  if (!use.schedule.empty()) {
+    return fmt::format(
+        "Use {}; {}", schedule_text(advice),
+        use.gamma == 0 ? "speculating at all loads gains nothing." : fmt::format("fixed, {} gives {}", named, gain));
+  }
+  const std::string_view verb = logged_settings(advice) == 1 && advice.gamma_observed == use.gamma ? "Keep" : "Use";
   const std::string_view guess = is_logged(advice) ? "" : ", between those that were logged";
-  return fmt::format("{} {}{}: {}", verb, named, guess,
-                     by_load.empty()
-                         ? fmt::format("{:.2f}x{}{}{}.{}", use.value, interval_text(use), of, at, losing_text(advice))
-                         : by_load);
+  return fmt::format("{} {}{}: {}", verb, named, guess, gain);
 }
 
 /// The speed of a setting of a load over that of each other one, with the name of the other.

@@ -101,6 +101,11 @@ struct Run {
   std::vector<RunPart> parts = {};   ///< one per observation, in order
 
   [[nodiscard]] bool is_plain() const { return setting.decoding == logs::Decoding::plain; }
+  /// Whether there are steps without a draft: `tokens` counts them, acceptance by draft length does not.
+  [[nodiscard]] bool has_undrafted_steps() const {
+    constexpr double rounded = 1.05;
+    return tokens && steps > 0.0 && 1.0 + accepted_tokens / steps > rounded * tokens->mean;
+  }
 };
 
 /// Assumed relative standard error of a value from a single observation. Choices use it; reported intervals do not

@@ -311,7 +311,10 @@ std::string by_gamma_text(const answers::Advice& advice) {
   if (advice.curve() == nullptr) return "";
   if (const std::string few = few_steps_text(advice); !few.empty()) return labeled("by K", few);
   if (advice.curve()->by_gamma.empty()) return "";
-  std::string text = labeled("by K", "acceptance length " + lengths_text(advice));
+  const bool undrafted =
+      std::ranges::any_of(advice.runs, [](const answers::RunEstimates& one) { return one.run.has_undrafted_steps(); });
+  std::string text = labeled(
+      "by K", fmt::format("acceptance length {}{}", undrafted ? "of the steps that draft " : "", lengths_text(advice)));
   for (const answers::LoadAdvice* load : shown_loads(advice)) {
     const std::string speedups = speedup_by_k_text(*load);
     if (!speedups.empty()) text += labeled(" ", fmt::format("speedup at {} {}", load->name, speedups));

@@ -151,6 +151,11 @@ TEST_CASE("a schedule turns speculation off above a load at which it loses enoug
   CHECK(choice(0.6).gamma == 0);
   CHECK(choice(0.95).schedule.empty());  // it costs more in vLLM
   CHECK(choice(0.95).gamma == 3);
+  // Loads of an experiment have no mean.
+  const Advice runs =
+      answers::advise({.logs = {log_as_is({whole(with_speedup(3, 1, 2.5, 10.0)), whole(with_speedup(3, 64, 0.8, 20.0)),
+                                           whole(plain(1, 10.0)), whole(plain(64, 20.0))})}});
+  CHECK(runs.action.ends_with("fixed, K = 3 gives 2.50x at 1 request, 0.80x at 64 requests."));
 }
 
 TEST_CASE("a gain at any load is enough for a schedule, however small its share of the traffic") {

@@ -127,8 +127,24 @@ TEST_CASE("answers to logs state what the logs do not show") {
       folder / "answers.jsonl",
       "{\"timings\": {\"predicted_n\": 101, \"predicted_ms\": 2000, \"draft_n\": 160, \"draft_n_accepted\": 60}}\n"
       "{\"timings\": {\"predicted_n\": 101, \"predicted_ms\": 4000}}\n");
+  std::string lookup;
+  for (int i = 0; i < 4; ++i) {
+    const std::string time = "INFO 09-01 10:00:" + std::to_string(i) + "0 ";
+    lookup +=
+        time +
+        "Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: 100.0 tokens/s, Running: 1 reqs, "
+        "Waiting: 0 reqs, GPU KV cache usage: 1.0%, Prefix cache hit rate: 0.0%\n" +
+        time +
+        "SpecDecoding metrics: Mean acceptance length: 2.00, Accepted throughput: 30.00 tokens/s, Drafted throughput: "
+        "60.00 tokens/s, Accepted: 300 tokens, Drafted: 600 tokens, Per-position acceptance rate: 0.700, 0.300, Avg "
+        "Draft acceptance rate: 50.0%\n";
+  }
+  write_text(folder / "lookup.log", lookup);
   check_said(folder,
-             {{"advise few.csv",
+             {{"advise lookup.log",
+               {"yields 1.43 tokens per iteration", "50 % of drafts accepted", "1 request K = 2 1.429",
+                "by K acceptance length of the steps that draft 1: 1.66, 2: 2.00"}},
+              {"advise few.csv",
                {"tokens per iteration, but 100 verification steps are too few for advice; about 1763 more give +-2 %",
                 "log more steps"},
                1},
