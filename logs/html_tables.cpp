@@ -78,17 +78,19 @@ class HtmlRows {
   }
 
  private:
-  static std::size_t span_in(const std::string& attributes, const char* name) {
-    constexpr std::size_t most = 64;  // columns that a table may have
+  /// 1 beyond the columns that a table may have: a few bytes make no long row.
+  [[nodiscard]] std::size_t span_in(const std::string& attributes, const RE2& name) const {
+    constexpr std::size_t most = 64;
     std::size_t span = 1;
-    RE2::PartialMatch(attributes, fmt::format(R"((?i)\b{}\s*=\s*["']?(\d+))", name), &span);
+    if (row_.size() < most) RE2::PartialMatch(attributes, name, &span);
     return std::clamp<std::size_t>(span, 1, most);
   }
 
   void begin_cell(const std::string& attributes) {
+    static const RE2 of_columns(R"((?i)\bcolspan\s*=\s*["']?(\d+))"), of_rows(R"((?i)\browspan\s*=\s*["']?(\d+))");
     skip_merged();
-    columns_ = span_in(attributes, "colspan");
-    const std::size_t rows = span_in(attributes, "rowspan");
+    columns_ = span_in(attributes, of_columns);
+    const std::size_t rows = span_in(attributes, of_rows);
     merged_.resize(std::max(merged_.size(), row_.size() + columns_));
     for (std::size_t i = 0; i < columns_; ++i) merged_[row_.size() + i] = rows - 1;
   }
