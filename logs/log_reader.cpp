@@ -65,14 +65,14 @@ struct LogReader::State {
   std::string arrived_;                      ///< before lines are unwrapped
   std::optional<Unwrapper> unwrapper_ = {};  ///< empty: not yet known how lines are wrapped
   HtmlTables html_ = {};
-  std::string buffer_;                       ///< unexamined from `position_` on
-  std::size_t position_ = 0;                 ///< of the beginning of a line or value, unless `in_dull_line_`
-  std::size_t complete_ = 0;                 ///< after the last complete line
-  std::int64_t line_ = 1;                    ///< line number at `position_`
-  std::optional<JsonExtent> value_ = {};     ///< begins at `position_`
-  std::size_t no_value_before_ = 0;          ///< up to here no value begins that a format claims
-  bool goes_on_ = false;                     ///< the previous item belonged to a format
-  bool in_dull_line_ = false;                ///< the rest of this line is ignored
+  std::string buffer_;                    ///< unexamined from `position_` on
+  std::size_t position_ = 0;              ///< of the beginning of a line or value, unless `in_dull_line_`
+  std::size_t complete_ = 0;              ///< after the last complete line
+  std::int64_t line_ = 1;                 ///< line number at `position_`
+  std::optional<JsonExtent> value_ = {};  ///< begins at `position_`
+  std::size_t no_value_before_ = 0;       ///< up to here no value begins that a format claims
+  bool goes_on_ = false;                  ///< the previous item belonged to a format
+  bool in_dull_line_ = false;             ///< the rest of this line is ignored
   bool at_start_ = true;
   bool of_cut_value_ = true;    ///< all lines so far are of a value whose beginning was cut off
   bool opened_ = false;         ///< a bracket that is not in the log is at `position_`
