@@ -212,7 +212,8 @@ void split_bare_arms(std::span<const std::string> headings, std::span<const Tabl
   bool acceptance = false;
   for (std::size_t i = 0; i < headings.size(); ++i) {
     const Meaning meaning = column_of(headings[i]).meaning;
-    if (is_speed_or_time(meaning)) return;
+    const bool of_request = meaning == Meaning::duration || meaning == Meaning::ttft;  // beside speeds
+    if (is_speed_or_time(meaning) && !of_request) return;
     acceptance = acceptance || is_acceptance(meaning);
     if (!is_arm(headings[i])) continue;
     arms.insert(arm_named(headings[i]).plain ? arms.begin() : arms.end(), i);

@@ -13,7 +13,8 @@ namespace foredraft::logs {
 bool is_arm(std::string_view heading) {
   static const RE2 drafter("(?i).*(?:^|[^a-z])(?:" + std::string(names_of_drafters) + "|spec|draft).*");
   static const RE2 other(
-      R"((?i).*(?:delta|speed-?up|chang|improve|gain|(?:^|[^a-z\x80-\xFF])ratio|diff|\bvs\b|\xCE\x94|accept|position)"
+      R"((?i).*(?:delta|speed-?up|chang|improve|gain|(?:^|[^a-z\x80-\xFF])ratio|diff|\xCE\x94|accept|position)"
+      R"(|\b(?:vs|over|versus|against|relative|compared)\b)"
       R"(|prefill|prompt (?:proc|eval)).*)",
       RE2::Latin1);
   static const RE2 starts_with_letter(R"((?i)(?:\+ ?|--)?[a-z\x80-\xFF].*)", RE2::Latin1);

@@ -471,6 +471,9 @@ std::vector<std::string> table_cells(std::string_view line, TableLayout layout, 
   }
   const std::string text = with_plain_bars(line);
   std::string_view inner = trimmed(text);
+  if (layout == TableLayout::bars && count != 0) {  // bars only between cells, of which the last may be empty
+    if (std::vector<std::string> cells = cells_between(inner, '|'); cells.size() == count) return cells;
+  }
   const bool open = inner.starts_with('|'), closed = inner.ends_with('|');
   if (closed) inner.remove_suffix(1);
   std::vector<std::string> cells = cells_between(inner, '|');

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/documents.hpp"
+#include "logs/html_tables.hpp"
 #include "logs/json_values.hpp"
 #include "logs/languages.hpp"
 #include "logs/line_fields.hpp"
@@ -70,14 +71,15 @@ struct LogReader::State {
   EscapeFilter escapes_;
   std::string arrived_;                      ///< before lines are unwrapped
   std::optional<Unwrapper> unwrapper_ = {};  ///< empty: not yet known how lines are wrapped
-  std::string buffer_;                       ///< unexamined from `position_` on
-  std::size_t position_ = 0;                 ///< of the beginning of a line or value, unless `in_dull_line_`
-  std::size_t complete_ = 0;                 ///< after the last complete line
-  std::int64_t line_ = 1;                    ///< line number at `position_`
-  std::optional<JsonExtent> value_ = {};     ///< begins at `position_`
-  std::size_t no_value_before_ = 0;          ///< up to here no value begins that a format claims
-  bool goes_on_ = false;                     ///< the previous item belonged to a format
-  bool in_dull_line_ = false;                ///< the rest of this line is ignored
+  HtmlTables html_ = {};
+  std::string buffer_;                    ///< unexamined from `position_` on
+  std::size_t position_ = 0;              ///< of the beginning of a line or value, unless `in_dull_line_`
+  std::size_t complete_ = 0;              ///< after the last complete line
+  std::int64_t line_ = 1;                 ///< line number at `position_`
+  std::optional<JsonExtent> value_ = {};  ///< begins at `position_`
+  std::size_t no_value_before_ = 0;       ///< up to here no value begins that a format claims
+  bool goes_on_ = false;                  ///< the previous item belonged to a format
+  bool in_dull_line_ = false;             ///< the rest of this line is ignored
   bool at_start_ = true;
   bool of_cut_value_ = true;    ///< all lines so far are of a value whose beginning was cut off
   bool opened_ = false;         ///< a bracket that is not in the log is at `position_`
@@ -133,7 +135,10 @@ void LogReader::State::release(bool last) {
     unwrapper_->append(text.substr(0, size), lines);
     text.remove_prefix(size);
   }
-  append_in_english(lines, buffer_);
+  std::string tables;
+  html_.append(lines, tables);
+  if (last) html_.finish(tables);
+  append_in_english(tables, buffer_);
   arrived_.erase(0, arrived_.size() - text.size());
 }
 

@@ -557,6 +557,8 @@ void ProseReader::finish(LogContents& contents) {
     if (!one.setup.empty()) observation.stratum.category = one.setup;
     if (one.setup.empty() && of_log) observation.stratum.category = fmt::format("line {}", speeds_.front().line);
     contents.observations.push_back(std::move(observation));
+    if (one.is_middle)
+      warn_once(contents, "W20", one.line, fmt::format("{:.4g} tok/s is the middle of a range", one.tokens_per_s));
     constexpr std::size_t enough = 200;
     if (read_as.size() < enough)
       read_as += fmt::format("{}line {} = {:.4g} tok/s {} speculation", read_as.empty() ? "" : "; ", one.line,

@@ -17,6 +17,7 @@
 #include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
 #include "logs/table_cells.hpp"
+#include "logs/table_heads.hpp"
 #include "logs/table_shapes.hpp"
 #include "logs/wrapped_lines.hpp"
 
@@ -351,12 +352,37 @@ bool Recognizer::title(std::string_view line) {
   return true;
 }
 
+/// Begins a table whose headings a format claims; true also if they were rejected.
+bool Recognizer::begin_table(std::vector<std::string> columns, TableLayout layout, std::string_view caption) {
+  const bool too_wide = columns.size() > max_table_columns;
+  for (const LogFormat* format : formats_) {
+    const auto* const csv = std::get_if<CsvFormat>(&format->reads);
+    const auto* const whole = too_wide ? nullptr : std::get_if<TableFormat>(&format->reads);
+    if (whole == nullptr && (csv == nullptr || layout != TableLayout::commas || columns.size() < 3)) continue;
+    bool sound = false;  // else its rows would repeat the problem of its header
+    if (!taken([&] { return sound = csv != nullptr ? csv->claims(columns) : whole->claims(columns); })) continue;
+    if (!sound) return true;
+    table_ = {.format = format,
+              .csv = csv,
+              .whole = whole,
+              .layout = layout,
+              .columns = std::move(columns),
+              .caption = std::string(caption)};
+    for (std::size_t i = 0; csv != nullptr && i < table_->columns.size(); ++i)
+      table_->places.try_emplace(table_->columns[i], i);
+    return true;
+  }
+  return false;
+}
+
 void Recognizer::header(std::string_view line, std::int64_t number, std::string_view caption, std::string_view above) {
   const bool ruled = is_ruling(line) && !above.empty();
+  const bool between = ruled && !trimmed(line).starts_with('|');  // bars that enclose the head stand beside empty cells
+  const std::size_t count = between ? table_cells(line, TableLayout::bars).size() : 0;
   if (ruled) line = above;
   line_ = number;
-  const TableLayout layout = layout_of(line);
-  std::vector<std::string> columns = table_cells(line, layout);
+  const TableLayout layout = between ? TableLayout::bars : layout_of(line);
+  std::vector<std::string> columns = table_cells(line, layout, count);
   std::ranges::transform(columns, columns.begin(), with_few_brackets);
   const std::string_view text = trimmed(line);
   const bool item = layout == TableLayout::blanks &&  // of a list, a command
@@ -368,23 +394,7 @@ void Recognizer::header(std::string_view line, std::int64_t number, std::string_
     return;
   }
   const bool too_wide = columns.size() > max_table_columns;
-  for (const LogFormat* format : formats_) {
-    const auto* const csv = std::get_if<CsvFormat>(&format->reads);
-    const auto* const whole = too_wide ? nullptr : std::get_if<TableFormat>(&format->reads);
-    if (whole == nullptr && (csv == nullptr || layout != TableLayout::commas || columns.size() < 3)) continue;
-    bool sound = false;  // else its rows would repeat the problem of its header
-    if (!taken([&] { return sound = csv != nullptr ? csv->claims(columns) : whole->claims(columns); })) continue;
-    if (!sound) return;
-    table_ = {.format = format,
-              .csv = csv,
-              .whole = whole,
-              .layout = layout,
-              .columns = std::move(columns),
-              .caption = std::string(caption)};
-    for (std::size_t i = 0; csv != nullptr && i < table_->columns.size(); ++i)
-      table_->places.try_emplace(table_->columns[i], i);
-    return;
-  }
+  if (begin_table(columns, layout, caption)) return;
   if (too_wide && layout != TableLayout::commas && unused_.size() < max_problems) {  // no sentence
     unused_.push_back({.line = number,
                        .problem = {.line = number,
@@ -462,9 +472,11 @@ bool Recognizer::row_of_whole(std::string_view line, std::int64_t number) {
     std::string_view rest = text;
     return take_measure(rest).has_value();
   };
-  if (table_->unclaimed && std::ranges::none_of(cells, has_number)) {  // may be a second head
+  const bool may_be_head = table_->unclaimed || (table_->rows.empty() && may_be_upper_head(table_->columns, cells));
+  if (may_be_head && std::ranges::none_of(cells, has_number)) {  // a second one
     Table above = *std::exchange(table_, std::nullopt);
-    header(line, number, above.caption, {});
+    JoinedHead joined = joined_head(above.columns, cells, above.caption);
+    begin_table(std::move(joined.headings), above.layout, joined.caption);
     if (table_) return true;
     table_ = std::move(above);
   }

@@ -124,6 +124,7 @@ class Recognizer {
 
   void name_by_captions();
   bool title(std::string_view line);
+  bool begin_table(std::vector<std::string> columns, TableLayout layout, std::string_view caption);
   bool row_of_whole(std::string_view line, std::int64_t number);
   void end_table();
   bool offer(Lines& lines, std::string_view line, std::string_view above);

@@ -542,6 +542,7 @@ void Sentence::add_to(SpokenLine& spoken, std::int64_t number) const {
     speed.model = model;
     static const RE2 most("(?i)\\bup to[ ~`*]*$");
     speed.is_most = RE2::PartialMatch(gap(i), most);
+    speed.is_middle = place.is_middle;
     speed.is_time = place.is_time;
     const auto joins = [&](std::size_t at) {
       return at > 0 && at < said_.size() && (words_.places[at].changes || words_.places[at].compared);

@@ -35,6 +35,7 @@ struct SpokenSpeed {
   std::string model = {};     ///< the only one that its line names; empty: none
   std::string setup = {};     ///< load, model or line, if the text has several
   bool is_most = false;       ///< "up to 80 tok/s"
+  bool is_middle = false;     ///< the middle of "20-50 tok/s"
   bool is_time = false;       ///< stated as a time per token
   bool changes = false;       ///< one of two speeds, of which the second follows a change
   std::size_t pair = 0;       ///< where the second of two speeds stands, of a change or a comparison; 0: neither

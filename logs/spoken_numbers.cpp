@@ -62,7 +62,9 @@ std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool o
   if (!number || !(*number > 0.0)) return std::nullopt;
   double value = *number + take_decimals(rest);
   static const RE2 range("( ?)(?:-|\xE2\x80\x93) ?(\\d[\\d.,]*)");
-  constexpr double widest = 2.0;  // of "20 - 30": "EAGLE 3 - 84 tok/s" is none
+  constexpr double widest = 2.0;    // of "20 - 30": "EAGLE 3 - 84 tok/s" is none
+  constexpr double repeated = 1.1;  // the middle of a narrower range is as near as a single run
+  double low = value, highest = value;
   re2::StringPiece behind = rest, high, blank;
   if (RE2::Consume(&behind, range, &blank, &high)) {
     std::string_view digits(high.data(), high.size());
@@ -70,13 +72,18 @@ std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool o
     const bool of_name = begin > 0 && text[begin - 1] == '=';
     if (!blank.empty() && (of_name || last.value_or(0.0) > widest * value)) return std::nullopt;
     if (!last || *last < value) return std::nullopt;
-    value = 0.5 * (value + *last);
+    highest = *last;
+    value = 0.5 * (low + highest);
   }
   static const RE2 spread("(?i) ?\\(?(?:\xC2\xB1|\\+ ?/? ?-) ?\\d[\\d.,]*(?: ?%)?\\)?");
   RE2::Consume(&behind, spread);
   const auto place = [&](bool is_time) -> SpokenPlace {
     const auto end = static_cast<std::size_t>(behind.data() - text.data());
-    return {.begin = begin, .end = end, .value = is_time ? 1e3 / value : value, .is_time = is_time};
+    return {.begin = begin,
+            .end = end,
+            .value = is_time ? 1e3 / value : value,
+            .is_time = is_time,
+            .is_middle = highest > repeated * low};
   };
   const re2::StringPiece bare = behind;
   const bool is_speed = RE2::Consume(&behind, unit) || (of_times && RE2::Consume(&behind, ms));
@@ -87,6 +94,18 @@ std::optional<Figure> figure_at(std::string_view text, std::size_t begin, bool o
   }
   const std::string_view words(bare.data(), bare.size() - behind.size());
   const bool is_time = in_lower_case(words).find("ms") != std::string::npos;
+  static const RE2 mean(
+      R"((?i)[`* ]*[,;(]? ?(?:with |and )?(?:an? |the )?(?:on (?:an )?average|average\w*|avg\.?|mean|median|typical\w*|mostly|usually)(?: (?:of|is|was|at|about|around|speed))*[ :=~`*]*([\d.]+\d))");
+  re2::StringPiece after_mean = behind;
+  double stated = 0.0;
+  if (RE2::Consume(&after_mean, mean, &stated) && low < stated && stated < highest) {
+    value = stated;
+    behind = after_mean;
+    RE2::Consume(&behind, unit);
+    SpokenPlace found = place(is_time);
+    found.is_middle = false;
+    return Figure{found, true};
+  }
   const SpokenPlace found = place(is_time);
   if (RE2::Consume(&behind, differs)) return std::nullopt;
   return Figure{found, true};

@@ -16,7 +16,8 @@ namespace foredraft::logs {
 inline constexpr std::string_view spoken_unit =
     R"((?:(?:output |generated |decode )?t(?:o?ks?|oken|okens)?(?:/|[- ]per[- ])s(?:ec|econd)?(?:/(?:user|req\w*|stream|seq\w*|slot|client))?|tps|ms(?:/| per )tok(?:en)?)\b)";
 
-/// A speed in a line (of a range its middle, of repeated runs their mean), and how it continues the one before it.
+/// A speed in a line (of a range the mean that follows it, else its middle, of repeated runs their mean), and how it
+/// continues the one before it.
 struct SpokenPlace {
   std::size_t begin, end;
   double value;            ///< tokens/s
@@ -25,6 +26,7 @@ struct SpokenPlace {
   bool replaces = false;   ///< compared as "61 instead of 38 tok/s": the words behind it are of the first
   bool is_time = false;    ///< stated as a time per token
   bool is_bare = false;    ///< has no unit: a speed only if words name its arm
+  bool is_middle = false;  ///< of a range without a mean, wider than repeated runs are
   bool is_one_of = false;  ///< the last of a list of several things, "31 / 40 / 52 tok/s"
 };
 

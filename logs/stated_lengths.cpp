@@ -34,7 +34,7 @@ std::string drafter_of_line(std::string_view text, std::size_t at) {
 void StatedLength::note(std::string_view text) {
   static const RE2 option(
       R"re((?i)((?:--(?:spec-)?draft(?:-n)?(?:-(?:max|tokens))?["', =]{1,4}|num[-_]spec(?:ulative)?[-_]tokens["'\\]*[ =:]{1,3})re"
-      R"re(|\bn[-_]max ?[=:] ?)(\d{1,2})\b))re");
+      R"re(|\bn[-_]max ?[=:] ?|\bdraft_num_predict["'\\]*[ =:]{1,3})(\d{1,2})\b))re");
   static const RE2 words("(?i)(\\b(\\d{1,2}) spec(?:ulative)? tokens\\b)"), other("(?i)\\bk ?= ?(\\d{1,2})\\b");
   // Words of another run, and options that a comment leaves out.
   static const RE2 without(
@@ -63,6 +63,12 @@ void StatedLength::note(std::string_view text) {
   for (const RE2* stated : {&option, &words}) {
     rest = piece(text);
     while (RE2::FindAndConsume(&rest, *stated, &place, &length)) {
+      static const RE2 range("^ ?(?:-|\xE2\x80\x93|to|\\.\\.) ?\\d");
+      static const RE2 hint(R"((?i)\b(?:try|consider|prefer|recommend\w*|suggest\w*)\b[^.;\n]*$)");
+      const std::string_view before = text.substr(0, text.size() - rest.size() - place.size());
+      const bool several = RE2::PartialMatch(rest, range);
+      if (several && RE2::PartialMatch(piece(before), hint)) continue;  // of no run: "try n_max = 2-3"
+      if (several) length = 0;
       lengths_.emplace_back(length, place);
       of_drafters_[drafter_of_line(text, static_cast<std::size_t>(rest.data() - text.data()))].insert(length);
     }
@@ -131,8 +137,9 @@ void StatedLength::name_runs(LogContents& contents) const {
     drafted += static_cast<double>(*run->acceptance->drafted_tokens);
     at_most += static_cast<double>(run->acceptance->steps * length);
   }
+  const auto named = std::ranges::find_if(drafting, [](const Observation* run) { return run->drafter.has_value(); });
   const auto fits = [&](const Observation* run) {
-    return !run->gamma && (counted || !run->acceptance) && run->drafter == drafting.front()->drafter &&
+    return !run->gamma && (counted || !run->acceptance) && (!run->drafter || run->drafter == (*named)->drafter) &&
            run->acceptance_length.value_or(1.0) <= static_cast<double>(length) + 1.0;
   };
   if (drafting.empty() || drafted > at_most || !std::ranges::all_of(drafting, fits)) return;

@@ -203,14 +203,17 @@ bool HeadedTable::tell_whole_runs(std::size_t speed) {
 /// agrees. Then a row that gains is not plain, whatever its name says: "Spec + baseline kernel".
 void HeadedTable::tell_answers() {
   static const RE2 speedup("(?i)speed-?up(?: \\(x\\))?");
-  static const RE2 drafter("(?i).*(?:spec|draft|" + std::string(names_of_drafters) + ").*");
+  static const RE2 drafter("(?i).*(?:spec|draft|\\bsd\\b|" + std::string(names_of_drafters) + ").*");
   constexpr double rounded = 0.02;
   const auto is_other = [](const Column& one) {
     return one.meaning >= Meaning::speed && one.meaning < Meaning::length && one.meaning != Meaning::duration;
   };
-  const auto is_time = [](const Column& one) { return names_answer_time(one.heading); };
   const auto is_gain = [](const Column& one) { return RE2::FullMatch(one.heading, speedup); };
-  const auto time = std::ranges::find_if(columns_, is_time), gains = std::ranges::find_if(columns_, is_gain);
+  const auto gains = std::ranges::find_if(columns_, is_gain);
+  const auto is_time = [&](const Column& one) {
+    return names_answer_time(one.heading) || (gains != columns_.end() && names_phase_time(one.heading));
+  };
+  auto time = std::ranges::find_if(columns_, is_time);
   if (time == columns_.end() || std::ranges::any_of(columns_, is_other)) return;
   const auto number = [&](const TableRow& row, const auto& column) {
     return number_of_cell(row.cells[static_cast<std::size_t>(column - columns_.begin())]).value.value_or(0.0);
@@ -232,7 +235,10 @@ void HeadedTable::tell_answers() {
     const double ms = number(row, time), gain = gain_of(row);
     return ms > 0.0 && (gains == columns_.end() || std::abs(number(*plain, time) / ms - gain) <= rounded * gain);
   };
-  if (plain == rows_.end() || std::ranges::all_of(rows_, is_plain) || !std::ranges::all_of(rows_, agrees)) return;
+  if (plain == rows_.end() || std::ranges::all_of(rows_, is_plain)) return;
+  while (time != columns_.end() && !std::ranges::all_of(rows_, agrees))
+    time = std::find_if(time + 1, columns_.end(), is_time);
+  if (time == columns_.end()) return;
   for (const TableRow& row : rows_) {
     if (arm_of(row).plain && !is_plain(row))
       arms_.insert_or_assign({std::string(text(row, Meaning::gamma)), std::string(text(row, Meaning::name))},

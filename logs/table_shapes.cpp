@@ -31,8 +31,11 @@ std::optional<LoadHeading> load_of_heading(const std::string& heading) {
   static const RE2 words(
       R"((?i)(\d{1,5})x? ?(?:concurrent|parallel|simultaneous|concurrency)?(?: ?(?:requests?|reqs?|users?|clients?|streams?|sessions?))?)"
       R"(|((?:single|one)[ -](?:stream|user|request|client)))");
+  static const RE2 behind(
+      R"((?i)(?:output |decode |gen(?:eration)? )?(t(?:o?ks?|okens?)?/s(?:ec)?|tps),? ?(?:@ ?|at |\(@? ?)([^()]*)\)?)");
   std::string text = bare_cell(heading), before, total, requests, one;
   LoadHeading found;
+  if (RE2::FullMatch(text, behind, &before, &requests)) text = fmt::format("{} {}", requests, before);
   if (RE2::FullMatch(text, unit, &before, &total)) {
     text = before;
     found.measure = total.empty() ? "tok/s" : "total tok/s";
@@ -345,6 +348,12 @@ ShapedTable table_below_loads(std::span<const std::string> headings, std::span<c
 bool names_answer_time(std::string_view heading) {
   static const RE2 time(
       R"((?i)(?:(?:avg|average|mean|total|e2e|end[- ]to[- ]end|wall|generation)\.?[ -])*(?:latency|time)(?: ?\((?:s|secs?|seconds|ms)\))?)");
+  return RE2::FullMatch(piece(heading), time);
+}
+
+bool names_phase_time(std::string_view heading) {
+  static const RE2 time(
+      R"((?i)(?:decod(?:e|ing)|gen(?:eration)?|total|e2e|end[- ]to[- ]end|wall(?:[- ]clock)?)(?: time| latency)?,? ?[\[(]?(?:ms|s|secs?|seconds)[\])]?)");
   return RE2::FullMatch(piece(heading), time);
 }
 

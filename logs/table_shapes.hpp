@@ -89,6 +89,9 @@ void tell_blocks(ShapedTable& table);
 /// Whether a heading is that of the time of a whole answer: "Avg Time (s)", "latency".
 [[nodiscard]] bool names_answer_time(std::string_view heading);
 
+/// Whether a heading is that of the time of an answer or of its tokens, if a column of speedups agrees: "Decode (ms)".
+[[nodiscard]] bool names_phase_time(std::string_view heading);
+
 /// Whether headings may be those of table_by_kind.
 [[nodiscard]] bool may_name_kinds(std::span<const std::string> headings);
 

@@ -20,6 +20,7 @@
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/table_cells.hpp"
+#include "logs/table_heads.hpp"
 #include "logs/table_shapes.hpp"
 
 /// Tables with headings as people write them (headings.cpp). Other shapes become one row a run (table_shapes.cpp,
@@ -39,7 +40,7 @@ constexpr std::string_view headings_anchor =
     R"(|^[ \t>]*\|[ \t*]*(?:max[ _-])?(?:concurrenc(?:y|ies)|batch(?:[ _-]sizes?)?|bs|users|clients|streams)[ \t*]*(?:\|[ \t*]*\d{1,5}[ \t*]*){2})"
     R"(|^[ \t>]*\|[ \t]*\|[ \t*]*[a-z][^|\n]*\|[ \t*]*[a-z][^|\n]*\|)"
     R"(|[|,;\t][ \t*]*\+ ?(?:mtp|eagle|dflash|spec|draft|n-?gram))"
-    R"(|^[ \t]*\|[ \t]*:?-{2,}[-:| \t]*$)"  // the ruling below a head
+    R"(|^[ \t]*(?:\||:?-{2,}:?[ \t]*\|)[ \t]*:?-{2,}[-:| \t]*$)"  // the ruling below a head
     R"(|\b(?:method|mode|config\w*|draft|drafter|setting|variant|approach)\b.*[|\t;].*\b(?:time|latency)\b)";
 
 /// Headings without a first one of which no letter says anything: "_".
@@ -73,7 +74,8 @@ void tell_tests(ShapedTable& table) {
 /// an arm and a speed for sure; or are those of another shape.
 bool claims_headings(std::span<const std::string> written) {
   const std::vector<std::string> headings = without_sides(without_test(without_sign(headings_of_lists(written))));
-  if (is_head_of_loads(headings) || names_speedups(headings)) return true;
+  if (is_head_of_loads(headings) || names_speedups(headings) || may_name_change(headings) || names_groups(headings))
+    return true;
   constexpr std::size_t max_heading = 60;  // most other lines with commas have longer parts
   const bool other = std::ranges::any_of(headings, [](const std::string& one) {
     std::string_view rest = one;
@@ -115,8 +117,13 @@ bool claims_headings(std::span<const std::string> written) {
       headings.front().empty() ||
       (any({Meaning::benchy_test}) && any({Meaning::ttft, Meaning::total_speed, Meaning::request_speed})) ||
       (any({Meaning::length}) && any({Meaning::speed, Meaning::total_speed, Meaning::request_speed}));
-  const bool answers = any({Meaning::name, Meaning::gamma}) &&
-                       std::ranges::any_of(headings, [](const auto& one) { return names_answer_time(bare_cell(one)); });
+  static const RE2 speedup("(?i)speed-?up.*");
+  const bool gains =
+      std::ranges::any_of(headings, [](const auto& one) { return RE2::FullMatch(bare_cell(one), speedup); });
+  const auto is_time = [&](const std::string& one) {
+    return names_answer_time(bare_cell(one)) || (gains && names_phase_time(bare_cell(one)));
+  };
+  const bool answers = any({Meaning::name, Meaning::gamma}) && std::ranges::any_of(headings, is_time);
   const bool counted = any({Meaning::steps}) && any({Meaning::accepted}) && any({Meaning::gamma, Meaning::drafted});
   return (measured && told) || counted || answers || names_arms(headings) || names_loads(headings) ||
          may_name_kinds(headings);
@@ -253,8 +260,15 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   const auto is_plain = [](const TableRow& row) { return arm_named(bare_cell(row.cells.front())).plain; };
   const bool rows_named = may_name_rows(table.headings) && std::ranges::any_of(table.rows, is_plain);
   if (!rows_named && !claims_headings(written.headings) && !claims_headings(table.headings)) return;
+  std::string caption(written.caption);
+  for (const std::string& other : tell_rows_of_lengths(table, caption)) {
+    warn_once(contents, "W18", written.rows.front().line,
+              fmt::format("the row \"{}\" is not read: no draft length, no run without speculation", other));
+  }
+  if (tell_change(table, caption))
+    warn_once(contents, "W22", written.rows.front().line, "before = without speculation; after = with it");
   table = by_listed_load(std::move(table));
-  const std::string sides = tell_sides(table, written.caption);
+  const std::string sides = tell_sides(table, caption);
   if (!sides.empty() && !table.rows.empty())
     warn_once(contents, "W22", table.rows.front().line,
               fmt::format("pairs are \"{}\": without speculation, and with it", sides));
@@ -263,7 +277,7 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   tell_blocks(table);
   drop_other_rows(table, contents);
   if (is_head_of_loads(table.headings)) table = table_below_loads(table.headings, table.rows);
-  std::string measure = measure_in_caption(written.caption);
+  std::string measure = measure_in_caption(caption);
   if (measure.empty() && table.headings.front().starts_with('(')) measure = measure_in_caption(table.headings.front());
   bool paired = false;
   if (auto over = table_over_plain(table.headings, table.rows)) {
@@ -271,6 +285,8 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   } else if (auto by_speedup = table_by_speedup(table.headings, table.rows)) {
     table = *std::move(by_speedup);
     paired = true;
+  } else if (auto by_group = table_by_group(table.headings, table.rows)) {
+    table = *std::move(by_group);
   } else if (auto by_load = table_by_load(table.headings, table.rows, measure)) {
     table = *std::move(by_load);
   } else if (auto by_arm = table_by_arm(table.headings, table.rows, measure)) {
@@ -288,12 +304,12 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
     table = *std::move(with_plain);
   }
   table = by_listed_load(std::move(table));  // of metrics that were rows
-  table = with_lengths_in_brackets(std::move(table), written.caption);
-  const auto arm = arm_above(table, written.caption);
-  table = with_caption(std::move(table), written.caption, arm, paired);
+  table = with_lengths_in_brackets(std::move(table), caption);
+  const auto arm = arm_above(table, caption);
+  table = with_caption(std::move(table), caption, arm, paired);
   const std::size_t before = contents.observations.size();
   HeadedTable(table.headings, table.rows).read(contents);
-  const auto named = arm_in_caption(written.caption);
+  const auto named = arm_in_caption(caption);
   for (Observation& run : std::span(contents.observations).subspan(before)) {
     if (arm && run.decoding == Decoding::unknown) run.decoding = Decoding::speculative;
     if (!named || run.decoding != Decoding::speculative) continue;

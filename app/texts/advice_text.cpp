@@ -154,7 +154,12 @@ std::string loads_table(const answers::Advice& advice) {
     const auto found = advice.gpu_price ? answers::cost_of(*advice.gpu_price, &run) : std::nullopt;
     return found ? fmt::format("{:.2f}", *found) : std::string();
   };
-  for (const answers::LoadAdvice* load : shown_loads(advice)) {
+  const auto shown = shown_loads(advice);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const answers::LoadAdvice* load = shown[i];
+    if (shown.size() < advice.loads.size() && i == shown.size() / 2)  // else a reader takes these for all
+      table.rows.push_back(
+          {fmt::format("{} more (--out)", advice.loads.size() - shown.size()), "", "", "", "", "", "", "", ""});
     std::string name = readable(load->name, longest_name);
     const analytic::ClusteredEstimate* step = nullptr;
     if (load->plain) {

@@ -119,6 +119,17 @@ TEST_CASE("the acceptance length of a draft length is said to be a mean where it
   CHECK(foredraft(folder, "advise two.md").out.find("(mean)") != std::string::npos);
 }
 
+TEST_CASE("loads that the text leaves out are counted") {
+  const TemporaryFolder folder;
+  std::string table = "| prompt | plain tok/s | MTP tok/s |\n|---|---|---|\n";
+  for (const char* const kind : {"a1", "b1", "c1", "d1", "e1", "f1"})
+    table += std::string("| ") + kind + " | 20 | 30 |\n";
+  write_text(folder / "six.md", table);
+  CHECK(foredraft(folder, "advise six.md").out.find("more (--out)") == std::string::npos);
+  write_text(folder / "eight.md", table + "| g1 | 20 | 30 |\n| h1 | 20 | 30 |\n");
+  CHECK(foredraft(folder, "advise eight.md").out.find("\n2 more (--out)\n") != std::string::npos);
+}
+
 TEST_CASE("times of whole answers are no TPOT") {
   const TemporaryFolder folder;
   write_text(folder / "a.md", "| mode | avg latency (s) |\n|---|---|\n| plain | 8.0 |\n| speculative (n=5) | 5.0 |\n");

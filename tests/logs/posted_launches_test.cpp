@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -265,6 +267,20 @@ TEST_CASE("answers below a command have its draft length, as the most that is dr
   CHECK(stated.adaptive == true);  // 4 of 8 a step
   CHECK_FALSE(run("$ llama-server -m a.gguf -md b.gguf\n").gamma);
   CHECK_FALSE(run("$ llama-server -m a.gguf -md b.gguf --draft-max 2\n").gamma);  // of another server
+}
+
+TEST_CASE("a range of draft lengths is that of no run, and a hint is none") {
+  const std::string table = "\n\n| config | tok/s |\n|---|---|\n| plain | 20 |\n| with spec | 28 |\n| MTP | 30 |\n";
+  const auto lengths = [&](const std::string& words) {
+    std::set<std::int64_t> found;
+    for (const auto& run : read_log(words + table).observations) found.insert(run.gamma.value_or(0));
+    return found;
+  };
+  CHECK(lengths("Ollama, draft_num_predict 3, one card.") == std::set<std::int64_t>{0, 3});
+  CHECK(lengths("Ollama, draft_num_predict 3. You may try draft_num_predict 4-5 if it is too slow.") ==
+        std::set<std::int64_t>{0, 3});
+  CHECK(lengths("Ollama, draft_num_predict 3 to 5, one card.") == std::set<std::int64_t>{0});
+  CHECK(lengths("Ollama, draft_num_predict 3, then draft_num_predict 4-5.") == std::set<std::int64_t>{0});
 }
 
 }  // namespace foredraft::tests

@@ -220,6 +220,23 @@ TEST_CASE("a range is read as its middle, and lines that hold both speeds are se
   CHECK(runs[3].stratum.category == "line 2");
 }
 
+TEST_CASE("a mean behind a range is read in place of its middle, which is an estimate") {
+  for (const char* const mean : {"30-50 tok/s (avg 36)", "30-50 tok/s, on average 36 tok/s.",
+                                 "30-50 t/s with an average of 36 t/s", "30-50 tok/s, typically 36"}) {
+    CAPTURE(mean);
+    const auto contents = read_log(std::string("baseline 20 tok/s\nMTP K=3: ") + mean + "\n");
+    REQUIRE(contents.observations.size() == 2);
+    CHECK(contents.observations[1].times.tpot_ms == near(1000.0 / 36.0));
+    CHECK_FALSE(warns(contents, "W20"));
+  }
+  const auto warned = [](const std::string& drafting) {
+    return warns(read_log("baseline 20 tok/s\nMTP K=3: " + drafting + "\n"), "W20");
+  };
+  CHECK(warned("30-50 tok/s"));
+  CHECK(warned("30-50 tok/s, average 70"));  // of something else
+  CHECK_FALSE(warned("30-32 tok/s"));
+}
+
 TEST_CASE("a line above speeds that name their arms does not change them") {
   const auto runs = posted_runs(
       "Big target + small draft\nPrompt 1: 20.0 tok/sec without draft, 16.0 tok/sec with draft.\nPrompt 2: 10.0 "
