@@ -159,7 +159,7 @@ std::string loads_table(const answers::Advice& advice) {
     const answers::LoadAdvice* load = shown[i];
     if (shown.size() < advice.loads.size() && i == shown.size() / 2)  // else a reader takes these for all
       table.rows.push_back(
-          {fmt::format("{} more (--out)", advice.loads.size() - shown.size()), "", "", "", "", "", "", "", ""});
+          {fmt::format("{} more: --json", advice.loads.size() - shown.size()), "", "", "", "", "", "", "", ""});
     std::string name = readable(load->name, longest_name);
     const analytic::ClusteredEstimate* step = nullptr;
     if (load->plain) {

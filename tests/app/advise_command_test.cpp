@@ -125,9 +125,9 @@ TEST_CASE("loads that the text leaves out are counted") {
   for (const char* const kind : {"a1", "b1", "c1", "d1", "e1", "f1"})
     table += std::string("| ") + kind + " | 20 | 30 |\n";
   write_text(folder / "six.md", table);
-  CHECK(foredraft(folder, "advise six.md").out.find("more (--out)") == std::string::npos);
+  CHECK(foredraft(folder, "advise six.md").out.find("more: --json") == std::string::npos);
   write_text(folder / "eight.md", table + "| g1 | 20 | 30 |\n| h1 | 20 | 30 |\n");
-  CHECK(foredraft(folder, "advise eight.md").out.find("\n2 more (--out)\n") != std::string::npos);
+  CHECK(foredraft(folder, "advise eight.md").out.find("\n2 more: --json\n") != std::string::npos);
 }
 
 TEST_CASE("times of whole answers are no TPOT") {
