@@ -44,12 +44,12 @@ std::optional<GroupHeading> group_heading_of(const std::string& heading) {
                : std::nullopt;
   };
   for (std::size_t at = heading.find(' '); at != std::string::npos; at = heading.find(' ', at + 1)) {
-    if (const auto of = split(heading.substr(0, at), heading.substr(at + 1))) return of;  // "GSM8K throughput (tok/s)"
+    if (auto of = split(heading.substr(0, at), heading.substr(at + 1))) return of;  // "GSM8K throughput (tok/s)"
   }
   std::string before, inside;
   if (!RE2::FullMatch(heading, bracketed, &before, &inside)) return std::nullopt;
-  if (const auto of = split(inside, before)) return of;  // "tok/s (GSM8K)"
-  return split(before, inside);                          // "GSM8K (tok/s)"
+  if (auto of = split(inside, before)) return of;  // "tok/s (GSM8K)"
+  return split(before, inside);                    // "GSM8K (tok/s)"
 }
 
 /// The groups by column, if at least two of them, besides a mean, have the same metrics; else empty. A single metric
@@ -111,7 +111,7 @@ JoinedHead joined_head(std::span<const std::string> upper, std::span<const std::
       if (column_of(above).meaning != Meaning::ignored) joined.headings[i] = above;
       group.clear();
     } else if (!group.empty()) {
-      joined.headings[i] = group + " " + below;
+      joined.headings[i] = fmt::format("{} {}", group, below);
       groups.insert(group);
     }
   }
