@@ -44,9 +44,9 @@ enum class Meaning {
   steps,
   drafted,
   mean_drafted,  ///< a step, where draft lengths differ
-  accepted,   ///< a number, or "150/200"
-  positions,  ///< a list
-  position,   ///< one of them, Column::position
+  accepted,      ///< a number, or "150/200"
+  positions,     ///< a list
+  position,      ///< one of them, Column::position
 };
 
 // Whether a meaning is of one of the last two groups above.
