@@ -439,7 +439,7 @@ void HeadedTable::read(LogContents& contents) const {
   }
   if (answers)
     warn_once(contents, "W12", rows_.front().line,
-              "the times are of whole answers, prompts included: only their ratios count, not the TPOT");
+              "the times are of whole answers, not of tokens: only their ratios count");
   if (only_ratios_) warn_of_totals(rows_.front().line, contents);
   tell_lists(contents);
   tell_ranges(contents);

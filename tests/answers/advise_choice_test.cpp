@@ -299,6 +299,18 @@ TEST_CASE("loads of an experiment have their own speedups, those of traffic a me
     return advice_of(runs).action;
   };
   CHECK(action(true) == "Keep K = 3: 2.00x at 1 request, 1.40x at 16 requests.");
+  const std::vector<Observation> two = {
+      whole(with_speedup(3, 1, 1.95, 10.0)), whole(with_speedup(5, 1, 2.0, 10.0)),  whole(plain(1, 10.0)),
+      whole(with_speedup(3, 16, 1.4, 20.0)), whole(with_speedup(5, 16, 1.2, 20.0)), whole(plain(16, 20.0))};
+  CHECK(answers::advise({.logs = {log_as_is(two)}}).action ==
+        "Use K = 3: 1.95x at 1 request (K = 5: 2.00x), 1.40x at 16 requests.");
+  std::vector<Observation> many = two;
+  for (const double requests : {2.0, 4.0}) {
+    many.push_back(whole(with_speedup(3, requests, 1.8, 10.0)));
+    many.push_back(whole(plain(requests, 10.0)));
+  }
+  CHECK(answers::advise({.logs = {log_as_is(many)}}).action ==
+        "Use K = 3: 1.40x at 16 requests to 1.95x at 1 request. Another setting is faster at 1 of 4 loads.");
   CHECK(action(false).find("for this traffic") != std::string::npos);
 }
 
