@@ -156,7 +156,7 @@ def advise(logs: Paths | Iterable[Paths],
     at draft lengths that were not logged), batch, context, target_tp, ...; True for a switch.
 
     >>> print(fd.advise(["k3.log", "k1.log"], plain="plain.log", engine="vllm").text.splitlines()[0])
-    Use K = 2: 1.14x (0.99 to 1.39) for this traffic, between those that were logged.
+    Use K = 2, between those that were logged: 1.14x (0.99 to 1.39) for this traffic.
 
     Raises ValueError for files and options that cannot be used, all at once.
     """
