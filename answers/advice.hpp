@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "analytic/observed/acceptance_counts.hpp"
 #include "analytic/observed/acceptance_fit.hpp"
 #include "analytic/observed/clustered_estimate.hpp"
 #include "analytic/observed/iteration_times.hpp"
@@ -188,9 +189,9 @@ inline constexpr std::int64_t longest_advised = 12;
 
 [[nodiscard]] Advice advise(const AdviceQuestion& question);
 
-/// [i]: tokens per iteration at K = i + 1, up to the logged draft length, as the positions of too few steps for a fit
-/// (FitProblem::Reason::too_few_steps) tell them; else empty.
-[[nodiscard]] std::vector<double> lengths_of_few_steps(const Advice& advice);
+/// The counts at `gamma_observed` of all loads of the main curve, if its steps are too few for a fit
+/// (FitProblem::Reason::too_few_steps); nullopt: a fit tells more, or no positions are known.
+[[nodiscard]] std::optional<analytic::PooledCounts> counts_of_few_steps(const Advice& advice);
 
 /// Schema foredraft.advise/1: docs/schemas/advise.schema.json. `engine_version`: as in settings_question().
 [[nodiscard]] nlohmann::ordered_json to_json(const Advice& advice, std::string_view engine_version);

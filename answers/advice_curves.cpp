@@ -192,18 +192,18 @@ void add_curves(const std::vector<Run>& runs, Advice& advice) {
   }
 }
 
-std::vector<double> lengths_of_few_steps(const Advice& advice) {
+std::optional<analytic::PooledCounts> counts_of_few_steps(const Advice& advice) {
   const analytic::FitProblem* problem = advice.problem();
-  if (problem == nullptr || problem->reason != analytic::FitProblem::Reason::too_few_steps) return {};
+  if (problem == nullptr || problem->reason != analytic::FitProblem::Reason::too_few_steps) return std::nullopt;
+  std::vector<analytic::AcceptanceCluster> clusters;
   for (const RunEstimates& one : advice.runs) {
-    const RunSetting& setting = one.run.setting;
-    if (setting.gamma != advice.gamma_observed || one.run.clusters.empty()) continue;
-    const analytic::PooledCounts counts = analytic::pooled_by_gamma(one.run.clusters).front();
-    std::vector<double> lengths;
-    for (const double share : counts.marginal) lengths.push_back((lengths.empty() ? 1.0 : lengths.back()) + share);
-    return lengths;
+    const Run& run = one.run;
+    if (run.setting.gamma == advice.gamma_observed && curve_setting(run.setting) == advice.curve()->setting)
+      clusters.insert(clusters.end(), run.clusters.begin(), run.clusters.end());
   }
-  return {};
+  if (clusters.empty()) return std::nullopt;
+  analytic::PooledCounts counts = analytic::pooled_by_gamma(clusters).front();
+  return counts.marginal.empty() ? std::nullopt : std::optional(std::move(counts));
 }
 
 void add_observed(Advice& advice) {

@@ -298,13 +298,15 @@ std::string speedup_by_k_text(const answers::LoadAdvice& load) {
 
 /// Of too few steps for a fit.
 std::string few_steps_text(const answers::Advice& advice) {
+  const auto counts = answers::counts_of_few_steps(advice);
+  if (!counts || counts->gamma < 2) return "";
   std::vector<std::string> lengths;
-  std::int64_t gamma = 0;
-  for (const double length : answers::lengths_of_few_steps(advice))
-    if (is_shown(advice, ++gamma)) lengths.push_back(fmt::format("{}: {:.2f}", gamma, length));
-  return lengths.size() < 2
-             ? ""
-             : fmt::format("acceptance length {} in {:.0f} steps", fmt::join(lengths, ", "), advice.problem()->steps);
+  double length = 1.0;
+  for (std::int64_t gamma = 1; gamma <= counts->gamma; ++gamma) {
+    length += counts->marginal[static_cast<std::size_t>(gamma - 1)];
+    if (is_shown(advice, gamma)) lengths.push_back(fmt::format("{}: {:.2f}", gamma, length));
+  }
+  return fmt::format("acceptance length {} in {:.0f} steps", fmt::join(lengths, ", "), counts->steps);
 }
 
 std::string by_gamma_text(const answers::Advice& advice) {

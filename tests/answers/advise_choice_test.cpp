@@ -350,22 +350,25 @@ TEST_CASE("a setting that changes nothing does not lose") {
         "The logged setting pays: 2.00x at 1 request. It changes nothing: 1.00x at 4 requests.");
 }
 
-TEST_CASE("positions of too few steps for a fit tell shorter drafts, but not those of a drafter of blocks") {
+TEST_CASE("positions of too few steps for a fit tell shorter drafts, of all loads together") {
   Observation few = speculative(4, 1, 10.0, 0.5, 80);
-  const auto lengths = [&](const std::string& drafter) {
-    few.drafter = drafter;
-    return answers::lengths_of_few_steps(answers::advise({.logs = {log_as_is({few})}}));
+  few.drafter = "eagle3";
+  Observation other = speculative(4, 8, 10.0, 1.0, 20);
+  other.drafter = "eagle3";
+  const auto counts = [](const std::vector<Observation>& windows) {
+    return answers::counts_of_few_steps(answers::advise({.logs = {log_as_is(windows)}}));
   };
-  const std::vector<double> all = lengths("eagle3");
-  REQUIRE(all.size() == 4);
-  CHECK(all[0] == Approx(1.5));
-  CHECK(all[3] == Approx(1.0 + 75.0 / 80.0));
-  CHECK(lengths("dflash").empty());
-  few.acceptance->steps = 8000;
-  for (std::int64_t& accepted : few.acceptance->accepted_at) accepted *= 100;
-  *few.acceptance->accepted_tokens *= 100;
-  *few.acceptance->drafted_tokens *= 100;
-  CHECK(lengths("eagle3").empty());  // a fit tells more
+  const auto one = counts({few});
+  REQUIRE(one);
+  CHECK(one->steps == 80.0);
+  REQUIRE(one->marginal.size() == 4);
+  CHECK(one->marginal[3] == Approx(5.0 / 80.0));
+  const auto both = counts({few, other});
+  REQUIRE(both);
+  CHECK(both->steps == 100.0);
+  CHECK(both->marginal[3] == Approx((5.0 + 20.0) / 100.0));
+  few.acceptance = speculative(4, 1, 10.0, 0.5, 8000).acceptance;
+  CHECK_FALSE(counts({few}));  // a fit tells more
 }
 
 TEST_CASE("without a plain run the fastest logged draft length is chosen, and no speedup is claimed") {
