@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 
+#include "logs/clauses.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 
@@ -63,22 +64,8 @@ bool is_said_to_be_expected(std::string_view behind) {
   return RE2::FullMatch(piece(behind), word) || RE2::FullMatch(piece(behind), others);
 }
 
-}  // namespace
-
-bool is_above_expected(std::string_view caption) {
-  const std::size_t heading = caption.rfind("# ");  // the last of several
-  const std::string_view words = trimmed(heading == std::string_view::npos ? caption : caption.substr(heading));
-  constexpr std::size_t longest = 80;  // a longer one is a sentence
-  const bool label = words.starts_with('#') || words.ends_with(':') || words.ends_with(":**");
-  return label && words.size() <= longest && names_expected(words);
-}
-
-bool names_expected(std::string_view name) {
-  static const RE2 word("(?i)(?:^|[^a-z])(?:targets|" + std::string(expected_words) + ")(?:[^a-z]|$)");
-  static const RE2 measured("(?i)\\b(?:than|as|nor?|not|vs\\.?|versus|and|actual\\w*|measured|observed|real)\\b");
-  return RE2::PartialMatch(piece(name), word) && !RE2::PartialMatch(piece(name), measured);
-}
-
+/// Of each speed of a sentence, in their order, whether its words say that it was not measured. `begin`: where the
+/// sentence `text` begins in the line of the places.
 std::vector<bool> are_expected(std::string_view text, std::size_t begin, std::span<const SpokenPlace> places) {
   static const RE2 word("(?i)(?:^|[^a-z])(?:" + std::string(expected_words) + "|" + texts_of_others +
                         "|should|would|could|might|targets?|others|people|some\\w*|they)(?:[^a-z]|$)");
@@ -100,6 +87,36 @@ std::vector<bool> are_expected(std::string_view text, std::size_t begin, std::sp
       expected[i] = true;
   }
   return expected;
+}
+
+}  // namespace
+
+bool is_above_expected(std::string_view caption) {
+  const std::size_t heading = caption.rfind("# ");  // the last of several
+  const std::string_view words = trimmed(heading == std::string_view::npos ? caption : caption.substr(heading));
+  constexpr std::size_t longest = 80;  // a longer one is a sentence
+  const bool label = words.starts_with('#') || words.ends_with(':') || words.ends_with(":**");
+  return label && words.size() <= longest && names_expected(words);
+}
+
+bool names_expected(std::string_view name) {
+  static const RE2 word("(?i)(?:^|[^a-z])(?:targets|" + std::string(expected_words) + ")(?:[^a-z]|$)");
+  static const RE2 measured("(?i)\\b(?:than|as|nor?|not|vs\\.?|versus|and|actual\\w*|measured|observed|real)\\b");
+  return RE2::PartialMatch(piece(name), word) && !RE2::PartialMatch(piece(name), measured);
+}
+
+std::vector<bool> expected_in(std::string_view text, std::span<const SpokenPlace> places) {
+  std::vector<bool> all;
+  for (std::size_t begin = 0, end = 0; begin < text.size() && all.size() < places.size(); begin = end) {
+    do end += end_of_sentence(text.substr(end));
+    while (end < text.size() && text[end - 2] == ';');
+    std::size_t last = all.size();
+    while (last < places.size() && places[last].begin < end) ++last;
+    const auto here = places.subspan(all.size(), last - all.size());
+    const std::vector<bool> expected = are_expected(text.substr(begin, end - begin), begin, here);
+    all.insert(all.end(), expected.begin(), expected.end());
+  }
+  return all;
 }
 
 }  // namespace foredraft::logs

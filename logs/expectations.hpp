@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -19,9 +18,8 @@ namespace foredraft::logs {
 /// (expected)", "claimed tok/s".
 [[nodiscard]] bool names_expected(std::string_view name);
 
-/// Of each speed of a sentence, in their order, whether its words say that it was not measured. `begin`: where the
-/// sentence `text` begins in the line of the places.
-[[nodiscard]] std::vector<bool> are_expected(std::string_view text, std::size_t begin,
-                                             std::span<const SpokenPlace> places);
+/// Of each speed of a line, in their order, whether nobody measured it; a semicolon ends no sentence: "expected: MTP
+/// 40; plain 20 tok/s".
+[[nodiscard]] std::vector<bool> expected_in(std::string_view text, std::span<const SpokenPlace> places);
 
 }  // namespace foredraft::logs

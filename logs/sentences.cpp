@@ -10,72 +10,16 @@
 #include <utility>
 
 #include "logs/arms.hpp"
+#include "logs/clauses.hpp"
 #include "logs/expectations.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 #include "logs/spoken_numbers.hpp"
+#include "logs/subjects.hpp"
 #include "logs/table_cells.hpp"
 
 namespace foredraft::logs {
 namespace {
-
-/// The loads that words name, each once: "at c=32", "64 concurrent requests".
-std::vector<double> loads_in(std::string_view text) {
-  static const RE2 load(
-      R"((?i)(?:\b(?:(?:c|bs|np) ?= ?|(?:concurrency|batch(?:[-_ ]?size)?)(?: of)?[ =:]{1,3})(\d{1,4})\b)"
-      R"(|\b(\d{1,4})(?: (?:concurrent|parallel|simultaneous) |-way (?:concurren|parallel|batch))))");
-  re2::StringPiece rest = text;
-  std::vector<double> loads;
-  std::string named, counted;
-  while (RE2::FindAndConsume(&rest, load, &named, &counted)) {
-    std::string_view digits = named.empty() ? counted : named;
-    const auto requests = take_number(digits);
-    if (requests && std::ranges::find(loads, *requests) == loads.end()) loads.push_back(*requests);
-  }
-  return loads;
-}
-
-/// Whether words say that there is one request at a time, without its number.
-bool names_one_request(std::string_view text) {
-  static const RE2 one(
-      R"((?i)\b(?:single|one)[- ](?:request|user|stream|session|client|slot)\b|\b(?:unloaded|sequential(?:ly)?)\b)");
-  return RE2::PartialMatch(piece(text), one);
-}
-
-/// "BaseRT 0.2.0", "vLLM", "27B", "Q4_K_M" of `text`.
-Subject subject_in(std::string_view text) {
-  static const RE2 engine(
-      R"((?i)\b(vllm|sglang|(?:ik_)?llama\.cpp|ollama|lm ?studio|o?mlx(?:[-_](?:lm|vlm))?|exllama\w*|lmdeploy|trt-?llm)"
-      R"(|tensorrt-?llm)\b)");
-  static const RE2 with_version(R"((?i)\b([a-z][\w-]*) +v?\d+\.\d+\.\d+)"), size(R"((?i)\b(\d+(?:\.\d+)?b)\b)");
-  static const RE2 family(
-      "(?i)\\b(qwen|llama|gemma|mistral|devstral|deepseek|glm|gpt-oss|phi|kimi|minimax|granite|nemotron)(?:[^a-z.]|$)");
-  static const RE2 quantization(
-      R"((?i)(?:\b|[_-])((?:i?q|oq)\d(?:_\w+|e)?|fp8|bf16|fp16|int[48]|nvfp4|mxfp4|awq|gptq)\b)");
-  static const RE2 drafter(R"((?i)\b\d+(?:\.\d+)?b[\w-]* draft\w*|\bdraft\w*(?: model)?[ (:=]+[\w.-]*\d+(?:\.\d+)?b\b)"
-                           R"(|\(?[\w./-]*\d(?:\.\d+)?b[\w.-]*\)? as (?:an? |the |its )?draft)");
-  std::string target(text);
-  RE2::GlobalReplace(&target, drafter, "");
-  Subject subject;
-  if (!RE2::PartialMatch(text, with_version, &subject.engine)) RE2::PartialMatch(text, engine, &subject.engine);
-  RE2::PartialMatch(text, family, &subject.family);
-  RE2::PartialMatch(target, size, &subject.size);
-  RE2::PartialMatch(text, quantization, &subject.quantization);
-  for (std::string* name : {&subject.engine, &subject.family, &subject.size, &subject.quantization})
-    *name = in_lower_case(*name);
-  return subject;
-}
-
-/// The only size of model that a text names, behind its family if it names one: "qwen 27b"; empty: none or several.
-std::string model_in(std::string_view text) {
-  static const RE2 size(R"((?i)\b(\d+(?:\.\d+)?b)\b)");
-  std::set<std::string> sizes;
-  re2::StringPiece rest = piece(text);
-  for (std::string one; RE2::FindAndConsume(&rest, size, &one);) sizes.insert(in_lower_case(one));
-  const Subject subject = subject_in(text);
-  if (sizes.size() != 1 || subject.size.empty()) return {};
-  return subject.family.empty() ? subject.size : fmt::format("{} {}", subject.family, subject.size);
-}
 
 /// The words in brackets behind a speed; empty: none.
 std::string_view brackets_at(std::string_view behind) {
@@ -105,39 +49,6 @@ std::optional<double> gain_behind(std::string_view behind) {
 bool agrees(std::optional<double> gain, double before, double after) {
   constexpr double rounded = 0.02;
   return gain && std::abs(after / before - *gain) <= rounded * *gain;
-}
-
-/// Where the clause ends that `text` begins in.
-std::size_t end_of_clause(std::string_view text) {
-  static const RE2 end("(?i)([,;]| (?:and|but|while|whereas|vs\\.?|versus|/) )");
-  re2::StringPiece found;
-  const bool ends = RE2::PartialMatch(text, end, &found);
-  return ends ? static_cast<std::size_t>(found.data() - text.data()) : text.size();
-}
-
-/// Where the sentence ends that `text` begins in: behind its mark, or at the end of the text.
-std::size_t end_of_sentence(std::string_view text) {
-  static const RE2 end(R"((?i)(?:^|[^.])\b(?:vs|approx|ca|avg|e\.g|i\.e|resp|no)\.|([.;!?] ))");
-  re2::StringPiece rest = text, found;
-  while (RE2::FindAndConsume(&rest, end, &found))
-    if (found.data() != nullptr) return static_cast<std::size_t>(found.data() - text.data()) + found.size();
-  return text.size();
-}
-
-/// Of each speed of a line, whether nobody measured it; a semicolon ends no sentence: "expected: MTP 40; plain 20
-/// tok/s".
-std::vector<bool> expected_in(std::string_view text, std::span<const SpokenPlace> places) {
-  std::vector<bool> all;
-  for (std::size_t begin = 0, end = 0; begin < text.size() && all.size() < places.size(); begin = end) {
-    do end += end_of_sentence(text.substr(end));
-    while (end < text.size() && text[end - 2] == ';');
-    std::size_t last = all.size();
-    while (last < places.size() && places[last].begin < end) ++last;
-    const auto here = places.subspan(all.size(), last - all.size());
-    const std::vector<bool> expected = are_expected(text.substr(begin, end - begin), begin, here);
-    all.insert(all.end(), expected.begin(), expected.end());
-  }
-  return all;
 }
 
 /// Takes the speeds that nobody measured out of a sentence that ends at `end` of a line. Returns where the clause of
@@ -559,12 +470,6 @@ void Sentence::add_to(SpokenLine& spoken, std::int64_t number) const {
 }
 
 }  // namespace
-
-bool may_be_compared(const Subject& one, const Subject& other) {
-  const auto same = [](const std::string& a, const std::string& b) { return a.empty() || b.empty() || a == b; };
-  return same(one.engine, other.engine) && same(one.family, other.family) && same(one.size, other.size) &&
-         same(one.quantization, other.quantization);
-}
 
 bool tells_effect(std::string_view text) {
   static const RE2 effect(

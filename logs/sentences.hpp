@@ -9,17 +9,10 @@
 #include <vector>
 
 #include "logs/arms.hpp"
+#include "logs/subjects.hpp"
 
 /// Sentences that state speeds: "I get 52 t/s with MTP, 31 t/s without it".
 namespace foredraft::logs {
-
-/// What ran, as the words around a speed name it, in lower case; empty: not named.
-struct Subject {
-  std::string engine = {}, family = {}, size = {}, quantization = {};
-};
-
-/// False if the words around two speeds name other engines or other checkpoints.
-[[nodiscard]] bool may_be_compared(const Subject& one, const Subject& other);
 
 /// A speed, and what the text says about it.
 struct SpokenSpeed {
@@ -51,7 +44,7 @@ struct UnnamedChange {
 struct SpokenLine {
   std::vector<SpokenSpeed> speeds = {};
   std::vector<UnnamedChange> unnamed = {};
-  std::vector<SpokenSpeed> expected = {};  ///< that nobody measured: are_expected()
+  std::vector<SpokenSpeed> expected = {};  ///< that nobody measured: expected_in()
   /// Names several requests at once, and not whether a speed is that of one: it may be of all together.
   bool may_be_of_all = false;
 };

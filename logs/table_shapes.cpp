@@ -14,6 +14,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 #include "logs/table_cells.hpp"
+#include "logs/table_pairs.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -45,16 +46,6 @@ std::optional<LoadHeading> load_of_heading(const std::string& heading) {
   if (!RE2::FullMatch(text, words, &requests, &one) || RE2::FullMatch(text, number)) return std::nullopt;
   found.load = one.empty() ? requests : "1";
   return found;
-}
-
-bool names_rows(Meaning meaning) {
-  return meaning == Meaning::name || meaning == Meaning::subject || meaning == Meaning::category;
-}
-
-std::vector<Meaning> meanings_of(std::span<const std::string> headings) {
-  std::vector<Meaning> meanings;
-  for (const std::string& heading : headings) meanings.push_back(column_of(bare_cell(heading)).meaning);
-  return meanings;
 }
 
 /// Whether words name a kind of prompts.
@@ -110,87 +101,6 @@ void fill_down(std::span<const std::string> headings, std::span<const Meaning> m
   }
 }
 
-/// The arm after the plain one in words that name both: "MTP" of "plain / MTP" and "no spec -> MTP"; empty for others.
-std::string drafting_after_plain(std::string_view words) {
-  static const RE2 both("\\W*([^/>]*?) ?(?:/|->|\xE2\x86\x92) ?([^/>]*?)\\W*");
-  std::string first, second;
-  static const RE2 initials(R"((?i)\W*[bp] ?(?:->|\x{2192}) ?[ds]\W*)");  // baseline, plain; draft, speculative
-  if (RE2::FullMatch(piece(words), initials)) return "speculative";
-  if (!RE2::FullMatch(piece(words), both, &first, &second)) return "";
-  const Arm arm = arm_named(second);
-  const bool drafts = arm.speculative || arm.gamma || arm_in_text(second);
-  return arm_named(first).plain && !arm.plain && drafts ? second : "";
-}
-
-/// Takes the words that say what the pairs in a column are from its heading, "(plain -> MTP)", or "off -> on" at its
-/// end or beginning; empty if it has none.
-std::string take_arms(std::string& heading) {
-  static const RE2 bracket(R"((.*)\(([^()]*)\)[\s:*]*)");
-  std::string before, sides;
-  if (RE2::FullMatch(heading, bracket, &before, &sides) && !drafting_after_plain(sides).empty()) {
-    heading = trimmed(before);
-    return sides;
-  }
-  static const RE2 both("[^ ].*(?:/|>|\\x{2192})");
-  constexpr std::size_t max_heading = 60;  // a longer one is a sentence
-  if (heading.size() > max_heading || !RE2::PartialMatch(heading, both)) return "";
-  std::vector<std::size_t> begins{0};  // of its words
-  for (std::size_t at = heading.find(' '); at != std::string::npos; at = heading.find(' ', at + 1))
-    begins.push_back(at + 1);
-  for (std::size_t first = 0; first < begins.size(); ++first) {
-    for (std::size_t last = begins.size(); last > first; --last) {
-      const std::size_t end = last < begins.size() ? begins[last] - 1 : heading.size();
-      sides = heading.substr(begins[first], end - begins[first]);
-      if (sides.find('(') != std::string::npos || drafting_after_plain(sides).empty()) continue;
-      const std::string rest = heading.substr(0, begins[first]) + heading.substr(std::min(end + 1, heading.size()));
-      const std::string measure(rest.substr(0, rest.find_last_not_of(" ,:;") + 1));
-      if (!is_speed_or_time(column_of(measure).meaning) && !may_be_speed(measure)) continue;
-      heading = measure;
-      return sides;
-    }
-  }
-  return "";
-}
-
-/// "22.7 -> 40.6" is a row without speculation and one with it, where the row names an arm; so is "22.7 / 40.6" beside
-/// "off / on".
-std::vector<TableRow> with_both_sides(std::span<const Meaning> meanings, std::span<const TableRow> rows) {
-  static const RE2 arrow("(.*?)(?:->|\xE2\x86\x92)(.*)"),
-      slash("([^/]*?[^/ ]) ?/ ?(\\d[^/]*(?:/[a-z]+)?)", RE2::Latin1);
-  const auto names_arm = [](Meaning one) { return one == Meaning::gamma || one == Meaning::name; };
-  const bool arms = std::ranges::any_of(meanings, names_arm);
-  std::vector<TableRow> apart;
-  for (const TableRow& row : rows) {
-    TableRow plain = row, drafts = row;
-    const auto both =
-        std::ranges::find_if(row.cells, [](const auto& one) { return !drafting_after_plain(one).empty(); });
-    const bool in_cell = both != row.cells.end() && both->find('/') != std::string::npos;
-    bool two = false;
-    for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      if (in_cell && row.cells[i] == *both) {
-        plain.cells[i] = "off";
-        drafts.cells[i] = drafting_after_plain(*both);
-      } else if (names_arm(meanings[i]) && !in_cell) {
-        plain.cells[i] = "0";
-      } else if (names_rows(meanings[i])) {
-        continue;  // "list 1 -> 9" of prompts
-      } else if ((in_cell && RE2::FullMatch(row.cells[i], slash, &plain.cells[i], &drafts.cells[i])) ||
-                 RE2::FullMatch(row.cells[i], arrow, &plain.cells[i], &drafts.cells[i])) {
-        two = true;
-      } else if (meanings[i] >= Meaning::length) {  // acceptance
-        plain.cells[i].clear();
-      }
-    }
-    if (two && (arms || in_cell)) {
-      apart.push_back(std::move(plain));
-      apart.push_back(std::move(drafts));
-    } else {
-      apart.push_back(row);
-    }
-  }
-  return apart;
-}
-
 /// A row for each cell of `columns`: column `named` has one of `names`, column `measure` the cell; others are copied.
 ShapedTable melted(std::span<const std::string> headings, std::span<const TableRow> rows,
                    std::span<const std::size_t> columns, std::span<const std::string> names, std::string_view named,
@@ -214,16 +124,6 @@ ShapedTable melted(std::span<const std::string> headings, std::span<const TableR
     }
   }
   return table;
-}
-
-/// Whether each cell of the column that is not empty is a speed with its unit.
-bool holds_speeds(std::span<const TableRow> rows, std::size_t column) {
-  const auto speed_or_none = [&](const TableRow& row) {
-    const std::string cell = bare_cell(row.cells[column]);
-    return cell.empty() || !number_of_cell(cell).value || in_tokens_per_s(cell);
-  };
-  return std::ranges::all_of(rows, speed_or_none) &&
-         std::ranges::any_of(rows, [&](const TableRow& row) { return in_tokens_per_s(row.cells[column]); });
 }
 
 }  // namespace
@@ -276,33 +176,6 @@ std::vector<TableRow> meant_rows(std::span<const std::string> headings, std::spa
   std::vector<TableRow> meant = with_both_sides(meanings, rows);
   fill_down(headings, meanings, meant);
   return meant;
-}
-
-std::string tell_sides(ShapedTable& table, std::string_view caption) {
-  static const RE2 bracket(R"((.*)\(([^()]*)\)[\s:*]*)");
-  const std::vector<Meaning> meanings = meanings_of(table.headings);
-  if (std::ranges::any_of(meanings, [](Meaning one) { return one == Meaning::name || one == Meaning::gamma; }))
-    return "";
-  std::string before, in_bracket, words;
-  if (!drafting_after_plain(caption).empty()) {
-    words = caption;
-  } else if (RE2::FullMatch(piece(caption), bracket, &before, &in_bracket) &&
-             !drafting_after_plain(in_bracket).empty()) {
-    words = in_bracket;
-  }
-  for (std::string& heading : table.headings) {
-    if (const std::string of = take_arms(heading); !of.empty()) words = of;
-  }
-  if (words.empty()) return "";
-  const bool slash = words.find('/') != std::string::npos;
-  table.headings.emplace_back("config");
-  for (TableRow& row : table.rows) row.cells.push_back(slash ? words : drafting_after_plain(words));
-  return words;
-}
-
-std::vector<std::string> without_sides(std::vector<std::string> headings) {
-  for (std::string& heading : headings) take_arms(heading);
-  return headings;
 }
 
 void tell_loads(ShapedTable& table) {
@@ -389,104 +262,6 @@ std::optional<ShapedTable> table_by_load(std::span<const std::string> headings, 
                           "column, with another one for the concurrency"});
   }
   return melted(headings, rows, columns, loads, "concurrency", measure);
-}
-
-std::optional<ShapedTable> table_over_plain(std::span<const std::string> headings, std::span<const TableRow> rows) {
-  static const RE2 over(R"((?i)(?:vs\.?|versus|over|than) ~?([\d.]+) ?(?:t(?:o?ks?|okens?)?/s(?:ec)?|tps)\b.*)");
-  constexpr double rounded = 0.05;
-  double plain = 0.0;
-  const auto of_gains = std::ranges::find_if(
-      headings, [&](const std::string& one) { return RE2::FullMatch(bare_cell(one), over, &plain); });
-  const auto gains = static_cast<std::size_t>(of_gains - headings.begin());
-  std::size_t speeds = 0;
-  while (speeds < headings.size() && !holds_speeds(rows, speeds)) ++speeds;
-  if (gains == headings.size() || speeds == headings.size() || !(plain > 0.0)) return std::nullopt;
-  ShapedTable table{.headings = {headings.begin(), headings.end()}};
-  table.headings[gains] = "config";
-  for (const TableRow& row : rows) {
-    const auto speed = measure_in(row.cells[speeds]).value, gain = gain_in(row.cells[gains]);
-    if (speed && gain && std::abs(*speed / plain - *gain) > rounded * *gain) return std::nullopt;
-    for (const bool drafts : {false, true}) {
-      table.rows.push_back(row);
-      table.rows.back().cells[gains] = drafts ? "speculative" : "baseline";
-      if (!drafts) table.rows.back().cells[speeds] = fmt::format("{} t/s", plain);
-    }
-  }
-  return table;
-}
-
-namespace {
-
-/// The columns of a plain speed and of the speedup over it, if the table has no other speed.
-struct SpeedupColumns {
-  std::size_t plain = 0, gain = 0;
-
-  /// Of a row: 1.5 of "1.5x", "+50 %" and "1.5".
-  [[nodiscard]] std::optional<double> gain_of(const TableRow& row) const {
-    const auto stated = gain_in(row.cells[gain]);
-    return stated ? stated : number_of_cell(row.cells[gain]).value;
-  }
-};
-
-/// Whether another cell of the row is the drafting speed, whatever its heading says.
-bool has_speed(const TableRow& row, const SpeedupColumns& columns) {
-  constexpr double rounded = 0.02;
-  const double faster = measure_in(row.cells[columns.plain]).value.value_or(0.0) * columns.gain_of(row).value_or(0.0);
-  for (std::size_t i = 0; i < row.cells.size(); ++i) {
-    const auto value = i == columns.plain || i == columns.gain ? std::nullopt : measure_in(row.cells[i]).value;
-    if (value && std::abs(*value - faster) <= rounded * faster) return true;
-  }
-  return false;
-}
-
-std::optional<SpeedupColumns> speedup_columns(std::span<const std::string> headings) {
-  static const RE2 speed(R"((?i)(.*?)[ _(\[]+(?:decode )?(?:t(?:o?ks?|okens?)?/s(?:ec)?|tps)[)\]]?)");
-  static const RE2 speedup(
-      R"((?i)(?:(?:measured|observed|real|net|wall(?:[- ]clock)?|end[- ]to[- ]end|e2e|decode|overall|actual) )?speed-?up(?: factor)?)"
-      R"((?: ?\((?:x|\x{d7})\))?(?: (?:vs\.?|over) (?:the )?(?:plain|base(?:line)?|ar|vanilla))?)");
-  std::optional<std::size_t> plain, gain;
-  for (std::size_t i = 0; i < headings.size(); ++i) {
-    const std::string heading = bare_cell(headings[i]);
-    std::string arm;
-    if (RE2::FullMatch(heading, speedup)) {
-      if (std::exchange(gain, i)) return std::nullopt;
-    } else if (RE2::FullMatch(heading, speed, &arm)) {
-      if (!arm_named(arm).plain || std::exchange(plain, i)) return std::nullopt;
-    } else if (const Meaning meaning = column_of(heading).meaning; is_speed_or_time(meaning)) {
-      return std::nullopt;
-    }
-  }
-  return plain && gain ? std::optional(SpeedupColumns{.plain = *plain, .gain = *gain}) : std::nullopt;
-}
-
-}  // namespace
-
-bool names_speedups(std::span<const std::string> headings) { return speedup_columns(headings).has_value(); }
-
-std::optional<ShapedTable> table_by_speedup(std::span<const std::string> headings, std::span<const TableRow> rows) {
-  const auto columns = speedup_columns(headings);
-  if (!columns || std::ranges::any_of(rows, [&](const TableRow& row) { return has_speed(row, *columns); }))
-    return std::nullopt;
-  const std::vector<Meaning> meanings = meanings_of(headings);
-  ShapedTable table{.headings = {headings.begin(), headings.end()}};
-  const auto name = std::ranges::find(meanings, Meaning::name);
-  const std::size_t arm = name == meanings.end() ? columns->plain : static_cast<std::size_t>(name - meanings.begin());
-  if (arm == columns->plain) table.headings[arm] = "config";
-  table.headings[columns->gain] = fmt::format("tok/s ({} x {})", headings[columns->plain], headings[columns->gain]);
-  for (const TableRow& row : rows) {
-    const auto plain = measure_in(row.cells[columns->plain]).value;
-    const auto gain = columns->gain_of(row);
-    for (const bool drafts : {false, true}) {
-      TableRow& one = table.rows.emplace_back(row);
-      if (!drafts || arm == columns->plain) one.cells[arm] = drafts ? "speculative" : "baseline";
-      one.cells[columns->gain].clear();
-      if (plain && gain) one.cells[columns->gain] = fmt::format("{:.6g}", drafts ? *plain * *gain : *plain);
-      for (std::size_t i = 0; i < meanings.size() && !drafts; ++i) {
-        if (meanings[i] == Meaning::gamma || is_acceptance(meanings[i])) one.cells[i].clear();
-      }
-    }
-  }
-  return table;
 }
 
 void tell_blocks(ShapedTable& table) {

@@ -9,15 +9,10 @@
 
 #include "logs/arms.hpp"
 #include "logs/log_format.hpp"
+#include "logs/shaped_table.hpp"
 
 /// Tables in other shapes than a run a row.
 namespace foredraft::logs {
-
-/// The same table with a run a row.
-struct ShapedTable {
-  std::vector<std::string> headings = {};
-  std::vector<TableRow> rows = {};
-};
 
 /// What the line above a table says that its cells measure: "TPOT (ms)", "tok/s"; empty if it does not, or says more
 /// than one thing.
@@ -25,13 +20,6 @@ struct ShapedTable {
 
 /// The number of concurrent requests that the line above a table states: "### GSM8K, concurrency = 64".
 [[nodiscard]] std::optional<std::string> load_in_caption(std::string_view caption);
-
-/// Adds a column of arms to a table without one whose caption or headings say what its pairs are: "tok/s (plain ->
-/// MTP)", "TPOT b -> d". Returns these words.
-std::string tell_sides(ShapedTable& table, std::string_view caption);
-
-/// Headings without the words that say what their pairs are.
-[[nodiscard]] std::vector<std::string> without_sides(std::vector<std::string> headings);
 
 /// Turns a column whose cells all state a load in words, "C=1 (chat)" or "8 users", into that of the concurrency, if
 /// the table has none.
@@ -59,19 +47,6 @@ void tell_loads(ShapedTable& table);
 /// rows of other loads.
 [[nodiscard]] std::optional<ShapedTable> table_with_plain_kind(std::span<const std::string> headings,
                                                                std::span<const TableRow> rows);
-
-/// Of a table of which a heading states the speed without speculation ("vs 10.9 t/s unassisted"), above gains over it:
-/// each row as a run that drafts, and one that does not.
-[[nodiscard]] std::optional<ShapedTable> table_over_plain(std::span<const std::string> headings,
-                                                          std::span<const TableRow> rows);
-
-/// Whether one heading is that of a speed without speculation and another one that of speedups, and none of other
-/// speeds: "plain tok/s", "K", "speedup".
-[[nodiscard]] bool names_speedups(std::span<const std::string> headings);
-
-/// Of such a table each row as a run that drafts, and one that does not.
-[[nodiscard]] std::optional<ShapedTable> table_by_speedup(std::span<const std::string> headings,
-                                                          std::span<const TableRow> rows);
 
 /// Makes draft lengths of a column "block", if lengths and rates of all rows say that a block holds the known token,
 /// too: 1 + rate * (block - 1) tokens an iteration.

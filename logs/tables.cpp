@@ -21,7 +21,9 @@
 #include "logs/line_fields.hpp"
 #include "logs/table_cells.hpp"
 #include "logs/table_heads.hpp"
+#include "logs/table_pairs.hpp"
 #include "logs/table_shapes.hpp"
+#include "logs/table_speedups.hpp"
 
 /// Tables with headings as people write them (headings.cpp). Other shapes become one row a run (table_shapes.cpp,
 /// arm_columns.cpp), which is read by what its columns mean (headed_table.hpp).

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What ran, and with how many requests at once, as the words around a speed say.
+namespace foredraft::logs {
+
+/// What ran, in lower case; empty: not named.
+struct Subject {
+  std::string engine = {}, family = {}, size = {}, quantization = {};
+};
+
+/// False if the words around two speeds name other engines or other checkpoints.
+[[nodiscard]] bool may_be_compared(const Subject& one, const Subject& other);
+
+/// "BaseRT 0.2.0", "vLLM", "27B", "Q4_K_M" of `text`.
+[[nodiscard]] Subject subject_in(std::string_view text);
+
+/// The only size of model that a text names, behind its family if it names one: "qwen 27b"; empty: none or several.
+[[nodiscard]] std::string model_in(std::string_view text);
+
+/// The loads that words name, each once: "at c=32", "64 concurrent requests".
+[[nodiscard]] std::vector<double> loads_in(std::string_view text);
+
+/// Whether words say that there is one request at a time, without its number.
+[[nodiscard]] bool names_one_request(std::string_view text);
+
+}  // namespace foredraft::logs
