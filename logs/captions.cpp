@@ -59,14 +59,14 @@ void RunCaptions::note(std::string_view caption, std::int64_t number, bool of_re
   if (of_change) arm = Arm{.plain = !before.empty()};
   if (!arm && requests && !captions_.empty()) arm = captions_.back().arm;  // another load of it
   static const RE2 label(R"([^:=]{1,40}[:*\s]*)");                         // no line with a value
-  if (!arm && (unnamed_.size() == max_captions || !RE2::FullMatch(piece(caption), label))) return;
+  if (!arm && !requests && (unnamed_.size() == max_captions || !RE2::FullMatch(piece(caption), label))) return;
   Caption noted{.line = number,
                 .arm = std::move(arm),
                 .requests = std::move(requests),
                 .of_change = of_change,
                 .of_read = of_read,
                 .words = without_arm(caption)};
-  (noted.arm ? captions_ : unnamed_).push_back(std::move(noted));
+  (noted.arm || noted.requests ? captions_ : unnamed_).push_back(std::move(noted));
 }
 
 /// The captions that name arms, and those with the words of one that drafts but not those of its arm, "7b:" beside
@@ -115,11 +115,12 @@ void RunCaptions::name_runs(LogContents& contents, bool all) const {
   if ((other_spans && !names_plain) || contents.format.find(' ') != std::string::npos) return;
   for (Observation& run : runs) {
     const auto later = std::ranges::upper_bound(captions, run.line, {}, &Caption::line);
-    if (later == captions.begin() || !is_known(*std::prev(later))) continue;
-    const Arm& arm = *std::prev(later)->arm;
+    if (later == captions.begin()) continue;
     const auto& requests = std::prev(later)->requests;
     if (requests && run.span == Span::run && !run.offered_requests && !run.times.request_rate_per_s)
       logs::note(run.concurrency, parse_real(*requests));
+    if (!is_known(*std::prev(later))) continue;
+    const Arm& arm = *std::prev(later)->arm;
     const bool counted = run.acceptance || run.acceptance_length;
     if ((!of_text || run.decoding == Decoding::unknown) && !counted &&
         (arm.plain || run.decoding != Decoding::speculative)) {

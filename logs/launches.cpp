@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "logs/arms.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
@@ -16,12 +17,19 @@ namespace foredraft::logs {
 
 bool Launches::read(std::string_view text, std::int64_t number) {
   static const RE2 program(
-      R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(?:(vllm|sglang|trtllm-bench)[ \t]+(?:-|serve\b)|(aiperf|genai-perf|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-))re",
+      R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(?:((?:vllm|sglang|trtllm-bench)(?:[ \t]+bench[ \t]+(?:throughput|latency))?)[ \t]+(?:-|serve\b)|(aiperf|genai-perf|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-))re",
       byte_options());
   static const RE2 drafts(
       R"re(--(?:speculative[-_](?:model|config|algorithm|algo|draft-model-path)|with[-_]speculation)[ \t=]+[^\w \t]*(\w+))re",
       byte_options());
-  static const RE2 lookup(R"re(--spec\S*[ \t=].*\b(?:ngram|suffix|lookup))re", byte_options());
+  static const RE2 named(
+      R"re((?i)(?:["']method["'][ \t:=]+["']|--(?:spec\S*[-_])?(?:method|algo(?:rithm)?)[ \t=]+["']?|--spec\S*model[ \t=]+["']?\[)((?:)re" +
+          std::string(names_of_drafters) + R"re()\w*))re",
+      byte_options());
+  static const RE2 lookup("ngram|suffix|lookup");
+  static const RE2 offline("throughput");  // without a server: all prompts at once
+  static const RE2 prompts(R"re(--num-prompts[ \t=]+(\d{1,6})\b)re", byte_options());
+  static const RE2 slots(R"re(--max-num-seqs[ \t=]+(\d{1,6})\b)re", byte_options());
   static const RE2 method(R"re(\bdecoding_type["']?[ \t]*[:=][ \t]*["']?(\w+))re", byte_options());
   static const RE2 tokens(
       R"re((?:--num[-_]spec(?:ulative)?[-_]tokens[ \t=]+|num_speculative_tokens\W{1,4}|\b(?:num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*)(\d{1,4})\b)re",
@@ -44,14 +52,20 @@ bool Launches::read(std::string_view text, std::int64_t number) {
   if (configures || RE2::PartialMatch(piece(text), drafts, &value)) {
     launch.drafts = value != "None" && value != "none" && value != "False" && value != "false" && value != "0";
   }
-  launch.looks_up = launch.looks_up || RE2::PartialMatch(piece(text), lookup);
+  if (RE2::PartialMatch(piece(text), named, &value)) launch.drafter = in_lower_case(value);
+  launch.looks_up = launch.drafter && RE2::PartialMatch(*launch.drafter, lookup);
   if (RE2::PartialMatch(piece(text), tokens, &gamma)) {
     launch.drafts = launch.drafts || gamma > 0;
     launch.tokens = gamma;
   }
   launch.sglang.read(text);
-  if (double requests = 0.0; RE2::PartialMatch(piece(text), load, &requests) && requests > 0.0)
+  double requests = 0.0;
+  const bool alone = RE2::PartialMatch(launch.program, offline);
+  if ((RE2::PartialMatch(piece(text), load, &requests) ||
+       (alone && RE2::PartialMatch(piece(text), slots, &requests))) &&
+      requests > 0.0)
     launch.concurrency = requests;
+  if (alone && RE2::PartialMatch(piece(text), prompts, &requests) && requests > 0.0) launch.prompts = requests;
   return begins;
 }
 
@@ -98,7 +112,10 @@ void Launches::name_runs(LogContents& contents) const {
     if (later == launches.begin()) continue;
     const Launch& launch = *std::prev(later);
     const bool loaded = run.requests || run.offered_requests || run.times.request_rate_per_s;
-    if (run.span == Span::run && !loaded) note(run.concurrency, launch.concurrency);
+    if (run.span == Span::run && !loaded) {
+      note(run.concurrency, launch.concurrency);
+      if (!run.concurrency) run.offered_requests = launch.prompts;
+    }
     const bool fits = run.acceptance_length.value_or(1.0) <= static_cast<double>(launch.gamma().value_or(0)) + 1.0;
     if (run.span == Span::run && run.decoding == Decoding::speculative && fits) note(run.gamma, launch.gamma());
     if (launch.looks_up && run.span == Span::run && run.acceptance && !run.acceptance->generated_tokens) {
@@ -107,10 +124,18 @@ void Launches::name_runs(LogContents& contents) const {
       warn_once(contents, "W18", run.line,
                 "the acceptance length is of the steps that drafted; how many did not is not known: not used");
     }
-    if (run.decoding != Decoding::unknown) continue;
+    if (run.span == Span::run && run.decoding == Decoding::speculative && launch.drafts)
+      note(run.drafter, launch.drafter);
+    const bool told = run.acceptance || run.acceptance_length || run.gamma;
+    if (run.decoding != Decoding::unknown && (launch.drafts || told || run.decoding == Decoding::plain)) continue;
     if (!launch.drafts && !drafts(launch.program)) continue;
     run.decoding = launch.drafts ? Decoding::speculative : Decoding::plain;
-    if (launch.drafts) note(run.gamma, launch.gamma());
+    if (launch.drafts) {
+      note(run.gamma, launch.gamma());
+      note(run.drafter, launch.drafter);
+    } else {
+      run.drafter.reset();
+    }
     const std::string one = fmt::format("line {} {}", launch.line, launch.drafts ? "drafts" : "does not draft");
     if (read_as.find(one) == std::string::npos) read_as += (read_as.empty() ? "" : ", ") + one;
   }

@@ -16,7 +16,7 @@ namespace foredraft::logs {
 /// RE2 of the lines that Launches reads.
 inline constexpr std::string_view launch_anchor =
     R"re(\b(?:aiperf|genai-perf|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-)re"
-    R"re(|\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\b(?:vllm|sglang)[ \t]+serve\b|\btrtllm-bench[ \t]+-)re"
+    R"re(|\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\b(?:vllm|sglang)[ \t]+(?:serve|bench[ \t]+(?:throughput|latency))\b|\btrtllm-bench[ \t]+-)re"
     R"re(|\b(?:decoding_type|num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*["']?\w|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:max[-_])?concurrency))re";
 
 /// The command lines of a log: those of Python scripts and modules, of `vllm serve`, `sglang serve`, `trtllm-bench` and
@@ -27,21 +27,24 @@ class Launches {
   bool read(std::string_view text, std::int64_t number);
 
   /// Runs of unknown decoding speculate if the last command line before them drafts. If it does not, they are without
-  /// speculation if another command line of the log starts the same program with drafts. Command lines without output
-  /// between them count as one; nothing is set if two of these start the same program with and without drafts, or if
-  /// the log has several formats. Runs of unknown load have that of the command line. Warns of what was read (W22).
+  /// speculation if another command line of the log starts the same program with drafts; so are those without counts
+  /// and draft length that other words call speculative, such as a title. Command lines without output between them
+  /// count as one; nothing is set if two of these start the same program with and without drafts, or if the log has
+  /// several formats. Runs of unknown load or drafter have those of the command line. Warns of what was read (W22).
   /// Runs with a drafter that looks tokens up lose their counts if nothing tells how many steps did not draft (W18).
   void name_runs(LogContents& contents) const;
 
  private:
   struct Launch {
     std::int64_t line;
-    std::string program;  ///< "vllm", "sglang", "trtllm-bench", or the script or module; empty: a configuration
+    std::string program;  ///< "vllm", "vllm bench throughput", or the script or module; empty: a configuration
     bool drafts = false;
+    std::optional<std::string> drafter = {};  ///< its method, in lower case
     bool looks_up = false;                    ///< the drafter may find nothing: n-gram
     std::optional<std::int64_t> tokens = {};  ///< num_speculative_tokens
     SglangOptions sglang = {};
     std::optional<double> concurrency = {};
+    std::optional<double> prompts = {};  ///< sent at once, of a program without a server
 
     [[nodiscard]] std::optional<std::int64_t> gamma() const { return tokens ? tokens : sglang.gamma(); }
   };

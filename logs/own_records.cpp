@@ -395,6 +395,8 @@ void KeyValuesReader::read(const KeyValueBlock& block, LogContents& contents) {
     if (!run.gamma && !rates.empty()) run.gamma = static_cast<std::int64_t>(rates.size());
     if (const auto others = block.count("num_tokens_generated_without_sd"); others && counts.accepted_tokens)
       counts.generated_tokens = counts.steps + *counts.accepted_tokens + *others;
+    else
+      set_generated_tokens(counts, block.real("total_num_output_tokens"));  // with few first ones
     if (run.gamma && static_cast<std::int64_t>(rates.size()) > *run.gamma) {
       rates.resize(static_cast<std::size_t>(*run.gamma));
       warn_once(contents, "W08", block.line(),

@@ -283,4 +283,57 @@ TEST_CASE("a range of draft lengths is that of no run, and a hint is none") {
   CHECK(lengths("Ollama, draft_num_predict 3, then draft_num_predict 4-5.") == std::set<std::int64_t>{0});
 }
 
+TEST_CASE("vllm bench throughput says in its command what drafts, and how many requests there are") {
+  const auto run = [](const std::string& options, int speed) {
+    return "$ vllm bench throughput --model big " + options +
+           "\nThroughput: 2.00 requests/s, 4000.00 total tokens/s, " + std::to_string(speed) + ".00 output tokens/s\n";
+  };
+  const std::string drafts = " --speculative-config '{\"method\": \"eagle3\", \"num_speculative_tokens\": 2}'";
+  const auto runs = posted_runs(run("--num-prompts 300", 900) + run("--num-prompts 300" + drafts, 800) +
+                                    run("--num-prompts 40 --max-num-seqs 8", 100),
+                                "small-bench");
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].offered_requests == 300.0);
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].drafter == "eagle3");
+  CHECK(runs[1].gamma == 2);
+  CHECK(runs[2].decoding == Decoding::plain);
+  CHECK(runs[2].concurrency == 8.0);
+  CHECK_FALSE(runs[2].offered_requests);
+}
+
+TEST_CASE("scripts with several methods have their drafters, and a lookup the steps that draft nothing") {
+  const auto run = [](const std::string& method, int generated) {
+    return "python spec_decode.py --method " + method +
+           " --num-spec-tokens 2\ntotal_num_output_tokens: " + std::to_string(generated) +
+           "\nnum_drafts: 1000\nnum_draft_tokens: 2000\nnum_accepted_tokens: 500\n\n";
+  };
+  const auto runs = posted_runs(run("mtp", 1510) + run("ngram", 2500), "key-values");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].drafter == "mtp");
+  CHECK_FALSE(runs[0].acceptance->generated_tokens);  // all but the first tokens of its answers
+  CHECK(runs[1].drafter == "ngram");
+  CHECK(runs[1].acceptance->generated_tokens == 2500);
+}
+
+TEST_CASE("a title that names a drafter says nothing of a command without it") {
+  const std::string first = "Results of suffix decoding on our prompts\n\n";
+  const auto of = [](const std::string& command, const std::string& speed) {
+    return "```\n" + command + "\nspeed=" + speed + " token/s\n```\n\n";
+  };
+  const auto runs = posted_runs(
+      first + of("python ours.py", "60.0") + of("python ours.py --with_speculation True", "90.0"), "small-bench");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK_FALSE(runs[0].drafter);
+  CHECK(runs[1].decoding == Decoding::speculative);
+}
+
+TEST_CASE("a line above a run may state its load and no arm") {
+  const auto runs = posted_runs("30 prompts with batch size 6\navg_throughput: 80.0 tok/s\n", "small-bench");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].concurrency == 6.0);
+}
+
 }  // namespace foredraft::tests
