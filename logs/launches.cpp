@@ -2,10 +2,13 @@
 #include "logs/launches.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <re2/re2.h>
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "logs/arms.hpp"
@@ -17,10 +20,11 @@ namespace foredraft::logs {
 
 bool Launches::read(std::string_view text, std::int64_t number) {
   static const RE2 program(
-      R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(?:((?:vllm|sglang|trtllm-bench)(?:[ \t]+bench[ \t]+(?:throughput|latency))?)[ \t]+(?:-|serve\b)|(aiperf|genai-perf|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-))re",
+      R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(?:((?:vllm|sglang|trtllm-bench)(?:[ \t]+bench[ \t]+(?:throughput|latency))?)[ \t]+(?:-|serve\b)|(llama-[a-z-]+)(?:\.exe)?["']?[ \t]+-|(mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp)[\w.-]*[ \t]+-)re"
+      R"re(|(aiperf|genai-perf|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-))re",
       byte_options());
   static const RE2 drafts(
-      R"re(--(?:speculative[-_](?:model|config|algorithm|algo|draft-model-path)|with[-_]speculation)[ \t=]+[^\w \t]*(\w+))re",
+      R"re(--(?:speculative[-_](?:model|config|algorithm|algo|draft-model-path)|with[-_]speculation|draft-?model)[ \t=]+[^\w \t]*(\w+))re",
       byte_options());
   static const RE2 named(
       R"re((?i)(?:["']method["'][ \t:=]+["']|--(?:spec\S*[-_])?(?:method|algo(?:rithm)?)[ \t=]+["']?|--spec\S*model[ \t=]+["']?\[)((?:)re" +
@@ -32,19 +36,20 @@ bool Launches::read(std::string_view text, std::int64_t number) {
   static const RE2 slots(R"re(--max-num-seqs[ \t=]+(\d{1,6})\b)re", byte_options());
   static const RE2 method(R"re(\bdecoding_type["']?[ \t]*[:=][ \t]*["']?(\w+))re", byte_options());
   static const RE2 tokens(
-      R"re((?:--num[-_]spec(?:ulative)?[-_]tokens[ \t=]+|num_speculative_tokens\W{1,4}|\b(?:num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*)(\d{1,4})\b)re",
+      R"re((?:--(?:num[-_](?:spec(?:ulative)?|draft)[-_]tokens|draftamount)[ \t=]+|num_speculative_tokens\W{1,4}|\b(?:num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*)(\d{1,4})\b)re",
       byte_options());
   static const RE2 load(R"re(--(?:(?:max[-_])?concurrency[ \t=]+|config-list[ \t=]+["']?)(\d{1,6})\b)re",
                         byte_options());
   constexpr std::size_t max_launches = 256;
-  std::string script, server, other;
+  std::array<std::string, 5> names;  // one of them is found
   std::string value;
   std::int64_t gamma = 0;
   const bool configures = RE2::PartialMatch(piece(text), method, &value);
-  const bool begins = configures || RE2::PartialMatch(piece(text), program, &script, &server, &other);
+  const bool begins =
+      configures || RE2::PartialMatch(piece(text), program, &names[0], &names[1], &names[2], &names[3], &names[4]);
   if (begins) {
     if (launches_.size() == max_launches) return true;
-    launches_.push_back({.line = number, .program = script + server + other});
+    launches_.push_back({.line = number, .program = fmt::format("{}", fmt::join(names, ""))});
   } else if (launches_.empty()) {
     return false;
   }
@@ -59,6 +64,8 @@ bool Launches::read(std::string_view text, std::int64_t number) {
     launch.tokens = gamma;
   }
   launch.sglang.read(text);
+  launch.llama.read(text);
+  launch.drafts = launch.drafts || launch.llama.drafts();
   double requests = 0.0;
   const bool alone = RE2::PartialMatch(launch.program, offline);
   if ((RE2::PartialMatch(piece(text), load, &requests) ||
@@ -101,23 +108,31 @@ std::vector<Launches::Launch> Launches::before_runs(const LogContents& contents)
 }
 
 void Launches::name_runs(LogContents& contents) const {
-  if (contents.format.find(' ') != std::string::npos) return;
   const std::vector<Launch> launches = before_runs(contents);
+  // Formats of one program print the same runs; else a client's may print those of a server.
+  const auto is_other = [&](const Launch& one) { return one.program != launches.front().program; };
+  if (contents.format.find(' ') != std::string::npos && std::ranges::any_of(launches, is_other)) return;
   const auto drafts = [&](std::string_view program) {
     return std::ranges::any_of(launches, [&](const Launch& one) { return one.drafts && one.program == program; });
   };
+  const auto launch_of = [&](const Observation& run) {
+    const auto later = std::ranges::upper_bound(launches, run.line, {}, &Launch::line);
+    return later == launches.begin() ? nullptr : &*std::prev(later);
+  };
+  std::set<const Launch*> of_both_arms;  // those above runs that name themselves, such as rows of a table
+  for (const Observation& run : contents.observations)
+    if (run.span == Span::run && run.decoding == Decoding::plain) of_both_arms.insert(launch_of(run));
   std::string read_as;
   for (Observation& run : contents.observations) {
-    const auto later = std::ranges::upper_bound(launches, run.line, {}, &Launch::line);
-    if (later == launches.begin()) continue;
-    const Launch& launch = *std::prev(later);
+    if (launch_of(run) == nullptr) continue;
+    const Launch& launch = *launch_of(run);
     const bool loaded = run.requests || run.offered_requests || run.times.request_rate_per_s;
     if (run.span == Span::run && !loaded) {
       note(run.concurrency, launch.concurrency);
       if (!run.concurrency) run.offered_requests = launch.prompts;
     }
     const bool fits = run.acceptance_length.value_or(1.0) <= static_cast<double>(launch.gamma().value_or(0)) + 1.0;
-    if (run.span == Span::run && run.decoding == Decoding::speculative && fits) note(run.gamma, launch.gamma());
+    if (run.span != Span::window && run.decoding == Decoding::speculative && fits) note(run.gamma, launch.gamma());
     if (launch.looks_up && run.span == Span::run && run.acceptance && !run.acceptance->generated_tokens) {
       run.acceptance.reset();
       run.times.iteration_ms.reset();
@@ -129,6 +144,8 @@ void Launches::name_runs(LogContents& contents) const {
     const bool told = run.acceptance || run.acceptance_length || run.gamma;
     if (run.decoding != Decoding::unknown && (launch.drafts || told || run.decoding == Decoding::plain)) continue;
     if (!launch.drafts && !drafts(launch.program)) continue;
+    if (run.decoding == Decoding::unknown && of_both_arms.contains(&launch)) continue;
+    if (launch.llama.is_server() && run.span == Span::request) continue;  // it prints which of them drafted
     run.decoding = launch.drafts ? Decoding::speculative : Decoding::plain;
     if (launch.drafts) {
       note(run.gamma, launch.gamma());

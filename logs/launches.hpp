@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "logs/llama_options.hpp"
 #include "logs/observation.hpp"
 #include "logs/sglang_options.hpp"
 
@@ -17,10 +18,12 @@ namespace foredraft::logs {
 inline constexpr std::string_view launch_anchor =
     R"re(\b(?:aiperf|genai-perf|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-)re"
     R"re(|\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\b(?:vllm|sglang)[ \t]+(?:serve|bench[ \t]+(?:throughput|latency))\b|\btrtllm-bench[ \t]+-)re"
+    R"re(|\bllama-[a-z-]+(?:\.exe)?["']?[ \t]+--?[a-zA-Z]|\b(?:mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp[\w.-]*)[ \t]+-)re"
     R"re(|\b(?:decoding_type|num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*["']?\w|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:max[-_])?concurrency))re";
 
-/// The command lines of a log: those of Python scripts and modules, of `vllm serve`, `sglang serve`, `trtllm-bench` and
-/// other servers and clients by their names, also over several lines, and configurations (YAML) of TensorRT-LLM.
+/// The command lines of a log: those of Python scripts and modules, of `vllm serve`, `sglang serve`, `trtllm-bench`,
+/// `llama-cli`, `mlx_lm.generate` and other servers, clients and consoles by their names, also over several lines, and
+/// configurations (YAML) of TensorRT-LLM.
 class Launches {
  public:
   /// Reads a line with launch_anchor. Returns whether it begins a command line or a configuration.
@@ -30,7 +33,7 @@ class Launches {
   /// speculation if another command line of the log starts the same program with drafts; so are those without counts
   /// and draft length that other words call speculative, such as a title. Command lines without output between them
   /// count as one; nothing is set if two of these start the same program with and without drafts, or if the log has
-  /// several formats. Runs of unknown load or drafter have those of the command line. Warns of what was read (W22).
+  /// several formats, but for those of one program. Runs of unknown load or drafter have those of the command line. Warns of what was read (W22).
   /// Runs with a drafter that looks tokens up lose their counts if nothing tells how many steps did not draft (W18).
   void name_runs(LogContents& contents) const;
 
@@ -43,10 +46,13 @@ class Launches {
     bool looks_up = false;                    ///< the drafter may find nothing: n-gram
     std::optional<std::int64_t> tokens = {};  ///< num_speculative_tokens
     SglangOptions sglang = {};
+    LlamaOptions llama = {};
     std::optional<double> concurrency = {};
     std::optional<double> prompts = {};  ///< sent at once, of a program without a server
 
-    [[nodiscard]] std::optional<std::int64_t> gamma() const { return tokens ? tokens : sglang.gamma(); }
+    [[nodiscard]] std::optional<std::int64_t> gamma() const {
+      return tokens ? tokens : llama.drafts() ? llama.gamma() : sglang.gamma();
+    }
   };
 
   [[nodiscard]] std::vector<Launch> before_runs(const LogContents& contents) const;

@@ -26,7 +26,7 @@ bool LlamaOptions::read(std::string_view text) {
   std::string word;
   if (std::int64_t most = 0; RE2::PartialMatch(line, request, &most)) {
     *this = {};
-    server_ = drafter_ = true;
+    started_ = server_ = drafter_ = true;
     maximum_ = most;
     return true;
   }
@@ -34,6 +34,7 @@ bool LlamaOptions::read(std::string_view text) {
   if (starts) {
     *this = {};
     server_ = word == "server";
+    started_ = server_ || word == "cli";
   }
   if (RE2::PartialMatch(line, type, &word)) {
     drafter_ = word != "none";

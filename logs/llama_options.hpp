@@ -12,7 +12,8 @@ inline constexpr std::string_view llama_options_anchor =
     R"re(\bllama-[a-z-]+(?:\.exe)?["']?[ \t]+(?:--?[a-zA-Z]|[\\^`]))re"
     R"re(|(?:^|[ \t])--?(?:spec-(?:type|draft-model|draft-n-max|draft-p-min)|model-draft|md|mtp|draft)\b|\bspeculative\.n_max\b)re";
 
-/// The draft options of a llama-server in a command line, which may span several lines: `--spec-type`,
+/// The draft options of a llama-server, or of llama-cli, in a command line, which may span several lines:
+/// `--spec-type`,
 /// `--spec-draft-model`, `--spec-draft-n-max`, `--spec-draft-p-min`, their older names and those of ik_llama.cpp.
 class LlamaOptions {
  public:
@@ -20,8 +21,10 @@ class LlamaOptions {
   /// `speculative.n_max`, which a request sets.
   bool read(std::string_view text);
 
-  /// Whether the command line of a server was read, and it drafts.
-  [[nodiscard]] bool drafts() const { return server_ && drafter_ && maximum_ != 0; }
+  /// Whether the command line of a server or console was read, and it drafts.
+  [[nodiscard]] bool drafts() const { return started_ && drafter_ && maximum_ != 0; }
+
+  [[nodiscard]] bool is_server() const { return server_; }
 
   /// The draft length; nullopt if it is unknown, or only a maximum: a drafter other than MTP, or one with a minimum
   /// probability (`--spec-draft-p-min`), stops where it is unsure.
@@ -30,7 +33,7 @@ class LlamaOptions {
   bool operator==(const LlamaOptions&) const = default;
 
  private:
-  bool server_ = false, drafter_ = false, mtp_ = false, unsure_ = false;
+  bool started_ = false, server_ = false, drafter_ = false, mtp_ = false, unsure_ = false;
   std::optional<std::int64_t> maximum_ = {};
 };
 

@@ -471,7 +471,8 @@ void LlamaServerReader::finish(LogContents& contents) {
     if (request.span != Span::request) continue;
     // Not all builds print the drafts of a request.
     const auto later = launched_.upper_bound(request.line);
-    const LlamaOptions launched = later == launched_.begin() ? LlamaOptions{} : std::prev(later)->second;
+    LlamaOptions launched = later == launched_.begin() ? LlamaOptions{} : std::prev(later)->second;
+    if (!launched.is_server()) launched = {};
     if (!drafts_ && request.decoding == Decoding::unknown && launched.drafts()) {
       request.decoding = Decoding::speculative;
       request.gamma = launched.gamma();

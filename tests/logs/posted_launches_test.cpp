@@ -336,4 +336,56 @@ TEST_CASE("a line above a run may state its load and no arm") {
   CHECK(runs[0].concurrency == 6.0);
 }
 
+TEST_CASE("consoles that decode by themselves draft as their commands say") {
+  const auto mlx = [](const std::string& options, const std::string& speed) {
+    return "$ mlx_lm.generate --model big " + options +
+           "--prompt -\nPrompt: 9 tokens, 90.000 tokens-per-sec\nGeneration: 200 tokens, " + speed +
+           " tokens-per-sec\nPeak memory: 9.0 GB\n";
+  };
+  const auto runs =
+      posted_runs(mlx("", "20.000") + mlx("--draft-model small --num-draft-tokens 3 ", "30.000"), "mlx-lm");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].gamma == 3);
+  const auto kobold = [](const std::string& options) {
+    return "koboldcpp.exe --model big.gguf" + options +
+           "\nProcess:0.50s (1.0ms/T = 1000.00T/s), Generate:9.00s (30.0ms/T = 33.33T/s), Total:9.50s\n";
+  };
+  const auto others = posted_runs(kobold(" --draftmodel small.gguf --draftamount 5") + kobold(""), "local-prompts");
+  REQUIRE(others.size() == 2);
+  CHECK(others[0].gamma == 5);
+  CHECK(others[1].decoding == Decoding::plain);
+}
+
+TEST_CASE("llama-cli's commands tell its answers apart, whatever it prints of them") {
+  const auto run = [](const std::string& options, const std::string& printed) {
+    return "llama-cli.exe -m big.gguf -n 200" + options + "\n\n> Why?\n\nBecause.\n\n" + printed;
+  };
+  const std::string speed = "[ Prompt: 200.0 t/s | Generation: 20.0 t/s ]\n\n";
+  const std::string drafts =
+      "slot print_timing: id  0 | task 0 |        eval time =    5000.00 ms /   201 tokens\n"
+      "slot print_timing: id  0 | task 0 | draft acceptance = 0.60000 (  120 accepted /   200 generated), mean len = "
+      "2.20\n";
+  const auto runs =
+      read_log(run(" --spec-type none", speed) + run(" --spec-type draft-mtp --spec-draft-n-max 2", drafts + speed) +
+               run(" --spec-type draft-mtp --spec-draft-n-max 4", drafts))
+          .observations;
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].gamma == 2);
+  CHECK(runs[2].gamma == 4);
+}
+
+TEST_CASE("a command above rows of both arms is not that of a row without one") {
+  const std::string table =
+      "\n| n-max | t/s | draft rate |\n|---|---|---|\n| none | 30 | n/a |\n| 0 | 40 | 0.5 |\n| 2 | 45 | 0.4 |\n";
+  const auto runs =
+      posted_runs("llama-server -m big.gguf --spec-type draft-mtp --spec-draft-n-max 2\n" + table, "table");
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK_FALSE(runs[1].gamma);
+  CHECK(runs[2].gamma == 2);
+}
+
 }  // namespace foredraft::tests
