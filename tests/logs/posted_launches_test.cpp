@@ -320,7 +320,7 @@ TEST_CASE("scripts with several methods have their drafters, and a lookup the st
 TEST_CASE("a title that names a drafter says nothing of a command without it") {
   const std::string first = "Results of suffix decoding on our prompts\n\n";
   const auto of = [](const std::string& command, const std::string& speed) {
-    return "```\n" + command + "\nspeed=" + speed + " token/s\n```\n\n";
+    return "```\n\n" + command + "\n8 prompts, batch size 2\nspeed=" + speed + " token/s\n```\n\n";
   };
   const auto runs = posted_runs(
       first + of("python ours.py", "60.0") + of("python ours.py --with_speculation True", "90.0"), "small-bench");
@@ -356,6 +356,9 @@ TEST_CASE("consoles that decode by themselves draft as their commands say") {
   REQUIRE(others.size() == 2);
   CHECK(others[0].gamma == 5);
   CHECK(others[1].decoding == Decoding::plain);
+  const auto unknown = posted_runs(kobold(" --draftmodel small.gguf") + kobold(""), "local-prompts");
+  CHECK(unknown.at(0).decoding == Decoding::speculative);
+  CHECK_FALSE(unknown.at(0).gamma);
 }
 
 TEST_CASE("llama-cli's commands tell its answers apart, whatever it prints of them") {
