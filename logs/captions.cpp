@@ -44,6 +44,8 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
     const auto arm = arm_in_text(before);  // a title that names a drafter may be that of a text about it
     text = arm && arm->plain ? before : addition + addition_of_line;
   }
+  static const RE2 goes_on(R"((?i)^\W*(?:and|but|then|now)\b)");  // "And with MTP:"
+  RE2::Replace(&text, goes_on, "");
   if (text.size() > max_words || RE2::FullMatch(text, several)) return std::nullopt;
   return arm_in_text(text);
 }

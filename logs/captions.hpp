@@ -29,7 +29,7 @@ class RunCaptions {
   void note(std::string_view caption, std::int64_t number, bool of_read);
   /// Text at the beginning of a log: a diff that adds a drafter says which of "Before:" and "After:" drafts.
   void note_change(std::string_view text);
-  /// A command line at line `number` ends what the last caption says.
+  /// A command line or a table below a heading of its own at line `number` ends what the last caption says.
   void end(std::int64_t number);
   /// Gives observations the arm of the last caption above them, if the log has one format; with windows or requests,
   /// only if a caption names the arm without speculation, or has the words of one that drafts without those for that

@@ -20,7 +20,7 @@ namespace foredraft::logs {
 
 bool Launches::read(std::string_view text, std::int64_t number) {
   static const RE2 program(
-      R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(?:((?:vllm|sglang|trtllm-bench)(?:[ \t]+bench[ \t]+(?:throughput|latency))?)[ \t]+(?:-|serve\b)|(llama-[a-z-]+)(?:\.exe)?["']?[ \t]+-|(mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp)[\w.-]*[ \t]+-)re"
+      R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(?:((?:vllm|sglang|trtllm-bench)(?:[ \t]+bench[ \t]+(?:throughput|latency))?)[ \t]+(?:-|serve\b)|((?:docker|podman)[ \t]+run)[ \t]|(llama-[a-z-]+)(?:\.exe)?["']?[ \t]+-|(mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp)[\w.-]*[ \t]+-)re"
       R"re(|(aiperf|genai-perf|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-))re",
       byte_options());
   static const RE2 drafts(
@@ -41,12 +41,12 @@ bool Launches::read(std::string_view text, std::int64_t number) {
   static const RE2 load(R"re(--(?:(?:max[-_])?concurrency[ \t=]+|config-list[ \t=]+["']?)(\d{1,6})\b)re",
                         byte_options());
   constexpr std::size_t max_launches = 256;
-  std::array<std::string, 5> names;  // one of them is found
+  std::array<std::string, 6> names;  // one of them is found
   std::string value;
   std::int64_t gamma = 0;
   const bool configures = RE2::PartialMatch(piece(text), method, &value);
-  const bool begins =
-      configures || RE2::PartialMatch(piece(text), program, &names[0], &names[1], &names[2], &names[3], &names[4]);
+  const bool begins = configures || RE2::PartialMatch(piece(text), program, &names[0], &names[1], &names[2], &names[3],
+                                                      &names[4], &names[5]);
   if (begins) {
     if (launches_.size() == max_launches) return true;
     launches_.push_back({.line = number, .program = fmt::format("{}", fmt::join(names, ""))});
@@ -119,9 +119,13 @@ void Launches::name_runs(LogContents& contents) const {
     const auto later = std::ranges::upper_bound(launches, run.line, {}, &Launch::line);
     return later == launches.begin() ? nullptr : &*std::prev(later);
   };
-  std::set<const Launch*> of_both_arms;  // those above runs that name themselves, such as rows of a table
+  std::set<const Launch*> with_plain, with_others;  // those above runs of both arms name none, such as rows of a table
   for (const Observation& run : contents.observations)
-    if (run.span == Span::run && run.decoding == Decoding::plain) of_both_arms.insert(launch_of(run));
+    if (run.span == Span::run) (run.decoding == Decoding::plain ? with_plain : with_others).insert(launch_of(run));
+  const auto is_of_both_arms = [&](const Launch& one) {
+    return with_plain.contains(&one) && with_others.contains(&one);
+  };
+  const bool prints_drafts = contents.format.find("llama-server") != std::string::npos;  // of each request
   std::string read_as;
   for (Observation& run : contents.observations) {
     if (launch_of(run) == nullptr) continue;
@@ -142,10 +146,14 @@ void Launches::name_runs(LogContents& contents) const {
     if (run.span == Span::run && run.decoding == Decoding::speculative && launch.drafts)
       note(run.drafter, launch.drafter);
     const bool told = run.acceptance || run.acceptance_length || run.gamma;
-    if (run.decoding != Decoding::unknown && (launch.drafts || told || run.decoding == Decoding::plain)) continue;
+    const bool by_title = run.decoding == Decoding::speculative && !launch.drafts && !told;
+    // SGLang's client prints no acceptance of another version's server.
+    const bool by_client = run.decoding == Decoding::plain && launch.drafts && contents.format == "bench-serving" &&
+                           contents.engine == "sglang";
+    if (run.decoding != Decoding::unknown && !by_title && !by_client) continue;
     if (!launch.drafts && !drafts(launch.program)) continue;
-    if (run.decoding == Decoding::unknown && of_both_arms.contains(&launch)) continue;
-    if (launch.llama.is_server() && run.span == Span::request) continue;  // it prints which of them drafted
+    if (run.decoding != Decoding::speculative && is_of_both_arms(launch)) continue;
+    if (launch.llama.is_server() && prints_drafts) continue;
     run.decoding = launch.drafts ? Decoding::speculative : Decoding::plain;
     if (launch.drafts) {
       note(run.gamma, launch.gamma());

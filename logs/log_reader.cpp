@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/documents.hpp"
+#include "logs/captions.hpp"
 #include "logs/html_tables.hpp"
 #include "logs/json_values.hpp"
 #include "logs/languages.hpp"
@@ -27,10 +28,19 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 /// Number of bytes at the beginning from which the wrapping of all lines is determined.
 constexpr std::size_t wrapping_sample_bytes = std::size_t{1} << 16U;
 
+/// Whether a line is the title of a console, whatever ran: of the tables of AIPerf, GuideLLM and EvalScope, or between
+/// rulings ("==== Serving Benchmark Result ====", "= PERFORMANCE OVERVIEW").
+bool is_title(std::string_view line) {
+  static const RE2 title(
+      R"(.*\| LLM Metrics.*|Benchmarks .*:|Benchmarking summary:|\x{2139} .*|={8,} ?[\w ]+ ?={8,}|= [A-Z][A-Z &]+)");
+  return RE2::FullMatch(piece(line), title);
+}
+
 /// Whether a line is one of a list, "- 40 tok/s", "2. MTP", or has the options of a command: it stands between the
 /// words that lead a list and its other lines.
 bool is_item(std::string_view line) {
-  static const RE2 mark(R"([ \t]*(?:[-*+]|\x{2022}|\d{1,2}[.)])[ \t].*|[ \t]*(?:-[a-z-]|\$ ).*|.* --[a-z].*)");
+  static const RE2 mark(
+      R"([ \t]*(?:[-*+]|\x{2022}|\d{1,2}[.)])[ \t].*|[ \t]*(?:-[a-z-]|\$ ).*|.* --[a-z].*|[A-Za-z][\w ()/.-]{0,48}: +\d.*)");
   return RE2::FullMatch(piece(line), mark);
 }
 
@@ -375,8 +385,8 @@ void LogReader::State::advance(std::size_t bytes) {
 /// "# Baseline ## chat".
 void LogReader::State::note_caption(std::string_view passed) {
   constexpr std::size_t max_caption = 200, max_head = 4096;
-  constexpr int near = 6;  // lines above a table, empty ones too
-  std::size_t depth = 0;   // of the last heading
+  constexpr int near = 12;  // lines above a run with its title and rulings, empty ones too
+  std::size_t depth = 0;    // of the last heading
   for (int lines = 0; lines < near && !passed.empty(); ++lines) {
     const std::size_t end = passed.ends_with('\n') ? passed.size() - 1 : passed.size();
     const std::size_t begin = end == 0 ? 0 : passed.rfind('\n', end - 1) + 1;
@@ -384,11 +394,8 @@ void LogReader::State::note_caption(std::string_view passed) {
     passed = passed.substr(0, begin);
     if (lines == 0) above_ = text.starts_with('|') && text.size() <= max_head ? text : std::string_view{};
     if (text.starts_with('|')) continue;
-    const bool title = text.find("| LLM Metrics") != std::string_view::npos ||  // of each table of AIPerf,
-                       (text.starts_with("Benchmarks ") && text.ends_with(':')) ||
-                       text.starts_with("\xE2\x84\xB9 ");                              // of GuideLLM
     const bool elided = text.find_first_not_of("[(<.>)] ") == std::string_view::npos;  // "..."
-    if (elided || text.starts_with("```") || title || is_ruling(text)) continue;
+    if (elided || text.starts_with("```") || is_title(text) || is_ruling(text)) continue;
     const std::size_t level = std::min(text.find_first_not_of('#'), text.size());
     if (depth > 0 && (level == 0 || level >= depth)) return;
     caption_ = depth > 0 ? fmt::format("{} {}", text, caption_).substr(0, max_caption) : text.substr(0, max_caption);
@@ -407,9 +414,14 @@ void LogReader::State::note_sections(std::string_view passed) {
     const std::size_t level = passed.find_first_not_of('#');
     passed.remove_prefix(std::min(end + 1, passed.size()));
     const bool fence = text.starts_with("```");
-    const bool leads = (level > 0 && level != std::string_view::npos) || text.ends_with(':') || text.ends_with(":**");
+    constexpr std::size_t max_name = 60;  // a longer line is a sentence
+    const bool names = after_gap_ && text.size() <= max_name && arm_in_caption(text);
+    const bool leads =
+        (names || (level > 0 && level != std::string_view::npos) || text.ends_with(':') || text.ends_with(":**")) &&
+        !is_title(text);
     in_fence_ = in_fence_ != fence;
-    if (leads || (!lead_.empty() && !text.empty() && !fence && !in_fence_ && !is_item(text)))
+    if (leads || (!lead_.empty() && !text.empty() && !fence && !in_fence_ && !is_item(text) && !is_title(text) &&
+                  !is_ruling(text)))
       lead_ = leads ? text.substr(0, max_words) : std::string_view();
     const bool heading = level > 0 && level <= max_level && level < text.size() && text[level] == ' ';
     const std::string_view caption = fence ? below_gap_ : after_gap_ ? text : std::string_view();

@@ -225,6 +225,10 @@ bool Recognizer::line(std::string_view line, std::int64_t number, std::string_vi
     last_lines_ = &lines;
     return true;
   });
+  if (taken && !caption.empty() && lead != lead_) {  // else the caption may be a line of the run's console
+    if (!arm_in_caption(caption) && arm_in_caption(lead)) captions_.note(lead, number, true);
+    lead_ = lead;
+  }
   if (taken || (!matching.empty() && contents_.format.empty())) captions_.note(caption, number, taken);
   return taken;
 }
@@ -499,6 +503,7 @@ void Recognizer::end_table() {
     unused_.push_back(std::move(unused));
     return;
   }
+  if (table.caption.starts_with('#')) captions_.end(table.rows.front().line);  // of an earlier heading
   try {
     const std::size_t before = contents_.observations.size();
     table.whole->read(written, contents_);

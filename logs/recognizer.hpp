@@ -168,6 +168,7 @@ class Recognizer {
   std::int64_t resembled_line_ = 0;
   std::int64_t broken_line_ = 0;  ///< where the last invalid JSON value breaks
   RunCaptions captions_ = {};
+  std::string lead_ = {};  ///< the last one that was noted as a caption
   StatedLength stated_length_ = {};
   std::vector<LogSection> sections_ = {};
   Launches launches_ = {};
