@@ -159,4 +159,24 @@ TEST_CASE("a command does not overrule both arms below it") {
   CHECK(runs[1].decoding == Decoding::speculative);
 }
 
+TEST_CASE("what leads several runs is said once, and the load above the first is that of the others") {
+  const auto runs = read_log(
+                        "MTP results:\n20 prompts with batch size 10\navg_throughput: 80.0 tok/s\nDone 1/2\n"
+                        "avg_throughput: 90.0 tok/s\n")
+                        .observations;
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[1].concurrency == 10.0);
+}
+
+TEST_CASE("a table below a heading of its own is not what an earlier heading says") {
+  const auto runs = posted_runs(
+      "### EAGLE3 server\n- **Mean acceptance length ~2.1-2.2 / 4**\n\n### EAGLE3 vs STP\n"
+      "| conc | STP tok/s/user | EAGLE3 tok/s/user |\n|---|---|---|\n| 2 | 60.0 | 70.0 |\n",
+      "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].decoding == Decoding::speculative);
+}
+
 }  // namespace foredraft::tests
