@@ -161,7 +161,7 @@ TEST_CASE("a command does not overrule both arms below it") {
 
 TEST_CASE("what leads several runs is said once, and the load above the first is that of the others") {
   const auto runs = read_log(
-                        "MTP results:\n20 prompts with batch size 10\navg_throughput: 80.0 tok/s\nDone 1/2\n"
+                        "MTP results:\n```\n20 prompts with batch size 10\navg_throughput: 80.0 tok/s\nDone 1/2\n"
                         "avg_throughput: 90.0 tok/s\n")
                         .observations;
   REQUIRE(runs.size() == 2);
