@@ -38,4 +38,24 @@ TEST_CASE("a batch is the load, if the line above says nothing else of it") {
   CHECK(run_at(read, 1.0, Decoding::plain).times.tpot_ms == 20.0);
 }
 
+TEST_CASE("settings of bench_speculative.py are compared with its run without steps") {
+  const auto line = [](int batch, int steps, int topk, int tokens, double length, double seconds) {
+    return fmt::format(
+        R"({{"batch_size": {}, "steps": {}, "topk": {}, "num_draft_tokens": {}, "acc_length": {}, "step_time": {}, "speed": {}, "completion_tokens": 64.0}})"
+        "\n",
+        batch, steps, topk, tokens, length, seconds, length / seconds);
+  };
+  const LogContents read = read_log(line(1, 0, 0, 0, 1.0, 0.01) + line(1, 3, 1, 4, 2.5, 0.0125) +
+                                    line(1, 4, 8, 16, 3.2, 0.02) + line(1, 4, 8, 32, 3.5, 0.025));
+  REQUIRE(read.observations.size() == 4);
+  CHECK(run_at(read, 1.0, Decoding::plain).times.tpot_ms == 10.0);
+  CHECK(read.observations[1].gamma == 3);
+  CHECK_FALSE(read.observations[1].drafter);
+  CHECK(read.observations[1].times.iteration_ms == 12.5);
+  CHECK(read.observations[1].times.tpot_ms == 5.0);
+  CHECK_FALSE(read.observations[2].gamma);
+  CHECK(read.observations[2].drafter == "4 steps, topk 8, 16 draft tokens");
+  CHECK(read.observations[3].drafter == "4 steps, topk 8, 32 draft tokens");
+}
+
 }  // namespace foredraft::tests
