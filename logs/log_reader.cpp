@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/documents.hpp"
+#include "logs/captions.hpp"
 #include "logs/html_tables.hpp"
 #include "logs/json_values.hpp"
 #include "logs/languages.hpp"
@@ -32,6 +33,13 @@ constexpr std::size_t wrapping_sample_bytes = std::size_t{1} << 16U;
 bool is_item(std::string_view line) {
   static const RE2 mark(R"([ \t]*(?:[-*+]|\x{2022}|\d{1,2}[.)])[ \t].*|[ \t]*(?:-[a-z-]|\$ ).*|.* --[a-z].*)");
   return RE2::FullMatch(piece(line), mark);
+}
+
+/// Whether a program prints the line above each of its tables.
+bool is_title(std::string_view line) {
+  return line.find("| LLM Metrics") != std::string_view::npos ||                 // AIPerf
+         (line.starts_with("Benchmarks ") && line.ends_with(':')) ||             // GuideLLM
+         line.starts_with("\xE2\x84\xB9 ") || line.starts_with("Input lens: ");  // the same; SGLang
 }
 
 }  // namespace
@@ -89,6 +97,7 @@ struct LogReader::State {
   std::string below_gap_ = {};  ///< the last passed line, if such a line or nothing is above it; see note_sections()
   std::string lead_ = {};       ///< the heading, or the line with a colon at its end, above a list or a command
   bool in_fence_ = false;       ///< of code
+  std::string last_ = {};       ///< the last passed line, empty within a fence: else it leads to the one below it
   std::string above_ = {};      ///< the line above, if it may be the head of a table in Markdown
   bool binary_ = false;
   std::size_t unrecognized_ = 0;  ///< bytes since the last item of a format
@@ -170,6 +179,7 @@ LogContents LogReader::State::finish() {
     nothing.text = "binary, not text";
   }
   if (binary_) nothing.suggestion = "save it as text in UTF-8";
+  formats_.note_containers(unwrapper_->containers());
   LogContents contents = formats_.finish(line_ - (ends_in_line_ ? 0 : 1), std::move(nothing));
   drop_impossible_speeds(contents);
   return contents;
@@ -355,10 +365,11 @@ void LogReader::State::look_at_line(std::string_view line) {
   in_dull_line_ = true;
   if (line.size() > max_line_bytes) {
     formats_.skip_line();
-  } else if (formats_.line(shown(line), line_, caption_, lead_)) {
+  } else if (formats_.line(shown(line), line_, in_fence_ && names_arm_above(caption_, lead_) ? lead_ : caption_,
+                           lead_)) {
     goes_on_ = true;
   } else if (position_ >= no_value_before_) {
-    formats_.header(shown(line), line_, caption_, above_);
+    formats_.header(shown(line), line_, caption_, above_, lead_);
   }
 }
 
@@ -384,11 +395,8 @@ void LogReader::State::note_caption(std::string_view passed) {
     passed = passed.substr(0, begin);
     if (lines == 0) above_ = text.starts_with('|') && text.size() <= max_head ? text : std::string_view{};
     if (text.starts_with('|')) continue;
-    const bool title = text.find("| LLM Metrics") != std::string_view::npos ||  // of each table of AIPerf,
-                       (text.starts_with("Benchmarks ") && text.ends_with(':')) ||
-                       text.starts_with("\xE2\x84\xB9 ");                              // of GuideLLM
     const bool elided = text.find_first_not_of("[(<.>)] ") == std::string_view::npos;  // "..."
-    if (elided || text.starts_with("```") || title || is_ruling(text)) continue;
+    if (elided || text.starts_with("```") || is_title(text) || is_ruling(text)) continue;
     const std::size_t level = std::min(text.find_first_not_of('#'), text.size());
     if (depth > 0 && (level == 0 || level >= depth)) return;
     caption_ = depth > 0 ? fmt::format("{} {}", text, caption_).substr(0, max_caption) : text.substr(0, max_caption);
@@ -409,8 +417,13 @@ void LogReader::State::note_sections(std::string_view passed) {
     const bool fence = text.starts_with("```");
     const bool leads = (level > 0 && level != std::string_view::npos) || text.ends_with(':') || text.ends_with(":**");
     in_fence_ = in_fence_ != fence;
-    if (leads || (!lead_.empty() && !text.empty() && !fence && !in_fence_ && !is_item(text)))
+    if (fence && in_fence_ && !last_.empty()) {
+      lead_ = last_;
+    } else if (leads ||
+               (!lead_.empty() && !text.empty() && !fence && !in_fence_ && !is_item(text) && !is_title(text))) {
       lead_ = leads ? text.substr(0, max_words) : std::string_view();
+    }
+    if (!fence) last_ = in_fence_ ? std::string_view() : text.substr(0, max_words);
     const bool heading = level > 0 && level <= max_level && level < text.size() && text[level] == ' ';
     const std::string_view caption = fence ? below_gap_ : after_gap_ ? text : std::string_view();
     if (heading) {
