@@ -20,18 +20,36 @@
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/spoken_options.hpp"
 #include "logs/table_shapes.hpp"
 
 namespace foredraft::logs {
+
+namespace {
+
+/// "first without MTP:" of "One A100, vLLM 0.12, first without MTP:": the words behind the setup, if they lead to what
+/// is below, and only they name an arm.
+std::string last_clause(const std::string& text) {
+  const std::vector<ArmPhrase> phrases = arm_phrases(text);
+  if (phrases.empty() || !trimmed(text).ends_with(':')) return text;
+  const std::size_t comma = text.rfind(", ", phrases.front().begin);
+  return comma == std::string::npos ? text : text.substr(comma + 2);
+}
+
+}  // namespace
 
 std::optional<Arm> arm_in_caption(std::string_view caption) {
   constexpr std::size_t max_words = 60;  // in bytes; a longer one is a sentence
   static const RE2 several(              // or options of a command, or a time
       R"((?i).*(?:--\w|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*|.*: *[\d.]+ ?s(?:ec(?:ond)?s?)?\W*)");
-  // These name no arm: a data set, the size of a model (another one may have another drafter), a unit.
-  static const RE2 no_arm(R"((?i)spec[-_ ]?bench|\b\d+(?:\.\d+)?b\b|\(t(?:o?ks?|okens?)?/s(?:ec)?\))");
+  // These name no arm: a data set, the script of a benchmark, the size of a model (another one may have another
+  // drafter), a unit.
+  static const RE2 no_arm(
+      R"((?i)spec[-_ ]?bench|\S*bench\w*\.py\b|\b\d+(?:\.\d+)?b\b|\(t(?:o?ks?|okens?)?/s(?:ec)?\))");
   static const RE2 without("(?i)\\bw/o\\b");
-  std::string text(caption);
+  const SpokenOptions options = spoken_options(caption);
+  if (options.mentions > 1) return std::nullopt;  // of several arms
+  std::string text = options.words;
   RE2::GlobalReplace(&text, no_arm, " ");  // "A-7B-FP8" has no option "--FP8"
   RE2::GlobalReplace(&text, without, "without");
   // The words in brackets at its end, or behind a plus, of a heading that says more.
@@ -46,8 +64,18 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
   }
   static const RE2 goes_on(R"((?i)^\W*(?:and|but|then|now)\b)");  // "And with MTP:"
   RE2::Replace(&text, goes_on, "");
+  text = last_clause(text);
   if (text.size() > max_words || RE2::FullMatch(text, several)) return std::nullopt;
-  return arm_in_text(text);
+  auto arm = arm_in_text(text);
+  if (!arm || arm->plain || options.mentions == 0) return arm;
+  if (options.arm.drafter) arm->drafter = options.arm.drafter;
+  if (options.arm.gamma) arm->gamma = options.arm.gamma;
+  arm->adaptive = arm->adaptive || options.arm.adaptive;
+  return arm;
+}
+
+bool names_arm_above(std::string_view caption, std::string_view lead) {
+  return !lead.empty() && lead != caption && arm_in_caption(lead) && !arm_in_caption(caption);
 }
 
 void RunCaptions::note(std::string_view caption, std::int64_t number, bool of_read) {

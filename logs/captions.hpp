@@ -21,6 +21,9 @@ inline constexpr std::size_t first_bytes = 65536;
 /// The arm that the line above a run or a table names, if it names only one.
 [[nodiscard]] std::optional<Arm> arm_in_caption(std::string_view caption);
 
+/// Whether the arm below a caption is that of the line that leads to it: the caption names none, it does.
+[[nodiscard]] bool names_arm_above(std::string_view caption, std::string_view lead);
+
 /// The arms that lines above runs name.
 class RunCaptions {
  public:

@@ -85,6 +85,7 @@ struct WrittenTable {
   std::span<const std::string> headings = {};
   std::span<const TableRow> rows = {};
   std::string_view caption = {};  ///< the line above it that is not empty
+  std::string_view lead = {};     ///< the line that leads to the caption and the table, "with MTP:", if there is one
 };
 
 /// A table in any layout (commas, bars, tabs, aligned columns), read as a whole: a header, then rows up to a line with

@@ -28,11 +28,11 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 /// Number of bytes at the beginning from which the wrapping of all lines is determined.
 constexpr std::size_t wrapping_sample_bytes = std::size_t{1} << 16U;
 
-/// Whether a line is the title of a console, whatever ran: of the tables of AIPerf, GuideLLM and EvalScope, or between
-/// rulings ("==== Serving Benchmark Result ====", "= PERFORMANCE OVERVIEW").
+/// Whether a line is the title of a console, whatever ran: of the tables of AIPerf, GuideLLM, EvalScope and SGLang, or
+/// between rulings ("==== Serving Benchmark Result ====", "= PERFORMANCE OVERVIEW").
 bool is_title(std::string_view line) {
   static const RE2 title(
-      R"(.*\| LLM Metrics.*|Benchmarks .*:|Benchmarking summary:|\x{2139} .*|={8,} ?[\w ]+ ?={8,}|= [A-Z][A-Z &]+)");
+      R"(.*\| LLM Metrics.*|Benchmarks .*:|Benchmarking summary:|Input lens: .*|\x{2139} .*|={8,} ?[\w ]+ ?={8,}|= [A-Z][A-Z &]+)");
   return RE2::FullMatch(piece(line), title);
 }
 
@@ -99,6 +99,7 @@ struct LogReader::State {
   std::string below_gap_ = {};  ///< the last passed line, if such a line or nothing is above it; see note_sections()
   std::string lead_ = {};       ///< the heading, or the line with a colon at its end, above a list or a command
   bool in_fence_ = false;       ///< of code
+  std::string last_ = {};       ///< the last passed line, empty within a fence: else it leads to the one below it
   std::string above_ = {};      ///< the line above, if it may be the head of a table in Markdown
   bool binary_ = false;
   std::size_t unrecognized_ = 0;  ///< bytes since the last item of a format
@@ -180,6 +181,7 @@ LogContents LogReader::State::finish() {
     nothing.text = "binary, not text";
   }
   if (binary_) nothing.suggestion = "save it as text in UTF-8";
+  formats_.note_containers(unwrapper_->containers());
   LogContents contents = formats_.finish(line_ - (ends_in_line_ ? 0 : 1), std::move(nothing));
   drop_impossible_speeds(contents);
   return contents;
@@ -368,7 +370,7 @@ void LogReader::State::look_at_line(std::string_view line) {
   } else if (formats_.line(shown(line), line_, caption_, lead_)) {
     goes_on_ = true;
   } else if (position_ >= no_value_before_) {
-    formats_.header(shown(line), line_, caption_, above_);
+    formats_.header(shown(line), line_, caption_, above_, lead_);
   }
 }
 
@@ -420,9 +422,13 @@ void LogReader::State::note_sections(std::string_view passed) {
         (names || (level > 0 && level != std::string_view::npos) || text.ends_with(':') || text.ends_with(":**")) &&
         !is_title(text);
     in_fence_ = in_fence_ != fence;
-    if (leads || (!lead_.empty() && !text.empty() && !fence && !in_fence_ && !is_item(text) && !is_title(text) &&
-                  !is_ruling(text)))
+    if (fence && in_fence_ && !last_.empty()) {
+      lead_ = last_;
+    } else if (leads || (!lead_.empty() && !text.empty() && !fence && !in_fence_ && !is_item(text) && !is_title(text) &&
+                         !is_ruling(text))) {
       lead_ = leads ? text.substr(0, max_words) : std::string_view();
+    }
+    if (!fence) last_ = in_fence_ ? std::string_view() : text.substr(0, max_words);
     const bool heading = level > 0 && level <= max_level && level < text.size() && text[level] == ' ';
     const std::string_view caption = fence ? below_gap_ : after_gap_ ? text : std::string_view();
     if (heading) {

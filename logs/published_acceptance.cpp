@@ -2,13 +2,16 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/stated_run.hpp"
 
 /// Published tables and recordings of acceptance, and SpecForge's results.
 namespace foredraft::logs {
@@ -158,10 +161,37 @@ bool is_specforge_line(const JsonValue& value) {
   return has_keys(value, {"batch_size", "steps", "topk", "num_draft_tokens", "throughput"});
 }
 
+/// A line of SGLang's bench_speculative.py: its setting, and the time of a step.
+bool is_speculative_line(const JsonValue& value) {
+  return has_keys(value, {"batch_size", "steps", "topk", "num_draft_tokens", "acc_length", "step_time"});
+}
+
+/// Trees of one depth are told apart by what else sets them.
+std::string tree_of(const JsonFields& setting) {
+  return fmt::format("{} steps, topk {}, {} draft tokens", setting.count("steps").value_or(0),
+                     setting.count("topk").value_or(0), setting.count("num_draft_tokens").value_or(0));
+}
+
+/// Speeds are those of each request of the batch.
+void read_speculative_line(const JsonFields& line, LogContents& contents) {
+  const auto steps = line.count("steps");
+  StatedRun run{.line = line.line(), .concurrency = line.real("batch_size")};
+  if (const auto seconds = line.real("step_time")) run.iteration_ms = 1000.0 * *seconds;
+  run.request_tokens_per_s = line.real("speed");
+  run.output_tokens = line.real("completion_tokens");
+  if (steps == 0) run.tpot_ms = std::exchange(run.iteration_ms, std::nullopt);
+  if (steps != 0) run.length = line.length("acc_length");
+  const bool chain = line.count("topk").value_or(1) <= 1;
+  if (steps != 0 && chain && steps) run.gamma = static_cast<double>(*steps);
+  Observation observation = observation_of(run, steps == 0 ? Decoding::plain : Decoding::speculative, contents);
+  if (steps != 0 && !chain) observation.drafter = tree_of(line);
+  contents.observations.push_back(std::move(observation));
+}
+
 bool claims_specforge(const JsonValue& value) {
   if (!value.is_object() || value.empty()) return false;
   return is_dashboard_model(value.front()) || is_eagle3_run(value) || is_specforge_metric(value) ||
-         is_specforge_line(value);
+         is_specforge_line(value) || is_speculative_line(value);
 }
 
 /// "Wihtout EAGLE3" is the spelling in the files.
@@ -218,6 +248,7 @@ void read_specforge(const JsonFields& file, LogContents& contents) {
     warn_once(contents, "W02", file.line(), "the acceptance length is that since the start of the server");
     return read_specforge_metric(file, file, file.text("benchmark").value_or(""), contents);
   }
+  if (is_speculative_line(file.json())) return read_speculative_line(file, contents);
   if (is_eagle3_run(file.json())) {
     note(contents.settings.draft, file.text("model"));
     for (const JsonValue& set : file.json()) {

@@ -379,7 +379,8 @@ bool Recognizer::begin_table(std::vector<std::string> columns, TableLayout layou
   return false;
 }
 
-void Recognizer::header(std::string_view line, std::int64_t number, std::string_view caption, std::string_view above) {
+void Recognizer::header(std::string_view line, std::int64_t number, std::string_view caption, std::string_view above,
+                        std::string_view lead) {
   const bool ruled = is_ruling(line) && !above.empty();
   const bool between = ruled && !trimmed(line).starts_with('|');  // bars that enclose the head stand beside empty cells
   const std::size_t count = between ? table_cells(line, TableLayout::bars).size() : 0;
@@ -398,7 +399,10 @@ void Recognizer::header(std::string_view line, std::int64_t number, std::string_
     return;
   }
   const bool too_wide = columns.size() > max_table_columns;
-  if (begin_table(columns, layout, caption)) return;
+  if (begin_table(columns, layout, caption)) {
+    if (table_) table_->lead = lead;
+    return;
+  }
   if (too_wide && layout != TableLayout::commas && unused_.size() < max_problems) {  // no sentence
     unused_.push_back({.line = number,
                        .problem = {.line = number,
@@ -481,7 +485,10 @@ bool Recognizer::row_of_whole(std::string_view line, std::int64_t number) {
     Table above = *std::exchange(table_, std::nullopt);
     JoinedHead joined = joined_head(above.columns, cells, above.caption);
     begin_table(std::move(joined.headings), above.layout, joined.caption);
-    if (table_) return true;
+    if (table_) {
+      table_->lead = above.lead;
+      return true;
+    }
     table_ = std::move(above);
   }
   table_->rows.push_back({.cells = std::move(cells), .line = number});
@@ -491,7 +498,8 @@ bool Recognizer::row_of_whole(std::string_view line, std::int64_t number) {
 void Recognizer::end_table() {
   const Table table = *std::exchange(table_, std::nullopt);
   if (table.whole == nullptr || table.rows.empty()) return;
-  const WrittenTable written{.headings = table.columns, .rows = table.rows, .caption = table.caption};
+  const WrittenTable written{
+      .headings = table.columns, .rows = table.rows, .caption = table.caption, .lead = table.lead};
   UnusedTable unused = unused_table(written);
   unused.claimed = !table.unclaimed;
   if (is_above_expected(table.caption)) {

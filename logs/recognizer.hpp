@@ -16,6 +16,7 @@
 
 #include "core/problems.hpp"
 #include "logs/captions.hpp"
+#include "logs/containers.hpp"
 #include "logs/json_records.hpp"
 #include "logs/json_values.hpp"
 #include "logs/launches.hpp"
@@ -64,8 +65,8 @@ class Recognizer {
   /// others, which may belong to any format.
   bool again(std::string_view line, std::int64_t number);
 
-  /// True if a format recognized the line; `caption`: the line above it; `lead`: the heading or
-  /// the line with a colon at its end above the list or the options that are above the line; may be empty.
+  /// True if a format recognized the line; `caption`: the line above it; `lead`: the heading, the line with a colon at
+  /// its end or the one above a fence of code, above the list or the options that are above the line; may be empty.
   bool line(std::string_view line, std::int64_t number, std::string_view caption, std::string_view lead = {});
   /// True if a format recognized the value `text`.
   bool value(std::string_view text, std::int64_t number);
@@ -74,12 +75,15 @@ class Recognizer {
   /// As value(), for one cut off by the end of the log: reads its complete parts, or nothing if one is invalid.
   bool cut_value(std::string_view text, std::int64_t number);
   /// Begins a table if the line is the header of one, or the ruling below the head `above` of one in Markdown;
-  /// `caption`: the line above it.
-  void header(std::string_view line, std::int64_t number, std::string_view caption, std::string_view above);
+  /// `caption`: the line above it; `lead`: as of line().
+  void header(std::string_view line, std::int64_t number, std::string_view caption, std::string_view above,
+              std::string_view lead = {});
   /// Notes a heading or caption above what comes next: "## With MTP"; `apart`: as LogSection.
   void heading(std::string_view text, std::int64_t number, bool apart) {
     note_section(sections_, {.line = number, .words = std::string(text), .apart = apart});
   }
+  /// The containers that wrote the lines, before finish().
+  void note_containers(const Containers& containers) { containers.caption_runs(captions_); }
   /// Text that was passed.
   void passed(std::string_view text) {
     stated_length_.note(text);
@@ -113,6 +117,7 @@ class Recognizer {
     std::vector<std::string> columns;
     ColumnPlaces places = {};         ///< of `columns`, for `csv`
     std::string caption = {};         ///< the line above it
+    std::string lead = {};            ///< as of WrittenTable
     bool begun = false;               ///< has rows
     bool at_header = true;            ///< no line after its header was read yet
     bool goes_on = false;             ///< the rest of one with more than max_table_rows

@@ -159,9 +159,14 @@ std::optional<std::string> load_in_caption(std::string_view caption) {
     return RE2::FullMatch(rest, list) ? std::nullopt : std::optional(requests);
   static const RE2 one_of_heading(R"((?i)[#* ]*b ?= ?(\d{1,5})(?: ?\([^()]*\))?[*: ]*)");
   if (RE2::FullMatch(text, one_of_heading, &requests)) return requests;
-  if (!RE2::PartialMatch(text, load, &requests, &rest)) return std::nullopt;
+  static const RE2 clause(R"((?i)(?:^|[,;:(|#]) ?(?:at )?batch[ -](\d{1,5})( ?(?:[,;:.)|].*|$)))");  // "A100, batch 1"
+  if (!RE2::PartialMatch(text, load, &requests, &rest) && !RE2::PartialMatch(text, clause, &requests, &rest))
+    return std::nullopt;
+  static const RE2 other(
+      R"(, ?\d+ ?x?[ -]?(?:runs?|rep\w*|trials?|seeds?|samples?|prompts?|questions|tokens?|gpus?)\b.*)");
   static const RE2 several(R"( ?(?:[,/|-]|\.\.|to|and|\xE2\x80\x93) ?\d.*)", RE2::Latin1);
-  if (RE2::FullMatch(rest, several) || RE2::PartialMatch(rest, load, &again)) return std::nullopt;
+  if ((RE2::FullMatch(rest, several) && !RE2::FullMatch(rest, other)) || RE2::PartialMatch(rest, load, &again))
+    return std::nullopt;
   return requests;
 }
 

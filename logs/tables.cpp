@@ -172,10 +172,13 @@ ShapedTable with_caption(ShapedTable table, std::string_view caption, const std:
   return table;
 }
 
-/// The arm that the line above a table names, if its rows name none.
+/// The arm that the line above a table names, if its rows name none: a cell of something measured, "n/a", does not.
 std::optional<Arm> arm_above(const ShapedTable& table, std::string_view caption) {
-  const auto names_arm = [](const TableRow& row) {
-    return std::ranges::any_of(row.cells, [](const std::string& cell) { return arm_named(cell).plain; });
+  const auto names_arm = [&](const TableRow& row) {
+    for (std::size_t i = 0; i < table.headings.size(); ++i) {
+      if (column_of(table.headings[i]).meaning < Meaning::speed && arm_named(row.cells[i]).plain) return true;
+    }
+    return false;
   };
   const bool has_arms =
       std::ranges::any_of(table.rows, names_arm) || std::ranges::any_of(table.headings, [](const std::string& one) {
@@ -307,11 +310,12 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   }
   table = by_listed_load(std::move(table));  // of metrics that were rows
   table = with_lengths_in_brackets(std::move(table), caption);
-  const auto arm = arm_above(table, caption);
+  const std::string_view above = names_arm_above(caption, written.lead) ? written.lead : std::string_view(caption);
+  const auto arm = arm_above(table, above);
   table = with_caption(std::move(table), caption, arm, paired);
   const std::size_t before = contents.observations.size();
   HeadedTable(table.headings, table.rows).read(contents);
-  const auto named = arm_in_caption(caption);
+  const auto named = arm_in_caption(above);
   for (Observation& run : std::span(contents.observations).subspan(before)) {
     if (arm && run.decoding == Decoding::unknown) run.decoding = Decoding::speculative;
     if (!named || run.decoding != Decoding::speculative) continue;

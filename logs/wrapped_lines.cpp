@@ -302,6 +302,7 @@ void Unwrapper::append(std::string_view line, std::string& text) {
       append_part(line, shown(line).size() == width_, text);
       return;
     case Wrapping::prefix: {
+      containers_.add(line);
       const std::string_view rest = without_prefix(line, services_);
       constexpr std::string_view goes_on = " P ";  // of the records of a container runtime
       const bool partial = line.substr(0, line.size() - rest.size()).ends_with(goes_on);

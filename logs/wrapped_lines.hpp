@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "logs/containers.hpp"
 #include "logs/json_values.hpp"
 
 /// Removes what containers, journals and collectors put around each line of a log.
@@ -32,11 +33,15 @@ class Unwrapper {
   /// Appends `line`, with its end if it has one, to `text`. A line that is not wrapped does not change.
   void append(std::string_view line, std::string& text);
 
+  /// The containers that wrote the lines.
+  [[nodiscard]] const Containers& containers() const { return containers_; }
+
  private:
   void append_wrapped(std::string_view line, std::string& text);
   void append_part(std::string_view line, bool partial, std::string& text);
 
   Wrapping wrapping_ = Wrapping::none;
+  Containers containers_ = {};
   std::string shape_ = {};      ///< of the prefix: 0 stands for digits
   std::size_t margin_ = 0;      ///< bytes
   bool services_ = false;       ///< a prefix may be a name without a number

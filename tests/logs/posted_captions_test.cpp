@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "logs/captions.hpp"
+#include "logs/spoken_options.hpp"
+#include "logs/table_shapes.hpp"
+#include "tests/logs/logs_testing.hpp"
+
+/// What sentences, options and names of containers above runs say of them.
+namespace foredraft::tests {
+namespace {
+
+using logs::arm_in_caption;
+using logs::Decoding;
+using logs::load_in_caption;
+using logs::LogContents;
+using logs::Observation;
+using logs::spoken_options;
+
+/// The only run at a load.
+const Observation& run_at(const LogContents& read, double load, Decoding decoding) {
+  const auto is = [&](const Observation& one) { return one.concurrency == load && one.decoding == decoding; };
+  REQUIRE(std::ranges::count_if(read.observations, is) == 1);
+  return *std::ranges::find_if(read.observations, is);
+}
+
+}  // namespace
+
+TEST_CASE("options in the line above name its arm") {
+  struct Case {
+    const char* caption;
+    double gamma;
+    const char* drafter;
+  };
+  for (const Case& one :
+       {Case{"with `--speculative-algorithm EAGLE3 --speculative-num-steps 4 --speculative-eagle-topk 1 "
+             "--speculative-num-draft-tokens 5`:",
+             4.0, "eagle3"},
+        Case{"### then `--speculative-config '{\"method\": \"mtp\", \"num_speculative_tokens\": 2}'`", 2.0, "mtp"},
+        Case{"now --speculative-config={\"method\":\"eagle\",\"num_speculative_tokens\":5}", 5.0, "eagle"},
+        Case{"engine.py, `speculative_config={'method': 'mtp', 'num_speculative_tokens': 3}`:", 3.0, "mtp"},
+        Case{"`--spec-type draft-mtp --spec-draft-n-max 6`", 6.0, "mtp"},
+        Case{"`-ngl 99 -fa on --spec-type draft-mtp` `--draft-max 3`, second card", 3.0, "mtp"},
+        Case{"MTP with `--spec-draft-n-max 5`", 5.0, "mtp"},
+        Case{"MTP, K = 3 (`--temp 0 --spec-type draft-mtp`)", 3.0, "mtp"}}) {
+    CAPTURE(one.caption);
+    const auto arm = arm_in_caption(one.caption);
+    REQUIRE(arm);
+    CHECK_FALSE(arm->plain);
+    CHECK(arm->gamma == one.gamma);
+    CHECK(arm->drafter == one.drafter);
+  }
+  for (const char* const plain : {"without `--speculative-config`:", "no --spec-type, same prompts:",
+                                  "`--spec-type none`", "with `--speculative-algorithm NONE`:", "`--no-mtp`",
+                                  "then `--speculative-config '{\"num_speculative_tokens\": 0}'`:"}) {
+    CAPTURE(plain);
+    const auto arm = arm_in_caption(plain);
+    REQUIRE(arm);
+    CHECK(arm->plain);
+  }
+  for (const char* const none :
+       {"with and without `--speculative-config '{\"method\": \"mtp\"}'`:",
+        "`--spec-draft-n-max 2` vs `--draft-max 4`:", "`--spec-draft-n-max 2` and `--spec-draft-n-max 4`",
+        "`--draft-max 2` first, `--draft-max 4` later:", "`--ctx-size 4096 --parallel 1`:",
+        "$ llama-server -m a.gguf --spec-type draft-mtp", "python3 mtp-bench.py"}) {
+    CAPTURE(none);
+    CHECK_FALSE(arm_in_caption(none));
+  }
+  CHECK_FALSE(arm_in_caption("`-md tiny.gguf --draft-max 8`")->gamma);  // only the most
+  CHECK(spoken_options("a `--draft-max 8` b").words == "a speculation b");
+  CHECK(spoken_options("top-k 20, A-7B-draft").mentions == 0);
+}
+
+TEST_CASE("words behind a setup lead to the arm of what is below") {
+  for (const char* const plain : {"Two H100s, engine 0.9, Qwen3-30B in FP8, prompts of 2k tokens, first without MTP:",
+                                  "My laptop, no speculation:"}) {
+    CAPTURE(plain);
+    const auto arm = arm_in_caption(plain);
+    REQUIRE(arm);
+    CHECK(arm->plain);
+  }
+  CHECK_FALSE(arm_in_caption("no MTP on one card, then with EAGLE:"));
+  CHECK_FALSE(arm_in_caption("MTP, compared with none:"));
+  CHECK_FALSE(arm_in_caption("My laptop, with MTP"));  // no line that leads
+}
+
+TEST_CASE("the line that leads to a table names its arm, over a command or the title that a tool prints") {
+  const std::string head =
+      "| batch size | latency (s) | output throughput (tok/s) | acc length | ITL (ms) |\n"
+      "| --- | --- | --- | --- | --- |\n";
+  const std::string title = "Input lens: (64,). Output lens: (128,).\n";
+  const std::string plain = "| 1 | 2.0 | 50.0 | n/a | 20.0 |\n| 4 | 3.0 | 160.0 | n/a | 25.0 |\n";
+  const std::string drafts = "| 1 | 1.0 | 100.0 | 2.5 | 10.0 |\n| 4 | 2.9 | 200.0 | 2.4 | 20.0 |\n";
+  const LogContents read = read_log("off:\n\nbaseline:\n\n" + title + head + plain +
+                                    "\nand with `--speculative-algorithm EAGLE --speculative-num-steps 3 "
+                                    "--speculative-eagle-topk 1 --speculative-num-draft-tokens 4`:\n\n" +
+                                    title + head + drafts);
+  REQUIRE(read.observations.size() == 4);
+  CHECK(run_at(read, 4.0, Decoding::plain).times.output_tokens_per_s == 160.0);
+  CHECK(run_at(read, 4.0, Decoding::speculative).times.output_tokens_per_s == 200.0);
+  CHECK(run_at(read, 1.0, Decoding::speculative).gamma == 3);
+
+  const std::string command = "```bash\nuvx llama-benchy --model m --tg 64 --concurrency 2 8\n```\n\n";
+  const auto benchy = [](double one, double all) {
+    return fmt::format("| model | test | t/s (total) | t/s (req) |\n|:--|--:|--:|--:|\n| m | tg64 (c2) | {} | {} |\n\n",
+                       all, one);
+  };
+  const LogContents tests =
+      read_log("One box, v0.1, MTP off:\n\n" + command + benchy(10, 19) + "MTP, K = 2:\n\n" + command + benchy(20, 36));
+  REQUIRE(tests.observations.size() == 2);
+  CHECK(run_at(tests, 2.0, Decoding::plain).times.output_tokens_per_s == 19.0);
+  CHECK(run_at(tests, 2.0, Decoding::speculative).gamma == 2);
+  const LogContents passed = read_log("without MTP:\n\nAll of this on one box.\n\n" + benchy(10, 19));
+  CHECK(passed.observations.front().decoding == Decoding::unknown);
+}
+
+TEST_CASE("the line above a fence of code names the arm of the requests in it") {
+  const auto bench = [](int drafted, int accepted, double speed) {
+    std::string text = "```\npython mtp-bench.py\n";
+    for (const char* const name : {"poem", "proof"})
+      text += fmt::format("  {}  pred= 100 draft= {} acc= {} rate=n/a tok/s={}\n", name, drafted, accepted, speed);
+    return text + fmt::format(
+                      "Aggregate: {{\n  \"total_predicted\": 200,\n  \"total_draft\": {},\n"
+                      "  \"total_draft_accepted\": {}\n}}\n```\n",
+                      2 * drafted, 2 * accepted);
+  };
+  const LogContents read =
+      read_log("plain\n" + bench(0, 0, 20.0) + "`--spec-type draft-mtp --spec-draft-n-max 2`\n" + bench(80, 60, 30.0) +
+               "`--spec-type draft-mtp --spec-draft-n-max 4`\n" + bench(140, 65, 28.0));
+  REQUIRE(read.observations.size() == 6);
+  const std::vector<std::optional<std::int64_t>> gammas{std::nullopt, std::nullopt, 2, 2, 4, 4};
+  for (std::size_t i = 0; i < 6; ++i) {
+    CAPTURE(i);
+    CHECK(read.observations[i].gamma == gammas[i]);
+    CHECK((read.observations[i].decoding == Decoding::plain) == (i < 2));
+    CHECK(read.observations[i].stratum.category == (i % 2 == 0 ? "poem" : "proof"));
+  }
+}
+
+TEST_CASE("names of containers are arms, if they differ only so") {
+  const auto tables = [](const std::string& prefix, double itl, double speed) {
+    std::string text;
+    for (const std::string& line :
+         {std::string("| Benchmark  | ITL        ||"), std::string("| Strategy   | ms         ||"),
+          std::string("|            | Mdn  | p95  |"), fmt::format("| concurrent | {:.1f} | 30.0 |", itl),
+          std::string("| Benchmark  | Requests               |||| Output Tokens  ||"),
+          std::string("| Strategy   | Per Sec   || Concurrency || Per Sec        ||"),
+          std::string("|            | Mdn | Mean | Mdn   | Mean | Mdn    | Mean   |"),
+          fmt::format("| concurrent | 2.0 | 2.0  | 4.0   | 3.9  | {0:.1f}  | {0:.1f}  |", speed)})
+      text += prefix + line + "\n";
+    return text;
+  };
+  struct Names {
+    const char *plain, *drafting;
+  };
+  for (const Names& names : {Names{"load-baseline-1  | ", "load-mtp-1  | "}, Names{"bench-1 | ", "bench-eagle3-1 | "},
+                             Names{"[pod/gen-nospec-7d9f8b6c5-x2k4q/main] ", "[pod/gen-spec-6c5d7f9b8-qdfbx/main] "}}) {
+    CAPTURE(names.plain);
+    const LogContents read = read_log(tables(names.plain, 20.0, 180.0) + tables(names.drafting, 10.0, 330.0));
+    REQUIRE(read.observations.size() == 2);
+    CHECK(run_at(read, 4.0, Decoding::plain).times.output_tokens_per_s == 180.0);
+    CHECK(run_at(read, 4.0, Decoding::speculative).times.output_tokens_per_s == 330.0);
+    CHECK_FALSE(run_at(read, 4.0, Decoding::speculative).gamma);
+  }
+  for (const Names& names : {Names{"bench-1  | ", "server-mtp-1 | "}, Names{"load-a-1 | ", "load-b-1 | "},
+                             Names{"load-mtp-1 | ", "load-mtp-2 | "}}) {
+    CAPTURE(names.plain);
+    const LogContents read = read_log(tables(names.plain, 20.0, 180.0) + tables(names.drafting, 10.0, 330.0));
+    CHECK(std::ranges::all_of(read.observations,
+                              [](const Observation& one) { return one.decoding == Decoding::unknown; }));
+  }
+  const std::string one = tables("load-baseline-1  | ", 20.0, 180.0), other = tables("load-mtp-1  | ", 10.0, 330.0);
+  const LogContents mixed = read_log(one + other + one);
+  CHECK(std::ranges::all_of(mixed.observations,
+                            [](const Observation& run) { return run.decoding == Decoding::unknown; }));
+}
+
+TEST_CASE("a batch is the load, if the line above says nothing else of it") {
+  CHECK(load_in_caption("One card, batch 4, 5 runs each.") == "4");
+  CHECK(load_in_caption("Batch 16: tokens/s") == "16");
+  CHECK(load_in_caption("Results (batch 2)") == "2");
+  CHECK_FALSE(load_in_caption("One card, batch 1, 4 and 8"));
+  CHECK_FALSE(load_in_caption("One card, batch 1/8"));
+  CHECK_FALSE(load_in_caption("batch 3 of 10 arrived"));
+  const LogContents read = read_log(
+      "EAGLE-3 on one card, batch 1, 2 runs each.\n\n| K | tok/s |\n|---|---|\n| baseline | 50 |\n| 3 | 90 |\n");
+  CHECK(run_at(read, 1.0, Decoding::plain).times.tpot_ms == 20.0);
+}
+
+TEST_CASE("settings of bench_speculative.py are compared with its run without steps") {
+  const auto line = [](int batch, int steps, int topk, int tokens, double length, double seconds) {
+    return fmt::format(
+        R"({{"batch_size": {}, "steps": {}, "topk": {}, "num_draft_tokens": {}, "acc_length": {}, "step_time": {}, "speed": {}, "completion_tokens": 64.0}})"
+        "\n",
+        batch, steps, topk, tokens, length, seconds, length / seconds);
+  };
+  const LogContents read = read_log(line(1, 0, 0, 0, 1.0, 0.01) + line(1, 3, 1, 4, 2.5, 0.0125) +
+                                    line(1, 4, 8, 16, 3.2, 0.02) + line(1, 4, 8, 32, 3.5, 0.025));
+  REQUIRE(read.observations.size() == 4);
+  CHECK(run_at(read, 1.0, Decoding::plain).times.tpot_ms == 10.0);
+  CHECK(read.observations[1].gamma == 3);
+  CHECK_FALSE(read.observations[1].drafter);
+  CHECK(read.observations[1].times.iteration_ms == 12.5);
+  CHECK(read.observations[1].times.tpot_ms == 5.0);
+  CHECK_FALSE(read.observations[2].gamma);
+  CHECK(read.observations[2].drafter == "4 steps, topk 8, 16 draft tokens");
+  CHECK(read.observations[3].drafter == "4 steps, topk 8, 32 draft tokens");
+}
+
+}  // namespace foredraft::tests
