@@ -18,6 +18,7 @@
 #include "logs/log_format.hpp"
 #include "logs/observation.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/sglang_options.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -278,13 +279,24 @@ bool verified_acceptance(const Counted& counted, Observation& run, LogContents& 
   return true;
 }
 
-/// SGLang's gauges of its last batch, with a warning (W02).
+/// The draft length of SGLang from its settings, else from the acceptance length of its last batch and the rate.
+std::optional<std::int64_t> gauged_depth(const Counted& counted, LogContents& contents) {
+  if (counted.gauge("spec_num_steps")) return chain_depth(counted);
+  const double length = counted.gauge("spec_accept_length").value_or(0.0);
+  const double rate = counted.gauge("spec_accept_rate").value_or(0.0);
+  if (!(length > 1.0 && rate > 0.0)) return std::nullopt;
+  AcceptRates rates;
+  rates.bound(length, rate);
+  return rates.gamma(counted.line(), contents);
+}
+
+/// SGLang's gauges of its last batch, with a warning (W02). A server without speculation has a length of 0.
 bool last_batch(const Counted& counted, Observation& run, LogContents& contents) {
   const auto length = counted.gauge("spec_accept_length");
   if (!length || !(*length >= 1.0)) return false;
   run.acceptance_length = length;
   run.decoding = Decoding::speculative;
-  run.gamma = chain_depth(counted);
+  run.gamma = gauged_depth(counted, contents);
   warn_once(contents, "W02", counted.line(), "the acceptance length is that of the last batch only");
   return true;
 }
