@@ -26,6 +26,15 @@ namespace {
 /// The name of a series: what is before its labels.
 std::string_view name_of(std::string_view series) { return series.substr(0, series.find('{')); }
 
+/// 2 of `{position="2"}` and `{token_position="2"}`.
+std::optional<std::int64_t> position_of(std::string_view series) {
+  constexpr std::string_view label = "position=\"";
+  const std::size_t at = series.find(label);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view rest = series.substr(at + label.size());
+  return whole(take_number(rest));
+}
+
 /// Counters of a server between two moments, or since its start.
 class Counted {
  public:
@@ -68,13 +77,13 @@ class Counted {
     return seconds ? std::optional(1000.0 * *seconds) : std::nullopt;
   }
 
-  /// Empty if a position is missing, which a post may leave out.
-  [[nodiscard]] std::vector<std::int64_t> accepted_at() const {
+  /// A counter by position; empty if a position is missing, which a post may leave out.
+  [[nodiscard]] std::vector<std::int64_t> by_position(std::string_view name) const {
     std::vector<std::int64_t> at;
     std::set<std::size_t> found;
     for (const auto& [series, value] : now_.counters) {
-      if (name_of(series) != "spec_decode_num_accepted_tokens_per_pos") continue;
-      const auto position = count_after(series, "position=\"", "\"");
+      if (name_of(series) != name) continue;
+      const auto position = position_of(series);
       if (!position || *position >= max_positions) continue;
       const auto i = static_cast<std::size_t>(*position);
       found.insert(i);
@@ -82,6 +91,11 @@ class Counted {
       at[i] = whole_count_of(series, static_cast<double>(at[i]) + since(series, value));
     }
     return found.size() == at.size() ? at : std::vector<std::int64_t>{};
+  }
+
+  /// Drafts that were accepted at each position.
+  [[nodiscard]] std::vector<std::int64_t> accepted_at() const {
+    return by_position("spec_decode_num_accepted_tokens_per_pos");
   }
 
   [[nodiscard]] std::optional<double> gauge(std::string_view name) const {
@@ -203,8 +217,28 @@ bool emitted_acceptance(const Counted& counted, Observation& run, LogContents& c
   return true;
 }
 
+/// Steps that drafted a token at each position, as newer versions of TensorRT-LLM count them: the first are all.
+bool positions_acceptance(const Counted& counted, Observation& run, LogContents& contents) {
+  AcceptanceCounts counts{.accepted_at = counted.accepted_at(),
+                          .drafted_at = counted.by_position("spec_decode_num_draft_tokens_per_pos")};
+  while (!counts.drafted_at.empty() && counts.drafted_at.back() == 0) counts.drafted_at.pop_back();
+  if (counts.drafted_at.empty() || counts.accepted_at.size() < counts.drafted_at.size()) return false;
+  counts.steps = counts.drafted_at.front();
+  run.gamma = static_cast<std::int64_t>(counts.drafted_at.size());
+  counts.accepted_at.resize(counts.drafted_at.size());
+  counts.drafted_tokens = sum_of_counts(counts.drafted_at, "drafted", counted.line());
+  counts.accepted_tokens = sum_of_counts(counts.accepted_at, "accepted", counted.line());
+  check_counts(counts, run.gamma, counted.line(), contents);
+  if (drafts_vary(counts, run.gamma)) run.adaptive = true;
+  run.decoding = Decoding::speculative;
+  run.acceptance = std::move(counts);
+  warn_since_start(counted, "counters", contents);
+  return true;
+}
+
 /// TensorRT-LLM and some builds of llama-server do not count steps: they follow from the draft length of the settings,
-/// else from the acceptance length of the last iteration, else, of llama-server, from the tokens that were not drafted.
+/// else, of llama-server, from the tokens that were not drafted. Else they stay 0 until a draft length is known
+/// (tell_rates), and the acceptance length is that of the last iteration.
 bool drafted_acceptance(const Counted& counted, Observation& run, LogContents& contents) {
   const bool llama = counted.engine() == "llama.cpp";
   if (!llama && counted.engine() != "tensorrt-llm") return false;
@@ -212,24 +246,20 @@ bool drafted_acceptance(const Counted& counted, Observation& run, LogContents& c
   const auto accepted = counted.count("spec_decode_num_accepted_tokens");
   if (!drafted || !accepted || *drafted == 0) return false;
   const double draft_tokens = static_cast<double>(*drafted);
-  const double length = counted.gauge("spec_decode_acceptance_length").value_or(1.0);
-  std::optional<double> gamma = counted.gauge("spec_num_tokens");
-  std::optional<std::int64_t> steps;
-  if (gamma && *gamma > 0.0) {
-    steps = whole(std::round(draft_tokens / *gamma));
-  } else if (length > 1.0) {
-    steps = whole(std::round(static_cast<double>(*accepted) / (length - 1.0)));
-  } else if (const auto tokens = counted.count("tokens_predicted"); llama && tokens && *tokens > *accepted) {
-    steps = std::min(*tokens - *accepted, *drafted);
-  }
+  const double gamma = counted.gauge("spec_num_tokens").value_or(0.0);
+  AcceptanceCounts counts{.drafted_tokens = drafted, .accepted_tokens = accepted, .steps_estimated = true};
   run.decoding = Decoding::speculative;
-  if (!steps || *steps == 0) return true;
-  AcceptanceCounts counts{
-      .steps = *steps, .drafted_tokens = drafted, .accepted_tokens = accepted, .steps_estimated = true};
-  constexpr double almost_whole = 0.05;
-  const double each = draft_tokens / static_cast<double>(*steps);
-  if (!llama && std::abs(each - std::round(each)) < almost_whole) run.gamma = whole(std::round(each));
-  if (gamma) counts.steps_estimated = draft_tokens != static_cast<double>(*steps) * *gamma;
+  if (gamma >= 1.0 && gamma <= static_cast<double>(max_positions)) {
+    run.gamma = whole(std::round(gamma));
+    counts.steps = *whole(std::round(draft_tokens / gamma));
+    counts.steps_estimated = draft_tokens != static_cast<double>(counts.steps) * gamma;
+  } else if (llama) {
+    const auto tokens = counted.count("tokens_predicted");
+    if (!tokens || *tokens <= *accepted) return true;
+    counts.steps = std::min(*tokens - *accepted, *drafted);
+  } else if (const auto length = counted.gauge("spec_decode_acceptance_length"); length && *length >= 1.0) {
+    run.acceptance_length = length;
+  }
   check_counts(counts, run.gamma, counted.line(), contents);
   run.acceptance = std::move(counts);
   warn_since_start(counted, "counters", contents);
@@ -405,8 +435,9 @@ void dynamo_times(const Counted& counted, Observation& run) {
 std::optional<Observation> observed(const ServerScrape& now, const ServerScrape* before, LogContents& contents) {
   const Counted counted(now, before);
   Observation run{.line = now.line, .span = Span::run, .requests = counted.running()};
-  if (!counts_acceptance(counted, run, contents) && !drafted_acceptance(counted, run, contents) &&
-      !emitted_acceptance(counted, run, contents) && !verified_acceptance(counted, run, contents)) {
+  if (!counts_acceptance(counted, run, contents) && !positions_acceptance(counted, run, contents) &&
+      !drafted_acceptance(counted, run, contents) && !emitted_acceptance(counted, run, contents) &&
+      !verified_acceptance(counted, run, contents)) {
     last_batch(counted, run, contents);
   }
   if (now.engine == "vllm") vllm_times(counted, run, contents);

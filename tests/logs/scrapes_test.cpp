@@ -54,4 +54,65 @@ TEST_CASE("SGLang's acceptance length and rate of the last batch give the draft 
   CHECK(read_log(stated + "sglang:spec_num_draft_tokens{m=\"a\"} 6.0\n").observations.at(0).gamma == 5);
 }
 
+namespace {
+
+/// TensorRT-LLM's counters of drafts, and the acceptance length of its last iteration.
+const std::string trtllm_counters =
+    "trtllm_time_per_output_token_seconds_sum{m=\"a\"} 4.0\ntrtllm_time_per_output_token_seconds_count{m=\"a\"} 200.0\n"
+    "trtllm_spec_decode_num_draft_tokens_total{m=\"a\"} 60000.0\n"
+    "trtllm_spec_decode_num_accepted_tokens_total{m=\"a\"} 33000.0\n"
+    "trtllm_spec_decode_acceptance_length{m=\"a\"} 4.5\n";
+
+std::string trtllm_positions(std::string_view counter, const Counts& counts, std::string_view label) {
+  std::string text;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    text += fmt::format("trtllm_spec_decode_{}_tokens_total{{m=\"a\",{}=\"{}\"}} {}.0\n", counter, label, i, counts[i]);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("TensorRT-LLM's counters by position tell steps and draft length, not the length of its last iteration") {
+  for (const std::string_view label : {"token_position", "position"}) {
+    const auto runs = posted_runs(trtllm_counters + trtllm_positions("drafted", {15000, 15000, 15000, 15000}, label) +
+                                      trtllm_positions("accepted", {12000, 9000, 7000, 5000}, label),
+                                  "prometheus");
+    REQUIRE(runs.size() == 1);
+    CHECK(runs[0].gamma == 4);
+    CHECK(runs[0].acceptance->steps == 15000);
+    CHECK_FALSE(runs[0].acceptance->steps_estimated);
+    CHECK(runs[0].acceptance->drafted_tokens == 60000);
+    CHECK(runs[0].acceptance->accepted_tokens == 33000);
+    CHECK(runs[0].acceptance->accepted_at == Counts{12000, 9000, 7000, 5000});
+    CHECK_FALSE(runs[0].acceptance_length);
+    CHECK_FALSE(runs[0].adaptive);
+    CHECK(*runs[0].times.iteration_ms == near(64.0));
+  }
+  const auto varied =
+      posted_runs(trtllm_counters + trtllm_positions("drafted", {20000, 20000, 15000, 5000}, "position") +
+                      trtllm_positions("accepted", {15000, 10000, 6000, 2000}, "position"),
+                  "prometheus");
+  CHECK(varied.at(0).adaptive == true);
+  CHECK(varied.at(0).acceptance->steps == 20000);
+}
+
+TEST_CASE("TensorRT-LLM's counters without positions need a draft length; the last iteration tells none") {
+  const LogContents unknown = read_log(trtllm_counters);
+  CHECK_FALSE(unknown.observations.at(0).gamma);
+  CHECK(unknown.observations[0].acceptance->steps == 0);
+  CHECK(unknown.observations[0].acceptance_length == 4.5);
+  CHECK_FALSE(unknown.observations[0].times.iteration_ms);
+  CHECK(warns(unknown, "W23"));
+  const LogContents stated = read_log(
+      "$ cat drafts.yaml\nspeculative_config:\n  decoding_type: MTP\n  max_draft_len: 5\n"
+      "$ trtllm-serve some/model --extra_llm_api_options drafts.yaml\n" +
+      trtllm_counters);
+  CHECK(stated.observations.at(0).gamma == 5);
+  CHECK(stated.observations[0].acceptance->steps == 12000);
+  CHECK_FALSE(stated.observations[0].acceptance->steps_estimated);
+  CHECK_FALSE(stated.observations[0].acceptance_length);
+  CHECK(*stated.observations[0].times.iteration_ms == near(75.0));
+  CHECK_FALSE(warns(stated, "W23"));
+}
+
 }  // namespace foredraft::tests
