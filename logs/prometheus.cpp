@@ -86,7 +86,7 @@ std::optional<Sample> read_sample(std::string_view text) {
 
 /// Gauges of the moment or of the last batch, summed over engines; SGLang repeats them for every rank, of which the
 /// first is used, as for TensorRT-LLM.
-constexpr std::array<std::string_view, 14> gauge_names{"dynamo_frontend_inflight_requests",
+constexpr std::array<std::string_view, 15> gauge_names{"dynamo_frontend_inflight_requests",
                                                        "dynamo_frontend_queued_requests",
                                                        "spec_accept_length",
                                                        "spec_accept_rate",
@@ -99,10 +99,11 @@ constexpr std::array<std::string_view, 14> gauge_names{"dynamo_frontend_inflight
                                                        "gen_throughput",
                                                        "num_generation_requests",
                                                        "spec_decode_acceptance_length",
-                                                       "avg_decoded_tokens_per_iter"};
+                                                       "avg_decoded_tokens_per_iter",
+                                                       "n_busy_slots_per_decode"};
 /// Counters without `_total`, besides those of drafts (spec_decode_num_*). `_created`, the start of a series, tells
 /// servers apart.
-constexpr std::array<std::string_view, 23> counter_names{"dynamo_frontend_inter_token_latency_seconds_sum",
+constexpr std::array<std::string_view, 24> counter_names{"dynamo_frontend_inter_token_latency_seconds_sum",
                                                          "dynamo_frontend_inter_token_latency_seconds_count",
                                                          "dynamo_frontend_time_to_first_token_seconds_sum",
                                                          "dynamo_frontend_time_to_first_token_seconds_count",
@@ -123,6 +124,7 @@ constexpr std::array<std::string_view, 23> counter_names{"dynamo_frontend_inter_
                                                          "request_time_per_output_token_seconds_count",
                                                          "tokens_predicted",
                                                          "tokens_predicted_seconds",
+                                                         "n_decode",
                                                          "generation_tokens_created",
                                                          "spec_verify_calls"};
 

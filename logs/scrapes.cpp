@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -372,16 +373,29 @@ void vllm_times(const Counted& counted, Observation& run, LogContents& contents)
   }
 }
 
-/// llama-server adds up the seconds of all slots.
+/// Whether a llama-server without counters of drafts drafts: else a slot gets at most one token of a call, since the
+/// start. Fewer tokens say nothing, as calls for prompts hide drafts.
+Decoding decoding_of_calls(const Counted& server) {
+  if (server.has("spec_decode_num_drafts") || server.has("spec_decode_num_draft_tokens")) return Decoding::plain;
+  constexpr double rounded = 1.05;  // the mean number of busy slots may be
+  const auto tokens = server.positive("tokens_predicted");
+  const auto calls = server.positive("n_decode");
+  const auto slots = server.gauge("n_busy_slots_per_decode");
+  const bool drafts = tokens && calls && slots && *tokens > rounded * *calls * std::max(*slots, 1.0);
+  return drafts ? Decoding::speculative : Decoding::unknown;
+}
+
+/// llama-server adds up the seconds of all slots. Their mean number is since its start.
 void llama_times(const Counted& counted, Observation& run) {
   const auto tokens = counted.positive("tokens_predicted");
   const auto seconds = counted.positive("tokens_predicted_seconds");
   if (!tokens || !seconds) return;
+  const auto slots = counted.since_start() ? counted.gauge("n_busy_slots_per_decode") : std::nullopt;
+  if (slots && *slots >= 1.0) run.requests = slots;
   run.times.tpot_ms = 1000.0 * *seconds / *tokens;
   if (!run.acceptance) {
-    if (run.decoding == Decoding::speculative) return;
-    run.decoding = Decoding::plain;
-    run.times.iteration_ms = run.times.tpot_ms;
+    if (run.decoding == Decoding::unknown) run.decoding = decoding_of_calls(counted.from_start());
+    if (run.decoding == Decoding::plain) run.times.iteration_ms = run.times.tpot_ms;
     return;
   }
   AcceptanceCounts& counts = *run.acceptance;
@@ -447,7 +461,7 @@ std::optional<Observation> observed(const ServerScrape& now, const ServerScrape*
   if (now.engine == "dynamo") dynamo_times(counted, run);
   const bool timed = run.times.tpot_ms || run.times.iteration_ms;
   if (!timed && !run.acceptance && !run.acceptance_length) return std::nullopt;
-  if ((run.decoding == Decoding::plain && now.engine != "sglang") || now.engine == "dynamo")
+  if ((run.decoding != Decoding::speculative && now.engine != "sglang") || now.engine == "dynamo")
     warn_since_start(counted, "times", contents);
   return run;
 }
@@ -457,6 +471,21 @@ std::optional<Observation> observed(const ServerScrape& now, const ServerScrape*
 bool is_start(std::string_view series) {
   const std::string_view name = name_of(series);
   return name.ends_with("_created") || name.starts_with("process_start_time_seconds");
+}
+
+/// Whether seconds rose without what took them, or the reverse: two servers that did the same work.
+bool rose_apart(const ServerScrape& later, const ServerScrape& earlier) {
+  constexpr std::array<std::array<std::string_view, 2>, 2> pairs{
+      {{"_seconds_sum", "_seconds_count"}, {"tokens_predicted_seconds", "tokens_predicted"}}};
+  const Counted counted(later, &earlier);
+  return std::ranges::any_of(earlier.counters, [&](const auto& counter) {
+    const std::string_view name = name_of(counter.first);
+    return std::ranges::any_of(pairs, [&](const auto& pair) {
+      if (!name.ends_with(pair[0])) return false;
+      const std::string of = std::string(name.substr(0, name.size() - pair[0].size())) + std::string(pair[1]);
+      return counted.has(of) && counted.positive(name).has_value() != counted.positive(of).has_value();
+    });
+  });
 }
 
 /// True if `later` may be the same server as `earlier` at a later moment: the same engine, start and positions, no
@@ -476,7 +505,7 @@ bool follows(const ServerScrape& later, const ServerScrape& earlier) {
     if (is_start(series) && now->second != value) return false;
     rose = rose || now->second > value;
   }
-  if (!rose) return false;
+  if (!rose || rose_apart(later, earlier)) return false;
   LogContents ignored;
   try {
     static_cast<void>(observed(later, &earlier, ignored));

@@ -115,4 +115,51 @@ TEST_CASE("TensorRT-LLM's counters without positions need a draft length; the la
   CHECK_FALSE(warns(stated, "W23"));
 }
 
+namespace {
+
+std::string llama_scrape(int tokens, double seconds, int calls, double slots) {
+  return fmt::format(
+      "llamacpp:tokens_predicted_total {}\nllamacpp:tokens_predicted_seconds_total {}\n"
+      "llamacpp:n_decode_total {}\nllamacpp:n_busy_slots_per_decode {}\nllamacpp:requests_processing 0\n",
+      tokens, seconds, calls, slots);
+}
+
+}  // namespace
+
+TEST_CASE("a llama-server without counters of drafts drafts if its slots get several tokens a call, else who knows") {
+  const auto read = [](const std::string& text) { return posted_runs(text, "prometheus").at(0); };
+  const Observation drafts = read(llama_scrape(4000, 80.0, 1800, 1.0));
+  CHECK(drafts.decoding == Decoding::speculative);
+  CHECK(drafts.requests == 1.0);
+  CHECK(*drafts.times.tpot_ms == near(20.0));
+  CHECK_FALSE(drafts.times.iteration_ms);
+  CHECK(read(llama_scrape(4000, 160.0, 4020, 1.0)).decoding == Decoding::unknown);
+  const Observation busy = read(llama_scrape(4000, 160.0, 1800, 2.5));
+  CHECK(busy.decoding == Decoding::unknown);
+  CHECK(busy.requests == 2.5);
+  const std::string counts = "llamacpp:draft_tokens_total 0\nllamacpp:draft_tokens_accepted_total 0\n";
+  CHECK(read(llama_scrape(4000, 160.0, 4020, 1.0) + counts).decoding == Decoding::plain);
+  // The mean of slots is since the start: not that between two scrapes.
+  const auto window =
+      posted_runs(llama_scrape(4000, 80.0, 1800, 1.0) + llama_scrape(8000, 150.0, 3600, 1.5), "prometheus");
+  REQUIRE(window.size() == 1);
+  CHECK_FALSE(window[0].requests);
+  CHECK(window[0].decoding == Decoding::speculative);
+}
+
+TEST_CASE("two servers that did the same work are not one at two moments") {
+  const auto read = [](const std::string& text) { return posted_runs(text, "prometheus"); };
+  const auto llama = read(llama_scrape(4000, 80.0, 1800, 1.0) + llama_scrape(4000, 160.0, 4020, 1.0));
+  REQUIRE(llama.size() == 2);
+  CHECK(*llama[0].times.tpot_ms == near(20.0));
+  CHECK(*llama[1].times.tpot_ms == near(40.0));
+  const auto sglang = [](double seconds) {
+    return fmt::format(
+        "sglang:inter_token_latency_seconds_sum{{m=\"a\"}} {}\nsglang:inter_token_latency_seconds_count{{m=\"a\"}} "
+        "900.0\n",
+        seconds);
+  };
+  CHECK(read(sglang(9.0) + sglang(18.0)).size() == 2);
+}
+
 }  // namespace foredraft::tests
