@@ -148,8 +148,9 @@ class PrometheusReader final : public LineReader {
     observe_scrapes(contents);
   }
   /// Ends the scrape; beyond max_scrapes it replaces the last one.
-  void close(LogContents& contents) {
+  void close(LogContents& contents, std::optional<double> time_s = {}) {
     if (!scrape_.engine.empty()) {
+      if (time_s) scrape_.gauges[std::string(scrape_time)] = *time_s;
       if (contents.scrapes.size() == max_scrapes) contents.scrapes.pop_back();
       contents.scrapes.push_back(std::exchange(scrape_, {}));
     }
@@ -270,7 +271,7 @@ void read_range(const JsonValue& answer, std::int64_t line, LogContents& content
   PrometheusReader reader;
   for (const auto& [time, lines] : scrapes_of(*series_of(answer))) {
     for (const std::string& text : lines) reader.line(text, line, contents);
-    reader.close(contents);
+    reader.close(contents, time);
   }
 }
 

@@ -107,6 +107,14 @@ class Counted {
   [[nodiscard]] std::int64_t line() const { return now_.line; }
   [[nodiscard]] const std::string& engine() const { return now_.engine; }
   [[nodiscard]] bool since_start() const { return before_ == nullptr; }
+  /// Seconds between both moments, if they are known.
+  [[nodiscard]] std::optional<double> seconds() const {
+    const auto end = gauge(scrape_time);
+    const auto begin = before_ == nullptr ? std::nullopt : Counted(*before_, nullptr).gauge(scrape_time);
+    if (!begin || !end) return std::nullopt;
+    const double between = *end - *begin;
+    return between > 0.0 ? std::optional(between) : std::nullopt;
+  }
   [[nodiscard]] Counted from_start() const { return {now_, nullptr}; }
 
   /// Running requests: at the end, or the mean of start and end if some run at both.
@@ -385,6 +393,15 @@ Decoding decoding_of_calls(const Counted& server) {
   return drafts ? Decoding::speculative : Decoding::unknown;
 }
 
+/// The throughput between two moments with running requests, if no latency was observed: it counts pauses, too.
+void set_throughput(const Counted& counted, Observation& run) {
+  const auto seconds = counted.seconds();
+  const auto tokens = counted.positive("generation_tokens");
+  if (run.times.tpot_ms || !run.requests || !seconds || !tokens) return;
+  run.times.duration_s = seconds;
+  run.times.output_tokens_per_s = *tokens / *seconds;
+}
+
 /// llama-server adds up the seconds of all slots. Their mean number is since its start.
 void llama_times(const Counted& counted, Observation& run) {
   const auto tokens = counted.positive("tokens_predicted");
@@ -459,7 +476,8 @@ std::optional<Observation> observed(const ServerScrape& now, const ServerScrape*
   if (now.engine == "sglang") sglang_times(counted, run, contents);
   if (now.engine == "tensorrt-llm") trtllm_times(counted, run);
   if (now.engine == "dynamo") dynamo_times(counted, run);
-  const bool timed = run.times.tpot_ms || run.times.iteration_ms;
+  set_throughput(counted, run);
+  const bool timed = run.times.tpot_ms || run.times.iteration_ms || run.times.output_tokens_per_s;
   if (!timed && !run.acceptance && !run.acceptance_length) return std::nullopt;
   if ((run.decoding != Decoding::speculative && now.engine != "sglang") || now.engine == "dynamo")
     warn_since_start(counted, "times", contents);

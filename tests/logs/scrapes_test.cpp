@@ -162,4 +162,53 @@ TEST_CASE("two servers that did the same work are not one at two moments") {
   CHECK(read(sglang(9.0) + sglang(18.0)).size() == 2);
 }
 
+TEST_CASE("an answer to a range query tells the throughput of a server whose latencies it leaves out") {
+  const std::string range =
+      R"({"status":"success","data":{"resultType":"matrix","result":[)"
+      R"({"metric":{"__name__":"vllm:generation_tokens_total"},"values":[[1790000000,"500"],[1790000040,"8500"]]},)"
+      R"({"metric":{"__name__":"vllm:num_requests_running"},"values":[[1790000000,"4"],[1790000040,"4"]]}]}})";
+  const auto runs = posted_runs(range, "prometheus-range");
+  REQUIRE(runs.size() == 1);
+  CHECK(*runs[0].times.output_tokens_per_s == near(200.0));
+  CHECK(*runs[0].times.duration_s == near(40.0));
+  CHECK(runs[0].requests == 4.0);
+  // A server that was idle at one end had pauses; with latencies, these are its times.
+  CHECK(posted_runs(replaced(range, R"("4"],[1790000040,"4")", R"("4"],[1790000040,"0")"), "prometheus-range").empty());
+  const std::string latencies =
+      R"("result":[{"metric":{"__name__":"vllm:inter_token_latency_seconds_sum"},"values":[[1790000000,"9"],[1790000040,"169"]]},)"
+      R"({"metric":{"__name__":"vllm:inter_token_latency_seconds_count"},"values":[[1790000000,"500"],[1790000040,"8500"]]},)";
+  const auto timed = posted_runs(replaced(range, "\"result\":[", latencies), "prometheus-range");
+  CHECK(*timed.at(0).times.tpot_ms == near(20.0));
+  CHECK_FALSE(timed[0].times.output_tokens_per_s);
+}
+
+TEST_CASE("the concurrency of AIPerf's command is the load of its tables") {
+  const std::string table =
+      "| Statistic | avg | min |\n| Inter Token Latency (ms) | 10.0 | 9.0 |\n"
+      "| Output Token Throughput (tokens/sec) | 730.0 | N/A |\n";
+  const auto limit = [](const std::string& text) { return posted_runs(text, "genai-perf").at(0).concurrency; };
+  const std::string command = "$ aiperf profile -m a --streaming \\\n  --concurrency 8 \\\n  --request-count 40\n\n";
+  CHECK(limit(command + table) == 8.0);
+  CHECK(limit(table + "\nCLI Command: aiperf profile -m 'a' --concurrency 8 --request-count 40\n") == 8.0);
+  CHECK(posted_runs(command + table, "genai-perf").at(0).requests == 8.0);
+  CHECK(*posted_runs(table, "genai-perf").at(0).requests == near(7.3));
+  CHECK_FALSE(limit(table));
+  CHECK_FALSE(limit("$ aiperf profile -m a --concurrency 8,16 --request-count 40\n\n" + table));
+  const auto two = posted_runs(command + table + "\n" + replaced(command, "8", "16") + table, "genai-perf");
+  REQUIRE(two.size() == 2);
+  CHECK(two[0].concurrency == 8.0);
+  CHECK(two[1].concurrency == 16.0);
+}
+
+TEST_CASE("a llama-server that names its slot on a line above the times of each request") {
+  const auto request = [](int slot, int task) {
+    return fmt::format(
+        "slot print_timing: id {:2} | task {} | \nprompt eval time =     100.00 ms /    50 tokens\n"
+        "       eval time =    4000.00 ms /   201 tokens\n",
+        slot, task);
+  };
+  CHECK(posted_runs(request(0, 1) + request(0, 60), "llama-server").at(0).requests == 1.0);
+  CHECK_FALSE(posted_runs(request(0, 1) + request(1, 60), "llama-server").at(0).requests);
+}
+
 }  // namespace foredraft::tests
