@@ -378,7 +378,8 @@ void GenaiPerfReader::read(const KeyValueBlock& block, LogContents& contents) {
   }
   // Near the limit of the command, those that do not decode wait for their first token.
   constexpr double nearly = 0.8;
-  if (run.concurrency && run.requests.value_or(0.0) >= nearly * *run.concurrency) run.requests = run.concurrency;
+  if (tpot_ms && run.concurrency && run.requests.value_or(0.0) >= nearly * *run.concurrency)
+    run.requests = run.concurrency;
   set_lengths(block.real("input sequence length"), block.real("output sequence length"), run.stratum);
   contents.observations.push_back(std::move(run));
 }
