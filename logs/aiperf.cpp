@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <re2/re2.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,6 +15,7 @@
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
 
@@ -184,7 +186,15 @@ void read_aiperf_run(const JsonFields& run, LogContents& contents) {
 
 constexpr std::string_view genai_perf_anchor =
     "^[ \t]*(?:\xE2\x94\x83|\xE2\x94\x82|(?:\\|[^\n]*|\"?[A-Za-z -]{0,40})(?:Statistic|Metric|Latency|Sequence Length"
-    "|Throughput|Request Count|Time [Tt]o First Token|Acceptance (?:Length|Rate)))|^[ \t]*Accepted drafts per step \\(";
+    "|Throughput|Request Count|Time [Tt]o First Token|Acceptance (?:Length|Rate)))|^[ \t]*Accepted drafts per step \\("
+    "|\\b(?:aiperf|genai-perf)[ \\t]+profile[ \\t]|^[ \\t]*--concurrency[ \\t=]";
+
+/// The concurrency in a command line of the load generator, if it is one number.
+std::optional<double> concurrency_in(std::string_view text) {
+  static const RE2 option(R"re(--concurrency[ \t=]+["']?(\d{1,6})["']?(?:[ \t\\]|$))re", byte_options());
+  double requests = 0.0;
+  return RE2::PartialMatch(piece(text), option, &requests) && requests > 0.0 ? std::optional(requests) : std::nullopt;
+}
 
 struct MetricRow {
   std::string key, value;
@@ -238,6 +248,10 @@ class GenaiPerfReader final : public BlockReader {
       add(accepted_per_step, text.substr(at + shares.size()), number, contents);
       return true;
     }
+    if (text.find(" profile ") != std::string_view::npos || trimmed(text).starts_with("--")) {
+      note_command(text, contents);
+      return false;
+    }
     const std::optional<MetricRow> row = row_of(text);
     if (!row) return false;
     if (row->key == "Statistic" || row->key == "Metric") {
@@ -268,6 +282,18 @@ class GenaiPerfReader final : public BlockReader {
  private:
   void read(const KeyValueBlock& block, LogContents& contents) override;
 
+  /// A command line, perhaps over several lines, is of the tables below it; AIPerf repeats it below its tables.
+  void note_command(std::string_view text, LogContents& contents) {
+    end_row(contents);
+    const auto concurrency = concurrency_in(text);
+    const bool begins = text.find(" profile ") != std::string_view::npos;
+    if (begins && text.find("CLI Command:") == std::string_view::npos) {
+      close(contents);
+      concurrency_.reset();
+    }
+    if (concurrency) concurrency_ = concurrency;
+  }
+
   void end_row(LogContents& contents) {
     const std::string name = metric_name(std::exchange(key_, {}));
     if (is_first_ && std::ranges::find(run_metrics, name) != run_metrics.end()) close(contents);
@@ -275,11 +301,12 @@ class GenaiPerfReader final : public BlockReader {
   }
 
   bool in_table_ = false;
-  bool may_be_headless_ = true;        ///< no head of a table was read
-  bool begins_ = false;                ///< the table has no rows yet
-  bool is_first_ = false;              ///< the row that may continue is the first of its table
-  std::string key_ = {}, value_ = {};  ///< of the row that may continue
-  std::int64_t row_ = 0;               ///< its line
+  bool may_be_headless_ = true;             ///< no head of a table was read
+  bool begins_ = false;                     ///< the table has no rows yet
+  bool is_first_ = false;                   ///< the row that may continue is the first of its table
+  std::string key_ = {}, value_ = {};       ///< of the row that may continue
+  std::int64_t row_ = 0;                    ///< its line
+  std::optional<double> concurrency_ = {};  ///< of the last command line
 };
 
 /// Fractions of the steps by draft position of "0: 25%   1: 40%   2: 35%"; empty if the last share is of more drafts
@@ -305,6 +332,7 @@ std::optional<AcceptanceCounts> counts_of_shares(const KeyValueBlock& block, con
   AcceptanceCounts counts{.steps = *whole(steps),
                           .accepted_tokens = whole(std::round((*run.acceptance_length - 1.0) * steps)),
                           .steps_estimated = true};
+  if (run.gamma) counts.drafted_tokens = counts.steps * *run.gamma;  // the rate is of whole drafts
   constexpr double rounding = 0.005;
   set_positions(counts, rates, run.gamma, rounding * static_cast<double>(rates.size()), block.line());
   return counts;
@@ -330,7 +358,7 @@ void read_speculation_rows(const KeyValueBlock& block, Observation& run, LogCont
 void GenaiPerfReader::read(const KeyValueBlock& block, LogContents& contents) {
   const auto throughput = block.real("output token throughput");
   const auto tpot_ms = block.real("inter token latency (ms)");
-  Observation run{.line = block.line(), .span = Span::run};
+  Observation run{.line = block.line(), .span = Span::run, .concurrency = concurrency_};
   read_speculation_rows(block, run, contents);
   if (!throughput && !tpot_ms && !run.acceptance_length) return;
   run.times = {
@@ -348,6 +376,10 @@ void GenaiPerfReader::read(const KeyValueBlock& block, LogContents& contents) {
   } else if (answered && latency_ms) {
     run.requests = *answered * (*latency_ms - std::min(*latency_ms, run.times.ttft_ms.value_or(0.0))) / ms_per_s;
   }
+  // Near the limit of the command, those that do not decode wait for their first token.
+  constexpr double nearly = 0.8;
+  if (tpot_ms && run.concurrency && run.requests.value_or(0.0) >= nearly * *run.concurrency)
+    run.requests = run.concurrency;
   set_lengths(block.real("input sequence length"), block.real("output sequence length"), run.stratum);
   contents.observations.push_back(std::move(run));
 }

@@ -36,7 +36,7 @@ bool drafts(const Observation& one) { return one.decoding == Decoding::speculati
 bool fits(const Observation& one, std::int64_t gamma) {
   const auto& counts = one.acceptance;
   // Steps that follow from the tokens of an answer may be one fewer than there were.
-  const bool few = !counts || counts->drafted_tokens.value_or(0) <= (counts->steps + 1) * gamma;
+  const bool few = !counts || counts->steps == 0 || counts->drafted_tokens.value_or(0) <= (counts->steps + 1) * gamma;
   return one.gamma.value_or(gamma) == gamma && few &&
          one.acceptance_length.value_or(1.0) <= static_cast<double>(gamma) + 1.0;
 }

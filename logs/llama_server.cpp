@@ -154,6 +154,7 @@ class LlamaServerReader final : public LineReader {
   bool read_round(std::string_view text, std::int64_t number);
   [[nodiscard]] std::optional<AcceptanceCounts> take_rounds(const std::string& task);
   void note_task(std::string_view text);
+  void note_slot(std::string_view text);
   void close(LogContents& contents);
   void warn_of_rest(const Observation& request, LogContents& contents) const;
   [[nodiscard]] std::optional<AcceptanceCounts> counts(LogContents& contents) const;
@@ -187,6 +188,10 @@ bool LlamaServerReader::line(std::string_view text, std::int64_t number, LogCont
     always_all_ = true;
     return false;
   }
+  if (text.find("slot print_timing: id") != std::string_view::npos && trimmed(text).ends_with('|')) {
+    note_slot(text);  // of the times below
+    return false;
+  }
   if (read_round(text, number)) return true;
   bool taken = false;
   if (text.find("statistics ") != std::string_view::npos) {
@@ -207,10 +212,14 @@ bool LlamaServerReader::line(std::string_view text, std::int64_t number, LogCont
 
 void LlamaServerReader::note_task(std::string_view text) {
   if (const auto task = text_after(text, "task ", " |")) request_.task = std::string(trimmed(*task));
-  if (const auto slot = text_after(text, "id ", " |")) {
-    if (slot_ && *slot_ != trimmed(*slot)) several_slots_ = true;
-    slot_ = std::string(trimmed(*slot));
-  }
+  note_slot(text);
+}
+
+void LlamaServerReader::note_slot(std::string_view text) {
+  const auto slot = text_after(text, "id ", " |");
+  if (!slot) return;
+  if (slot_ && *slot_ != trimmed(*slot)) several_slots_ = true;
+  slot_ = std::string(trimmed(*slot));
 }
 
 bool LlamaServerReader::read_times(std::string_view text, LogContents& contents) {
@@ -493,7 +502,7 @@ void LlamaServerReader::finish(LogContents& contents) {
 LineFormat llama_server_format() {
   static const std::string anchor =
       R"(draft acceptance(?: rate)? =|statistics[ \t]+\S+: #calls)"
-      R"(|acc per pos = \(|eval time =[ \t]*[\d.]+ ms /|accepted +\d+/ *\d+ draft tokens|partial sequence removal|)" +
+      R"(|acc per pos = \(|eval time =[ \t]*[\d.]+ ms /|accepted +\d+/ *\d+ draft tokens|partial sequence removal|slot print_timing: id +\d+ \| task [^|\n]+\|\s*$|)" +
       std::string(llama_options_anchor);
   return lines_of<LlamaServerReader>(anchor);
 }

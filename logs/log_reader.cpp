@@ -44,6 +44,12 @@ bool is_item(std::string_view line) {
   return RE2::FullMatch(piece(line), mark);
 }
 
+/// "# HELP engine:accepted The drafts of speculative decoding.": every server has it, with and without speculation.
+bool is_comment_of_metric(std::string_view line) {
+  static const RE2 comment(R"(# (?:HELP|TYPE|UNIT) \w*[:_][\w:]*(?: .*)?)");
+  return line.starts_with("# ") && RE2::FullMatch(piece(line), comment);
+}
+
 }  // namespace
 
 /// Cuts the bytes of a log into lines and values.
@@ -397,7 +403,7 @@ void LogReader::State::note_caption(std::string_view passed) {
     if (lines == 0) above_ = text.starts_with('|') && text.size() <= max_head ? text : std::string_view{};
     if (text.starts_with('|')) continue;
     const bool elided = text.find_first_not_of("[(<.>)] ") == std::string_view::npos;  // "..."
-    if (elided || text.starts_with("```") || is_title(text) || is_ruling(text)) continue;
+    if (elided || text.starts_with("```") || is_title(text) || is_ruling(text) || is_comment_of_metric(text)) continue;
     const std::size_t level = std::min(text.find_first_not_of('#'), text.size());
     if (depth > 0 && (level == 0 || level >= depth)) return;
     caption_ = depth > 0 ? fmt::format("{} {}", text, caption_).substr(0, max_caption) : text.substr(0, max_caption);
@@ -415,6 +421,7 @@ void LogReader::State::note_sections(std::string_view passed) {
     const std::string_view text = trimmed(shown(passed.substr(0, end)));
     const std::size_t level = passed.find_first_not_of('#');
     passed.remove_prefix(std::min(end + 1, passed.size()));
+    if (is_comment_of_metric(text)) continue;
     const bool fence = text.starts_with("```");
     constexpr std::size_t max_name = 60;  // a longer line is a sentence
     const bool names = after_gap_ && text.size() <= max_name && arm_in_caption(text);

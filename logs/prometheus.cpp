@@ -32,18 +32,23 @@ constexpr std::string_view trtllm_prefix = "trtllm_";
 constexpr std::string_view dynamo_prefix = "dynamo_frontend_";
 constexpr std::string_view mistral_prefix = "mistralrs_";
 /// Other engines' names of counters of drafts, each with vLLM's name.
-constexpr std::array<std::array<std::string_view, 2>, 6> draft_counters{
+constexpr std::array<std::array<std::string_view, 2>, 8> draft_counters{
     {{"draft_tokens", "spec_decode_num_draft_tokens"},
      {"draft_tokens_accepted", "spec_decode_num_accepted_tokens"},
      {"speculative_drafts", "spec_decode_num_drafts"},
      {"speculative_draft_tokens_proposed", "spec_decode_num_draft_tokens"},
      {"speculative_draft_tokens_accepted", "spec_decode_num_accepted_tokens"},
-     {"speculative_draft_tokens_accepted_per_pos", "spec_decode_num_accepted_tokens_per_pos"}}};
+     {"speculative_draft_tokens_accepted_per_pos", "spec_decode_num_accepted_tokens_per_pos"},
+     {"spec_decode_drafted_tokens", "spec_decode_num_draft_tokens"},
+     {"spec_decode_accepted_tokens", "spec_decode_num_accepted_tokens"}}};
+/// What the names of counters by position end with; TensorRT-LLM tells them from others by their labels only.
+constexpr std::string_view by_position = "_per_pos";
 
 /// One line: `vllm:spec_decode_num_drafts_total{engine="0"} 16950.0`; in tables and notes a bar, a colon or an equals
 /// sign may separate series and value.
 struct Sample {
-  std::string_view engine, name, labels;
+  std::string_view engine, labels;
+  std::string name;
   double value;
 };
 
@@ -54,11 +59,11 @@ std::optional<Sample> read_sample(std::string_view text) {
   }
   const std::size_t end = text.find_first_of("{ \t|:=", colon + 1);
   if (colon == std::string_view::npos || end == std::string_view::npos) return std::nullopt;
-  Sample sample{
-      .engine = text.substr(0, colon), .name = text.substr(colon + 1, end - colon - 1), .labels = {}, .value = 0.0};
+  std::string_view name = text.substr(colon + 1, end - colon - 1);
+  Sample sample{.engine = text.substr(0, colon), .labels = {}, .name = {}, .value = 0.0};
   if (text.starts_with(dynamo_prefix)) {
     sample.engine = "dynamo";
-    sample.name = text.substr(0, end);
+    name = text.substr(0, end);
   }
   std::string_view rest = text.substr(end);
   if (rest.front() == '{') {
@@ -71,16 +76,17 @@ std::optional<Sample> read_sample(std::string_view text) {
   const std::optional<double> value = take_number(rest);
   if (!value) return std::nullopt;
   sample.value = *value;
-  if (sample.name.ends_with("_total")) sample.name.remove_suffix(std::string_view("_total").size());
-  const auto* const counter =
-      std::ranges::find(draft_counters, sample.name, [](const auto& names) { return names.front(); });
-  if (counter != draft_counters.end()) sample.name = counter->back();
+  if (name.ends_with("_total")) name.remove_suffix(std::string_view("_total").size());
+  const auto* const counter = std::ranges::find(draft_counters, name, [](const auto& names) { return names.front(); });
+  sample.name = counter != draft_counters.end() ? counter->back() : name;
+  const bool at_position = sample.labels.find("position=\"") != std::string_view::npos;
+  if (at_position && counter != draft_counters.end() && !sample.name.ends_with(by_position)) sample.name += by_position;
   return sample;
 }
 
 /// Gauges of the moment or of the last batch, summed over engines; SGLang repeats them for every rank, of which the
 /// first is used, as for TensorRT-LLM.
-constexpr std::array<std::string_view, 14> gauge_names{"dynamo_frontend_inflight_requests",
+constexpr std::array<std::string_view, 15> gauge_names{"dynamo_frontend_inflight_requests",
                                                        "dynamo_frontend_queued_requests",
                                                        "spec_accept_length",
                                                        "spec_accept_rate",
@@ -93,10 +99,11 @@ constexpr std::array<std::string_view, 14> gauge_names{"dynamo_frontend_inflight
                                                        "gen_throughput",
                                                        "num_generation_requests",
                                                        "spec_decode_acceptance_length",
-                                                       "avg_decoded_tokens_per_iter"};
+                                                       "avg_decoded_tokens_per_iter",
+                                                       "n_busy_slots_per_decode"};
 /// Counters without `_total`, besides those of drafts (spec_decode_num_*). `_created`, the start of a series, tells
 /// servers apart.
-constexpr std::array<std::string_view, 23> counter_names{"dynamo_frontend_inter_token_latency_seconds_sum",
+constexpr std::array<std::string_view, 24> counter_names{"dynamo_frontend_inter_token_latency_seconds_sum",
                                                          "dynamo_frontend_inter_token_latency_seconds_count",
                                                          "dynamo_frontend_time_to_first_token_seconds_sum",
                                                          "dynamo_frontend_time_to_first_token_seconds_count",
@@ -117,6 +124,7 @@ constexpr std::array<std::string_view, 23> counter_names{"dynamo_frontend_inter_
                                                          "request_time_per_output_token_seconds_count",
                                                          "tokens_predicted",
                                                          "tokens_predicted_seconds",
+                                                         "n_decode",
                                                          "generation_tokens_created",
                                                          "spec_verify_calls"};
 
@@ -140,8 +148,9 @@ class PrometheusReader final : public LineReader {
     observe_scrapes(contents);
   }
   /// Ends the scrape; beyond max_scrapes it replaces the last one.
-  void close(LogContents& contents) {
+  void close(LogContents& contents, std::optional<double> time_s = {}) {
     if (!scrape_.engine.empty()) {
+      if (time_s) scrape_.gauges[std::string(scrape_time)] = *time_s;
       if (contents.scrapes.size() == max_scrapes) contents.scrapes.pop_back();
       contents.scrapes.push_back(std::exchange(scrape_, {}));
     }
@@ -197,7 +206,7 @@ bool PrometheusReader::line(std::string_view text, std::int64_t number, LogConte
   if (engine != "dynamo") contents.engine = engine;
   if (engine != "dynamo" || scrape_.engine.empty()) scrape_.engine = engine;
   scrape_.line = number;
-  const std::string name(sample->name);
+  const std::string& name = sample->name;
   if (counter) scrape_.counters[series] = sample->value;
   if (gamma) {
     scrape_.gauges.try_emplace("spec_num_tokens", static_cast<double>(*gamma));
@@ -262,7 +271,7 @@ void read_range(const JsonValue& answer, std::int64_t line, LogContents& content
   PrometheusReader reader;
   for (const auto& [time, lines] : scrapes_of(*series_of(answer))) {
     for (const std::string& text : lines) reader.line(text, line, contents);
-    reader.close(contents);
+    reader.close(contents, time);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -18,12 +19,22 @@
 #include "logs/log_format.hpp"
 #include "logs/observation.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/sglang_options.hpp"
 
 namespace foredraft::logs {
 namespace {
 
 /// The name of a series: what is before its labels.
 std::string_view name_of(std::string_view series) { return series.substr(0, series.find('{')); }
+
+/// 2 of `{position="2"}` and `{token_position="2"}`.
+std::optional<std::int64_t> position_of(std::string_view series) {
+  constexpr std::string_view label = "position=\"";
+  const std::size_t at = series.find(label);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view rest = series.substr(at + label.size());
+  return whole(take_number(rest));
+}
 
 /// Counters of a server between two moments, or since its start.
 class Counted {
@@ -67,13 +78,13 @@ class Counted {
     return seconds ? std::optional(1000.0 * *seconds) : std::nullopt;
   }
 
-  /// Empty if a position is missing, which a post may leave out.
-  [[nodiscard]] std::vector<std::int64_t> accepted_at() const {
+  /// A counter by position; empty if a position is missing, which a post may leave out.
+  [[nodiscard]] std::vector<std::int64_t> by_position(std::string_view name) const {
     std::vector<std::int64_t> at;
     std::set<std::size_t> found;
     for (const auto& [series, value] : now_.counters) {
-      if (name_of(series) != "spec_decode_num_accepted_tokens_per_pos") continue;
-      const auto position = count_after(series, "position=\"", "\"");
+      if (name_of(series) != name) continue;
+      const auto position = position_of(series);
       if (!position || *position >= max_positions) continue;
       const auto i = static_cast<std::size_t>(*position);
       found.insert(i);
@@ -81,6 +92,11 @@ class Counted {
       at[i] = whole_count_of(series, static_cast<double>(at[i]) + since(series, value));
     }
     return found.size() == at.size() ? at : std::vector<std::int64_t>{};
+  }
+
+  /// Drafts that were accepted at each position.
+  [[nodiscard]] std::vector<std::int64_t> accepted_at() const {
+    return by_position("spec_decode_num_accepted_tokens_per_pos");
   }
 
   [[nodiscard]] std::optional<double> gauge(std::string_view name) const {
@@ -91,6 +107,14 @@ class Counted {
   [[nodiscard]] std::int64_t line() const { return now_.line; }
   [[nodiscard]] const std::string& engine() const { return now_.engine; }
   [[nodiscard]] bool since_start() const { return before_ == nullptr; }
+  /// Seconds between both moments, if they are known.
+  [[nodiscard]] std::optional<double> seconds() const {
+    const auto end = gauge(scrape_time);
+    const auto begin = before_ == nullptr ? std::nullopt : Counted(*before_, nullptr).gauge(scrape_time);
+    if (!begin || !end) return std::nullopt;
+    const double between = *end - *begin;
+    return between > 0.0 ? std::optional(between) : std::nullopt;
+  }
   [[nodiscard]] Counted from_start() const { return {now_, nullptr}; }
 
   /// Running requests: at the end, or the mean of start and end if some run at both.
@@ -202,8 +226,28 @@ bool emitted_acceptance(const Counted& counted, Observation& run, LogContents& c
   return true;
 }
 
+/// Steps that drafted a token at each position, as newer versions of TensorRT-LLM count them: the first are all.
+bool positions_acceptance(const Counted& counted, Observation& run, LogContents& contents) {
+  AcceptanceCounts counts{.accepted_at = counted.accepted_at(),
+                          .drafted_at = counted.by_position("spec_decode_num_draft_tokens_per_pos")};
+  while (!counts.drafted_at.empty() && counts.drafted_at.back() == 0) counts.drafted_at.pop_back();
+  if (counts.drafted_at.empty() || counts.accepted_at.size() < counts.drafted_at.size()) return false;
+  counts.steps = counts.drafted_at.front();
+  run.gamma = static_cast<std::int64_t>(counts.drafted_at.size());
+  counts.accepted_at.resize(counts.drafted_at.size());
+  counts.drafted_tokens = sum_of_counts(counts.drafted_at, "drafted", counted.line());
+  counts.accepted_tokens = sum_of_counts(counts.accepted_at, "accepted", counted.line());
+  check_counts(counts, run.gamma, counted.line(), contents);
+  if (drafts_vary(counts, run.gamma)) run.adaptive = true;
+  run.decoding = Decoding::speculative;
+  run.acceptance = std::move(counts);
+  warn_since_start(counted, "counters", contents);
+  return true;
+}
+
 /// TensorRT-LLM and some builds of llama-server do not count steps: they follow from the draft length of the settings,
-/// else from the acceptance length of the last iteration, else, of llama-server, from the tokens that were not drafted.
+/// else, of llama-server, from the tokens that were not drafted. Else they stay 0 until a draft length is known
+/// (tell_rates), and the acceptance length is that of the last iteration.
 bool drafted_acceptance(const Counted& counted, Observation& run, LogContents& contents) {
   const bool llama = counted.engine() == "llama.cpp";
   if (!llama && counted.engine() != "tensorrt-llm") return false;
@@ -211,24 +255,20 @@ bool drafted_acceptance(const Counted& counted, Observation& run, LogContents& c
   const auto accepted = counted.count("spec_decode_num_accepted_tokens");
   if (!drafted || !accepted || *drafted == 0) return false;
   const double draft_tokens = static_cast<double>(*drafted);
-  const double length = counted.gauge("spec_decode_acceptance_length").value_or(1.0);
-  std::optional<double> gamma = counted.gauge("spec_num_tokens");
-  std::optional<std::int64_t> steps;
-  if (gamma && *gamma > 0.0) {
-    steps = whole(std::round(draft_tokens / *gamma));
-  } else if (length > 1.0) {
-    steps = whole(std::round(static_cast<double>(*accepted) / (length - 1.0)));
-  } else if (const auto tokens = counted.count("tokens_predicted"); llama && tokens && *tokens > *accepted) {
-    steps = std::min(*tokens - *accepted, *drafted);
-  }
+  const double gamma = counted.gauge("spec_num_tokens").value_or(0.0);
+  AcceptanceCounts counts{.drafted_tokens = drafted, .accepted_tokens = accepted, .steps_estimated = true};
   run.decoding = Decoding::speculative;
-  if (!steps || *steps == 0) return true;
-  AcceptanceCounts counts{
-      .steps = *steps, .drafted_tokens = drafted, .accepted_tokens = accepted, .steps_estimated = true};
-  constexpr double almost_whole = 0.05;
-  const double each = draft_tokens / static_cast<double>(*steps);
-  if (!llama && std::abs(each - std::round(each)) < almost_whole) run.gamma = whole(std::round(each));
-  if (gamma) counts.steps_estimated = draft_tokens != static_cast<double>(*steps) * *gamma;
+  if (gamma >= 1.0 && gamma <= static_cast<double>(max_positions)) {
+    run.gamma = whole(std::round(gamma));
+    counts.steps = *whole(std::round(draft_tokens / gamma));
+    counts.steps_estimated = draft_tokens != static_cast<double>(counts.steps) * gamma;
+  } else if (llama) {
+    const auto tokens = counted.count("tokens_predicted");
+    if (!tokens || *tokens <= *accepted) return true;
+    counts.steps = std::min(*tokens - *accepted, *drafted);
+  } else if (const auto length = counted.gauge("spec_decode_acceptance_length"); length && *length >= 1.0) {
+    run.acceptance_length = length;
+  }
   check_counts(counts, run.gamma, counted.line(), contents);
   run.acceptance = std::move(counts);
   warn_since_start(counted, "counters", contents);
@@ -278,13 +318,24 @@ bool verified_acceptance(const Counted& counted, Observation& run, LogContents& 
   return true;
 }
 
-/// SGLang's gauges of its last batch, with a warning (W02).
+/// The draft length of SGLang from its settings, else from the acceptance length of its last batch and the rate.
+std::optional<std::int64_t> gauged_depth(const Counted& counted, LogContents& contents) {
+  if (counted.gauge("spec_num_steps")) return chain_depth(counted);
+  const double length = counted.gauge("spec_accept_length").value_or(0.0);
+  const double rate = counted.gauge("spec_accept_rate").value_or(0.0);
+  if (!(length > 1.0 && rate > 0.0)) return std::nullopt;
+  AcceptRates rates;
+  rates.bound(length, rate);
+  return rates.gamma(counted.line(), contents);
+}
+
+/// SGLang's gauges of its last batch, with a warning (W02). A server without speculation has a length of 0.
 bool last_batch(const Counted& counted, Observation& run, LogContents& contents) {
   const auto length = counted.gauge("spec_accept_length");
   if (!length || !(*length >= 1.0)) return false;
   run.acceptance_length = length;
   run.decoding = Decoding::speculative;
-  run.gamma = chain_depth(counted);
+  run.gamma = gauged_depth(counted, contents);
   warn_once(contents, "W02", counted.line(), "the acceptance length is that of the last batch only");
   return true;
 }
@@ -330,16 +381,38 @@ void vllm_times(const Counted& counted, Observation& run, LogContents& contents)
   }
 }
 
-/// llama-server adds up the seconds of all slots.
+/// Whether a llama-server without counters of drafts drafts: else a slot gets at most one token of a call, since the
+/// start. Fewer tokens say nothing, as calls for prompts hide drafts.
+Decoding decoding_of_calls(const Counted& server) {
+  if (server.has("spec_decode_num_drafts") || server.has("spec_decode_num_draft_tokens")) return Decoding::plain;
+  constexpr double rounded = 1.05;  // the mean number of busy slots may be
+  const auto tokens = server.positive("tokens_predicted");
+  const auto calls = server.positive("n_decode");
+  const auto slots = server.gauge("n_busy_slots_per_decode");
+  const bool drafts = tokens && calls && slots && *tokens > rounded * *calls * std::max(*slots, 1.0);
+  return drafts ? Decoding::speculative : Decoding::unknown;
+}
+
+/// The throughput between two moments with running requests, if no latency was observed: it counts pauses, too.
+void set_throughput(const Counted& counted, Observation& run) {
+  const auto seconds = counted.seconds();
+  const auto tokens = counted.positive("generation_tokens");
+  if (run.times.tpot_ms || !run.requests || !seconds || !tokens) return;
+  run.times.duration_s = seconds;
+  run.times.output_tokens_per_s = *tokens / *seconds;
+}
+
+/// llama-server adds up the seconds of all slots. Their mean number is since its start.
 void llama_times(const Counted& counted, Observation& run) {
   const auto tokens = counted.positive("tokens_predicted");
   const auto seconds = counted.positive("tokens_predicted_seconds");
   if (!tokens || !seconds) return;
+  const auto slots = counted.since_start() ? counted.gauge("n_busy_slots_per_decode") : std::nullopt;
+  if (slots && *slots >= 1.0) run.requests = slots;
   run.times.tpot_ms = 1000.0 * *seconds / *tokens;
   if (!run.acceptance) {
-    if (run.decoding == Decoding::speculative) return;
-    run.decoding = Decoding::plain;
-    run.times.iteration_ms = run.times.tpot_ms;
+    if (run.decoding == Decoding::unknown) run.decoding = decoding_of_calls(counted.from_start());
+    if (run.decoding == Decoding::plain) run.times.iteration_ms = run.times.tpot_ms;
     return;
   }
   AcceptanceCounts& counts = *run.acceptance;
@@ -393,8 +466,9 @@ void dynamo_times(const Counted& counted, Observation& run) {
 std::optional<Observation> observed(const ServerScrape& now, const ServerScrape* before, LogContents& contents) {
   const Counted counted(now, before);
   Observation run{.line = now.line, .span = Span::run, .requests = counted.running()};
-  if (!counts_acceptance(counted, run, contents) && !drafted_acceptance(counted, run, contents) &&
-      !emitted_acceptance(counted, run, contents) && !verified_acceptance(counted, run, contents)) {
+  if (!counts_acceptance(counted, run, contents) && !positions_acceptance(counted, run, contents) &&
+      !drafted_acceptance(counted, run, contents) && !emitted_acceptance(counted, run, contents) &&
+      !verified_acceptance(counted, run, contents)) {
     last_batch(counted, run, contents);
   }
   if (now.engine == "vllm") vllm_times(counted, run, contents);
@@ -402,9 +476,10 @@ std::optional<Observation> observed(const ServerScrape& now, const ServerScrape*
   if (now.engine == "sglang") sglang_times(counted, run, contents);
   if (now.engine == "tensorrt-llm") trtllm_times(counted, run);
   if (now.engine == "dynamo") dynamo_times(counted, run);
-  const bool timed = run.times.tpot_ms || run.times.iteration_ms;
+  set_throughput(counted, run);
+  const bool timed = run.times.tpot_ms || run.times.iteration_ms || run.times.output_tokens_per_s;
   if (!timed && !run.acceptance && !run.acceptance_length) return std::nullopt;
-  if ((run.decoding == Decoding::plain && now.engine != "sglang") || now.engine == "dynamo")
+  if ((run.decoding != Decoding::speculative && now.engine != "sglang") || now.engine == "dynamo")
     warn_since_start(counted, "times", contents);
   return run;
 }
@@ -414,6 +489,21 @@ std::optional<Observation> observed(const ServerScrape& now, const ServerScrape*
 bool is_start(std::string_view series) {
   const std::string_view name = name_of(series);
   return name.ends_with("_created") || name.starts_with("process_start_time_seconds");
+}
+
+/// Whether seconds rose without what took them, or the reverse: two servers that did the same work.
+bool rose_apart(const ServerScrape& later, const ServerScrape& earlier) {
+  constexpr std::array<std::array<std::string_view, 2>, 2> pairs{
+      {{"_seconds_sum", "_seconds_count"}, {"tokens_predicted_seconds", "tokens_predicted"}}};
+  const Counted counted(later, &earlier);
+  return std::ranges::any_of(earlier.counters, [&](const auto& counter) {
+    const std::string_view name = name_of(counter.first);
+    return std::ranges::any_of(pairs, [&](const auto& pair) {
+      if (!name.ends_with(pair[0])) return false;
+      const std::string of = std::string(name.substr(0, name.size() - pair[0].size())) + std::string(pair[1]);
+      return counted.has(of) && counted.positive(name).has_value() != counted.positive(of).has_value();
+    });
+  });
 }
 
 /// True if `later` may be the same server as `earlier` at a later moment: the same engine, start and positions, no
@@ -433,7 +523,7 @@ bool follows(const ServerScrape& later, const ServerScrape& earlier) {
     if (is_start(series) && now->second != value) return false;
     rose = rose || now->second > value;
   }
-  if (!rose) return false;
+  if (!rose || rose_apart(later, earlier)) return false;
   LogContents ignored;
   try {
     static_cast<void>(observed(later, &earlier, ignored));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 #include "logs/observations_file.hpp"
@@ -10,6 +11,9 @@ namespace foredraft::logs {
 
 /// Maximum number of scrapes of one file; beyond it the last is replaced: only the windows become longer.
 inline constexpr std::size_t max_scrapes = 1024;
+
+/// The name of a gauge for the moment of a scrape in seconds, if it is known.
+inline constexpr std::string_view scrape_time = "scrape_time_s";
 
 /// Sets the observations of the scrapes of one file: what was counted between two of one server, or since its start.
 void observe_scrapes(LogContents& contents);

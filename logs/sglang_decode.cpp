@@ -27,29 +27,6 @@ namespace {
 
 /// --decode-log-interval, unless the log states another value.
 constexpr std::int64_t default_interval = 40;
-/// Maximum error of a printed length or rate.
-constexpr double decode_rounding = 0.005;
-
-/// A number that is the same in all lines, each of which bounds it.
-class SharedNumber {
- public:
-  void bound(double low, double high) {
-    low_ = std::max(low_, low);
-    high_ = std::min(high_, high);
-  }
-
-  /// The number if the bounds leave one integer, of at least 1.
-  [[nodiscard]] std::optional<std::int64_t> whole_number() const {
-    const double number = std::ceil(low_);
-    if (!(number >= 1.0) || number > high_ || std::floor(high_) > number) return std::nullopt;
-    return whole(number);
-  }
-
- private:
-  double low_ = 0.0;
-  double high_ = std::numeric_limits<double>::infinity();
-};
-
 struct DecodeLine {
   std::int64_t running;
   double tokens_per_s;
@@ -137,7 +114,6 @@ class SglangReader final : public LineReader {
   bool read_fragment(std::string_view text, std::int64_t number, LogContents& contents);
   [[nodiscard]] std::optional<std::int64_t> drafts_each(LogContents& contents) const;
   void set_counts(const DecodeLine& logged, Observation& window);
-  void bound_drafts(double length, double rate);
 
   /// A data-parallel rank, which has batches of its own.
   struct Rank {
@@ -149,8 +125,7 @@ class SglangReader final : public LineReader {
 
   std::int64_t interval_ = default_interval;
   SglangOptions options_ = {};  ///< in the command line
-  SharedNumber draft_tokens_;   ///< length / rate, if the rate is of all verified tokens
-  SharedNumber drafts_;         ///< (length - 1) / rate, if it is of the drafts
+  AcceptRates rates_ = {};
   std::optional<std::int64_t> first_rate_ = {}, last_rate_ = {};  ///< lines with a rate
   bool is_tree_ = false;
   bool adapts_ = false;  ///< the server varies its draft length itself
@@ -195,16 +170,9 @@ void SglangReader::set_counts(const DecodeLine& logged, Observation& window) {
                        .accepted_tokens = static_cast<std::int64_t>(accepted),
                        .steps_estimated = true};
   if (!logged.rate || !(*logged.rate > 0.0) || *logged.length <= 1.0) return;
-  bound_drafts(*logged.length, *logged.rate);
+  rates_.bound(*logged.length, *logged.rate);
   if (!first_rate_) first_rate_ = window.line;
   last_rate_ = window.line;
-}
-
-void SglangReader::bound_drafts(double length, double rate) {
-  const double max_rate = rate + decode_rounding;
-  const double min_rate = std::max(rate - decode_rounding, 0.0);  // 0 does not bound the numbers
-  draft_tokens_.bound((length - decode_rounding) / max_rate, (length + decode_rounding) / min_rate);
-  drafts_.bound((length - 1.0 - decode_rounding) / max_rate, (length - 1.0 + decode_rounding) / min_rate);
 }
 
 /// A number, or the middle of a range.
@@ -219,7 +187,7 @@ bool SglangReader::read_fragment(std::string_view text, std::int64_t number, Log
   const auto rate = middle_after(text, "accept rate: ");
   if (!length || !(*length >= 1.0)) return false;
   if (rate && *rate > 0.0 && *length > 1.0) {
-    bound_drafts(*length, *rate);
+    rates_.bound(*length, *rate);
     if (!first_rate_) first_rate_ = number;
     last_rate_ = number;
   }
@@ -269,20 +237,7 @@ bool SglangReader::read_window(std::string_view text, std::int64_t number, LogCo
 std::optional<std::int64_t> SglangReader::drafts_each(LogContents& contents) const {
   if (contents.settings.gamma) return contents.settings.gamma;
   if (!first_rate_) return options_.gamma();
-  const auto tokens = draft_tokens_.whole_number();
-  const auto drafts = drafts_.whole_number();
-  if (drafts && !tokens) {
-    warn_once(contents, "W06", 0, fmt::format("the accept rate counts {} drafts in every line", *drafts));
-    return drafts;
-  }
-  if (tokens && !drafts && *tokens > 1) {
-    warn_once(contents, "W06", 0,
-              fmt::format("the accept rate is accept len / {} verified tokens: {} drafts", *tokens, *tokens - 1));
-    return *tokens - 1;
-  }
-  warn_once(contents, "W06", 0,
-            "the accept rate has several definitions, and the lines do not determine which: draft length unknown");
-  return std::nullopt;
+  return rates_.gamma(0, contents);
 }
 
 void SglangReader::finish(LogContents& contents) {

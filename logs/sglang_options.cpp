@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "logs/sglang_options.hpp"
 
+#include <fmt/format.h>
 #include <re2/re2.h>
+#include <algorithm>
+#include <cmath>
 
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
@@ -45,6 +48,42 @@ std::optional<std::int64_t> SglangOptions::gamma() const {
   if (adaptive_ || !depth_ || *depth_ == 0 || width_.value_or(1) > 1) return std::nullopt;
   const bool chain = width_ == 1 || tokens_ == *depth_ + 1;  // one token wide, SGLang itself drafts the depth
   return chain ? depth_ : std::nullopt;
+}
+
+void AcceptRates::Bounds::narrow(double to_low, double to_high) {
+  low = std::max(low, to_low);
+  high = std::min(high, to_high);
+}
+
+std::optional<std::int64_t> AcceptRates::Bounds::whole_number() const {
+  const double number = std::ceil(low);
+  if (!(number >= 1.0) || number > high || std::floor(high) > number) return std::nullopt;
+  return whole(number);
+}
+
+void AcceptRates::bound(double length, double rate) {
+  constexpr double rounding = 0.005;  // maximum error of a printed length or rate
+  const double max_rate = rate + rounding;
+  const double min_rate = std::max(rate - rounding, 0.0);  // 0 does not bound the numbers
+  verified_.narrow((length - rounding) / max_rate, (length + rounding) / min_rate);
+  drafts_.narrow((length - 1.0 - rounding) / max_rate, (length - 1.0 + rounding) / min_rate);
+}
+
+std::optional<std::int64_t> AcceptRates::gamma(std::int64_t line, LogContents& contents) const {
+  const auto tokens = verified_.whole_number();
+  const auto drafts = drafts_.whole_number();
+  if (drafts && !tokens) {
+    warn_once(contents, "W06", line, fmt::format("the accept rate counts {} drafts in every line", *drafts));
+    return drafts;
+  }
+  if (tokens && !drafts && *tokens > 1) {
+    warn_once(contents, "W06", line,
+              fmt::format("the accept rate is accept len / {} verified tokens: {} drafts", *tokens, *tokens - 1));
+    return *tokens - 1;
+  }
+  warn_once(contents, "W06", line,
+            "the accept rate has several definitions, and the lines do not determine which: draft length unknown");
+  return std::nullopt;
 }
 
 }  // namespace foredraft::logs

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
+
+#include "logs/observation.hpp"
 
 namespace foredraft::logs {
 
@@ -23,6 +26,27 @@ class SglangOptions {
   std::optional<std::int64_t> depth_ = {}, width_ = {}, tokens_ = {};
   bool adaptive_ = false;
   bool adaptive_alone_ = false;  ///< on a line after that of the depth, or before any
+};
+
+/// What acceptance lengths of an SGLang server with their rates say of its drafts. A rate is of the drafts or, of some
+/// versions, of all verified tokens: the numbers must leave only one of both a whole draft length.
+class AcceptRates {
+ public:
+  /// Both as printed, with at least two digits.
+  void bound(double length, double rate);
+  /// The draft length of all steps, with a warning (W06) that says how it follows, or that it does not.
+  [[nodiscard]] std::optional<std::int64_t> gamma(std::int64_t line, LogContents& contents) const;
+
+ private:
+  /// A number that each pair bounds.
+  struct Bounds {
+    double low = 0.0, high = std::numeric_limits<double>::infinity();
+    void narrow(double to_low, double to_high);
+    /// The number if the bounds leave one integer, of at least 1.
+    [[nodiscard]] std::optional<std::int64_t> whole_number() const;
+  };
+  Bounds verified_ = {};  ///< length / rate, if the rate is of all verified tokens
+  Bounds drafts_ = {};    ///< (length - 1) / rate, if it is of the drafts
 };
 
 }  // namespace foredraft::logs

@@ -162,8 +162,34 @@ Observation observation_of(const StatedRun& run, Decoding decoding, LogContents&
   return observation;
 }
 
+namespace {
+
+/// Counters without the steps, and perhaps the acceptance length of a moment: with a draft length they are the drafted
+/// tokens over it.
+void count_steps(Observation& run, LogContents& contents) {
+  if (!run.acceptance || run.acceptance->steps > 0 || !run.acceptance->steps_estimated) return;
+  AcceptanceCounts& counts = *run.acceptance;
+  const auto drafted = static_cast<double>(counts.drafted_tokens.value_or(0));
+  if (!(drafted > 0.0)) return;
+  if (!run.gamma || run.adaptive.value_or(false)) {
+    warn_once(contents, "W23", run.line,
+              fmt::format("{:.3g} % accepted is no acceptance length without K: state the draft length K{}",
+                          100.0 * static_cast<double>(counts.accepted_tokens.value_or(0)) / drafted,
+                          run.acceptance_length ? "; the length is that of the last iteration only" : ""));
+    return;
+  }
+  counts.steps = std::max<std::int64_t>(std::llround(drafted / static_cast<double>(*run.gamma)), 1);
+  counts.steps_estimated = drafted != static_cast<double>(counts.steps * *run.gamma);
+  run.acceptance_length.reset();
+  run.times.iteration_ms.reset();
+  set_iteration(run);
+}
+
+}  // namespace
+
 void tell_rates(LogContents& contents) {
   for (Observation& run : contents.observations) {
+    count_steps(run, contents);
     if (!run.acceptance_rate || run.acceptance || run.acceptance_length) continue;
     if (run.gamma && !run.adaptive.value_or(false)) {
       run.acceptance_length = 1.0 + *run.acceptance_rate * static_cast<double>(*run.gamma);

@@ -47,7 +47,7 @@ TEST_CASE("a llama-server that does not count its steps is not plain") {
   CHECK_FALSE(posted_runs(replaced(times, "900", "700") + drafts, "prometheus").at(0).gamma);
   const std::string other = "llamacpp:draft_tokens_total 600\nllamacpp:draft_tokens_accepted_total 500\n";
   CHECK(posted_runs(times + other, "prometheus").at(0).acceptance->steps == 400);
-  CHECK(posted_runs(times, "prometheus").at(0).decoding == Decoding::plain);
+  CHECK(posted_runs(times, "prometheus").at(0).decoding == Decoding::unknown);
   const auto unknown =
       posted_runs(times + replaced(drafts, "accepted_tokens_total 500", "accepted_tokens_total 900"), "prometheus");
   CHECK_FALSE(unknown.at(0).acceptance);

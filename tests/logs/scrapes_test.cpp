@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include "tests/logs/logs_testing.hpp"
+
+/// Scrapes of servers with and without speculation, as people save them.
+namespace foredraft::tests {
+namespace {
+
+using logs::Decoding;
+using logs::LogContents;
+using logs::Observation;
+
+/// SGLang's gauges with the comments that Prometheus' format puts above each.
+std::string sglang_scrape(std::string_view length, std::string_view rate) {
+  return fmt::format(
+      "# HELP sglang:num_running_reqs Running requests\n# TYPE sglang:num_running_reqs gauge\n"
+      "sglang:num_running_reqs{{m=\"a\"}} 5.0\n"
+      "# HELP sglang:spec_accept_length Mean accepted length of speculative decoding\n"
+      "# TYPE sglang:spec_accept_length gauge\nsglang:spec_accept_length{{m=\"a\"}} {}\n"
+      "# HELP sglang:spec_accept_rate Mean rate of speculative decoding\n# TYPE sglang:spec_accept_rate gauge\n"
+      "sglang:spec_accept_rate{{m=\"a\"}} {}\n"
+      "# HELP sglang:inter_token_latency_seconds Latency\n# TYPE sglang:inter_token_latency_seconds histogram\n"
+      "sglang:inter_token_latency_seconds_sum{{m=\"a\"}} 30.0\n"
+      "sglang:inter_token_latency_seconds_count{{m=\"a\"}} 6000.0\n",
+      length, rate);
+}
+
+}  // namespace
+
+TEST_CASE("an SGLang server whose acceptance length is 0 does not speculate, whatever the comments of metrics say") {
+  const LogContents plain = read_log(sglang_scrape("0.0", "0.0"));
+  REQUIRE(plain.observations.size() == 1);
+  CHECK(plain.observations[0].decoding == Decoding::plain);
+  CHECK_FALSE(plain.observations[0].acceptance_length);
+  CHECK(*plain.observations[0].times.iteration_ms == near(5.0));
+  const std::string vllm =
+      "# HELP vllm:num_requests_running Speculative requests too\nvllm:num_requests_running 3.0\n"
+      "vllm:inter_token_latency_seconds_sum 20.0\nvllm:inter_token_latency_seconds_count 1000.0\n";
+  CHECK(read_log(vllm).observations.at(0).decoding == Decoding::plain);
+}
+
+TEST_CASE("SGLang's acceptance length and rate of the last batch give the draft length, if only one fits") {
+  const auto gamma = [](const char* length, const char* rate) {
+    return read_log(sglang_scrape(length, rate)).observations.at(0).gamma;
+  };
+  CHECK(gamma("3.1", "0.525") == 4);  // 2.1 of 4 drafts
+  CHECK(gamma("2.3", "0.575") == 3);  // of versions that divide by all 4 verified tokens
+  CHECK_FALSE(gamma("1.5", "0.5"));   // 0.5 of 1 draft or 1.5 of 3 tokens
+  CHECK_FALSE(gamma("2.9", "0.55"));  // neither
+  const std::string stated = sglang_scrape("3.1", "0.525") + "sglang:spec_num_steps{m=\"a\"} 5.0\n";
+  CHECK_FALSE(read_log(stated).observations.at(0).gamma);  // how many tokens it verifies was left out
+  CHECK(read_log(stated + "sglang:spec_num_draft_tokens{m=\"a\"} 6.0\n").observations.at(0).gamma == 5);
+}
+
+namespace {
+
+/// TensorRT-LLM's counters of drafts, and the acceptance length of its last iteration.
+const std::string trtllm_counters =
+    "trtllm_time_per_output_token_seconds_sum{m=\"a\"} 4.0\ntrtllm_time_per_output_token_seconds_count{m=\"a\"} 200.0\n"
+    "trtllm_spec_decode_num_draft_tokens_total{m=\"a\"} 60000.0\n"
+    "trtllm_spec_decode_num_accepted_tokens_total{m=\"a\"} 33000.0\n"
+    "trtllm_spec_decode_acceptance_length{m=\"a\"} 4.5\n";
+
+std::string trtllm_positions(std::string_view counter, const Counts& counts, std::string_view label) {
+  std::string text;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    text += fmt::format("trtllm_spec_decode_{}_tokens_total{{m=\"a\",{}=\"{}\"}} {}.0\n", counter, label, i, counts[i]);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("TensorRT-LLM's counters by position tell steps and draft length, not the length of its last iteration") {
+  for (const std::string_view label : {"token_position", "position"}) {
+    const auto runs = posted_runs(trtllm_counters + trtllm_positions("drafted", {15000, 15000, 15000, 15000}, label) +
+                                      trtllm_positions("accepted", {12000, 9000, 7000, 5000}, label),
+                                  "prometheus");
+    REQUIRE(runs.size() == 1);
+    CHECK(runs[0].gamma == 4);
+    CHECK(runs[0].acceptance->steps == 15000);
+    CHECK_FALSE(runs[0].acceptance->steps_estimated);
+    CHECK(runs[0].acceptance->drafted_tokens == 60000);
+    CHECK(runs[0].acceptance->accepted_tokens == 33000);
+    CHECK(runs[0].acceptance->accepted_at == Counts{12000, 9000, 7000, 5000});
+    CHECK_FALSE(runs[0].acceptance_length);
+    CHECK_FALSE(runs[0].adaptive);
+    CHECK(*runs[0].times.iteration_ms == near(64.0));
+  }
+  const auto varied =
+      posted_runs(trtllm_counters + trtllm_positions("drafted", {20000, 20000, 15000, 5000}, "position") +
+                      trtllm_positions("accepted", {15000, 10000, 6000, 2000}, "position"),
+                  "prometheus");
+  CHECK(varied.at(0).adaptive == true);
+  CHECK(varied.at(0).acceptance->steps == 20000);
+}
+
+TEST_CASE("TensorRT-LLM's counters without positions need a draft length; the last iteration tells none") {
+  const LogContents unknown = read_log(trtllm_counters);
+  CHECK_FALSE(unknown.observations.at(0).gamma);
+  CHECK(unknown.observations[0].acceptance->steps == 0);
+  CHECK(unknown.observations[0].acceptance_length == 4.5);
+  CHECK_FALSE(unknown.observations[0].times.iteration_ms);
+  CHECK(warns(unknown, "W23"));
+  const LogContents stated = read_log(
+      "$ cat drafts.yaml\nspeculative_config:\n  decoding_type: MTP\n  max_draft_len: 5\n"
+      "$ trtllm-serve some/model --extra_llm_api_options drafts.yaml\n" +
+      trtllm_counters);
+  CHECK(stated.observations.at(0).gamma == 5);
+  CHECK(stated.observations[0].acceptance->steps == 12000);
+  CHECK_FALSE(stated.observations[0].acceptance->steps_estimated);
+  CHECK_FALSE(stated.observations[0].acceptance_length);
+  CHECK(*stated.observations[0].times.iteration_ms == near(75.0));
+  CHECK_FALSE(warns(stated, "W23"));
+}
+
+namespace {
+
+std::string llama_scrape(int tokens, double seconds, int calls, double slots) {
+  return fmt::format(
+      "llamacpp:tokens_predicted_total {}\nllamacpp:tokens_predicted_seconds_total {}\n"
+      "llamacpp:n_decode_total {}\nllamacpp:n_busy_slots_per_decode {}\nllamacpp:requests_processing 0\n",
+      tokens, seconds, calls, slots);
+}
+
+}  // namespace
+
+TEST_CASE("a llama-server without counters of drafts drafts if its slots get several tokens a call, else who knows") {
+  const auto read = [](const std::string& text) { return posted_runs(text, "prometheus").at(0); };
+  const Observation drafts = read(llama_scrape(4000, 80.0, 1800, 1.0));
+  CHECK(drafts.decoding == Decoding::speculative);
+  CHECK(drafts.requests == 1.0);
+  CHECK(*drafts.times.tpot_ms == near(20.0));
+  CHECK_FALSE(drafts.times.iteration_ms);
+  CHECK(read(llama_scrape(4000, 160.0, 4020, 1.0)).decoding == Decoding::unknown);
+  const Observation busy = read(llama_scrape(4000, 160.0, 1800, 2.5));
+  CHECK(busy.decoding == Decoding::unknown);
+  CHECK(busy.requests == 2.5);
+  const std::string counts = "llamacpp:draft_tokens_total 0\nllamacpp:draft_tokens_accepted_total 0\n";
+  CHECK(read(llama_scrape(4000, 160.0, 4020, 1.0) + counts).decoding == Decoding::plain);
+  // The mean of slots is since the start: not that between two scrapes.
+  const auto window =
+      posted_runs(llama_scrape(4000, 80.0, 1800, 1.0) + llama_scrape(8000, 150.0, 3600, 1.5), "prometheus");
+  REQUIRE(window.size() == 1);
+  CHECK_FALSE(window[0].requests);
+  CHECK(window[0].decoding == Decoding::speculative);
+}
+
+TEST_CASE("two servers that did the same work are not one at two moments") {
+  const auto read = [](const std::string& text) { return posted_runs(text, "prometheus"); };
+  const auto llama = read(llama_scrape(4000, 80.0, 1800, 1.0) + llama_scrape(4000, 160.0, 4020, 1.0));
+  REQUIRE(llama.size() == 2);
+  CHECK(*llama[0].times.tpot_ms == near(20.0));
+  CHECK(*llama[1].times.tpot_ms == near(40.0));
+  const auto sglang = [](double seconds) {
+    return fmt::format(
+        "sglang:inter_token_latency_seconds_sum{{m=\"a\"}} {}\nsglang:inter_token_latency_seconds_count{{m=\"a\"}} "
+        "900.0\n",
+        seconds);
+  };
+  CHECK(read(sglang(9.0) + sglang(18.0)).size() == 2);
+}
+
+TEST_CASE("an answer to a range query tells the throughput of a server whose latencies it leaves out") {
+  const std::string range =
+      R"({"status":"success","data":{"resultType":"matrix","result":[)"
+      R"({"metric":{"__name__":"vllm:generation_tokens_total"},"values":[[1790000000,"500"],[1790000040,"8500"]]},)"
+      R"({"metric":{"__name__":"vllm:num_requests_running"},"values":[[1790000000,"4"],[1790000040,"4"]]}]}})";
+  const auto runs = posted_runs(range, "prometheus-range");
+  REQUIRE(runs.size() == 1);
+  CHECK(*runs[0].times.output_tokens_per_s == near(200.0));
+  CHECK(*runs[0].times.duration_s == near(40.0));
+  CHECK(runs[0].requests == 4.0);
+  // A server that was idle at one end had pauses; with latencies, these are its times.
+  CHECK(posted_runs(replaced(range, R"("4"],[1790000040,"4")", R"("4"],[1790000040,"0")"), "prometheus-range").empty());
+  const std::string latencies =
+      R"("result":[{"metric":{"__name__":"vllm:inter_token_latency_seconds_sum"},"values":[[1790000000,"9"],[1790000040,"169"]]},)"
+      R"({"metric":{"__name__":"vllm:inter_token_latency_seconds_count"},"values":[[1790000000,"500"],[1790000040,"8500"]]},)";
+  const auto timed = posted_runs(replaced(range, "\"result\":[", latencies), "prometheus-range");
+  CHECK(*timed.at(0).times.tpot_ms == near(20.0));
+  CHECK_FALSE(timed[0].times.output_tokens_per_s);
+}
+
+TEST_CASE("the concurrency of AIPerf's command is the load of its tables") {
+  const std::string table =
+      "| Statistic | avg | min |\n| Inter Token Latency (ms) | 10.0 | 9.0 |\n"
+      "| Output Token Throughput (tokens/sec) | 730.0 | N/A |\n";
+  const auto limit = [](const std::string& text) { return posted_runs(text, "genai-perf").at(0).concurrency; };
+  const std::string command = "$ aiperf profile -m a --streaming \\\n  --concurrency 8 \\\n  --request-count 40\n\n";
+  CHECK(limit(command + table) == 8.0);
+  CHECK(limit(table + "\nCLI Command: aiperf profile -m 'a' --concurrency 8 --request-count 40\n") == 8.0);
+  CHECK(posted_runs(command + table, "genai-perf").at(0).requests == 8.0);
+  CHECK(*posted_runs(table, "genai-perf").at(0).requests == near(7.3));
+  CHECK_FALSE(limit(table));
+  CHECK_FALSE(limit("$ aiperf profile -m a --concurrency 8,16 --request-count 40\n\n" + table));
+  const auto two = posted_runs(command + table + "\n" + replaced(command, "8", "16") + table, "genai-perf");
+  REQUIRE(two.size() == 2);
+  CHECK(two[0].concurrency == 8.0);
+  CHECK(two[1].concurrency == 16.0);
+}
+
+TEST_CASE("a llama-server that names its slot on a line above the times of each request") {
+  const auto request = [](int slot, int task) {
+    return fmt::format(
+        "slot print_timing: id {:2} | task {} | \nprompt eval time =     100.00 ms /    50 tokens\n"
+        "       eval time =    4000.00 ms /   201 tokens\n",
+        slot, task);
+  };
+  CHECK(posted_runs(request(0, 1) + request(0, 60), "llama-server").at(0).requests == 1.0);
+  CHECK_FALSE(posted_runs(request(0, 1) + request(1, 60), "llama-server").at(0).requests);
+}
+
+}  // namespace foredraft::tests
