@@ -139,15 +139,12 @@ std::string loads_table(const answers::Advice& advice) {
   using Align = Table::Align;
   constexpr std::size_t longest_name = 30;
   Table table;
-  const bool of_answers = std::ranges::any_of(advice.warnings, [](const logs::LogWarning& one) {
-    return one.code == "W12" && one.message.starts_with("the times are of whole answers");
-  });
   table.columns = {{"", Align::left},
                    {"", Align::left},
                    {"acceptance length", Align::right},
                    {"iteration ms", Align::right},
                    {"decode steps", Align::right},
-                   {of_answers ? "answer ms" : "TPOT ms", Align::right},
+                   {advice.times_answers() ? "answer ms" : "TPOT ms", Align::right},
                    {"tokens/s", Align::right},
                    {"speedup", Align::right},
                    {"per 1M", Align::right}};
