@@ -44,7 +44,7 @@ bool names_no_arm(const AdviceQuestion& question) {
          });
 }
 
-/// " Speeds: 30.57, 30.62 tokens/s of a request." of logs that compare nothing: they are no advice, but what was read.
+/// " Read but not compared: 30.57, 30.62 tokens/s of a request."
 std::string speeds_alone_text(const AdviceQuestion& question) {
   constexpr std::size_t few = 3;
   std::vector<double> of_request, of_all;
@@ -70,7 +70,7 @@ std::string speeds_alone_text(const AdviceQuestion& question) {
   }
   const std::string values = speeds.size() <= few ? fmt::format("{}", fmt::join(texts, ", "))
                                                   : fmt::format("{} from {:.4g} to {:.4g}", speeds.size(), least, most);
-  return fmt::format(" {}: {} tokens/s {}.", speeds.size() == 1 ? "One speed" : "Speeds", values,
+  return fmt::format(" Read but not compared: {} tokens/s {}.", values,
                      all ? "of all requests together" : "of a request");
 }
 

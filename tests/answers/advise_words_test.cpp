@@ -110,16 +110,17 @@ TEST_CASE("speeds that compare nothing are told all the same") {
   constexpr std::string_view nothing = "No conclusion: neither acceptance nor two speeds were read.";
   std::vector<Observation> answers{run_of(0, 1, 0.25), run_of(0, 1, 0.3)};
   for (Observation& one : answers) one.decoding = logs::Decoding::unknown;
-  CHECK(action_of(answers) == std::string(nothing) + " Speeds: 25, 30 tokens/s of a request.");
+  CHECK(action_of(answers) == std::string(nothing) + " Read but not compared: 25, 30 tokens/s of a request.");
   answers.pop_back();
-  CHECK(action_of(answers) == std::string(nothing) + " One speed: 25 tokens/s of a request.");
+  CHECK(action_of(answers) == std::string(nothing) + " Read but not compared: 25 tokens/s of a request.");
   answers[0].decoding = logs::Decoding::plain;
-  CHECK(action_of(answers) == std::string(nothing) + " One speed: 25 tokens/s of a request.");
+  CHECK(action_of(answers) == std::string(nothing) + " Read but not compared: 25 tokens/s of a request.");
   // Of many the ends, of all requests if nothing is said of one.
   answers.assign(5, Observation{.span = logs::Span::run});
   for (std::size_t i = 0; i < answers.size(); ++i)
     answers[i].times.output_tokens_per_s = 200.0 + static_cast<double>(i);
-  CHECK(action_of(answers) == std::string(nothing) + " Speeds: 5 from 200 to 204 tokens/s of all requests together.");
+  CHECK(action_of(answers) ==
+        std::string(nothing) + " Read but not compared: 5 from 200 to 204 tokens/s of all requests together.");
   // Times of whole answers are no speeds, and what the table has is not said twice.
   logs::ObservedLog log = log_as_is({run_of(0, 1, 0.25)});
   log.contents.warnings.push_back({"W12", 1, "the times are of whole answers: without their tokens"});
