@@ -146,6 +146,12 @@ bool Advice::warns(std::string_view code) const {
   return std::ranges::find(warnings, code, &logs::LogWarning::code) != warnings.end();
 }
 
+bool Advice::times_answers() const {
+  return std::ranges::any_of(warnings, [](const logs::LogWarning& one) {
+    return one.code == "W12" && one.message.starts_with("the times are of whole answers");
+  });
+}
+
 PredictedTimes predicted_times(const ProfilePrediction& prediction) {
   const Evidence evidence = evidence_of(prediction);
   PredictedTimes predicted{.evidence = std::string(evidence.what),

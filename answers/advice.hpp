@@ -178,6 +178,8 @@ struct Advice {
   /// The loads whose main run has a measured speedup.
   [[nodiscard]] std::vector<const LoadAdvice*> compared() const;
   [[nodiscard]] bool warns(std::string_view code) const;
+  /// Whether times stand for whole answers instead of tokens, as a warning says.
+  [[nodiscard]] bool times_answers() const;
 };
 
 /// The batch sizes to predict times for: the requests in flight of the speculative runs, limited to 1 to `largest`,

@@ -17,8 +17,6 @@
 namespace foredraft::answers {
 namespace {
 
-using Reason = analytic::FitProblem::Reason;
-
 std::string speedup_text(const LoadAdvice& load) { return with_half_width(*load.speedup(), "x"); }
 
 std::string main_name(const LoadAdvice& load, const Advice& advice) {
@@ -37,63 +35,6 @@ Verdict verdict_of(const analytic::ClusteredEstimate& speedup, double level) {
 }
 
 // ---- what to do
-
-std::string yield_text(const Advice& advice) {
-  std::vector<std::string> setting;
-  if (advice.curves.size() > 1 && !advice.curve()->name.empty()) setting.push_back(advice.curve()->name);
-  if (advice.gamma_observed) setting.push_back(fmt::format("K = {}", *advice.gamma_observed));
-  if (setting.empty()) setting.emplace_back("Speculation");
-  return fmt::format("{} yields {:.2f} tokens per iteration", fmt::join(setting, ", "), advice.tokens_observed->mean);
-}
-
-std::string problem_action(const analytic::FitProblem& problem, const Advice& advice) {
-  if (problem.reason == Reason::all_accepted) {
-    return "Acceptance is not known: every draft was accepted, as if only full drafts were counted. Log drafted "
-           "tokens.";
-  }
-  if (problem.reason == Reason::rising) {
-    return fmt::format("Acceptance is not known: position {} is accepted more often than the one before it.",
-                       problem.position);
-  }
-  const std::string more =
-      problem.more_steps_needed > 0.0 ? fmt::format("; about {:.0f} more give +-2 %", problem.more_steps_needed) : "";
-  if (!advice.tokens_observed)
-    return fmt::format("Acceptance is not known: {:.0f} verification steps are too few{}.", problem.steps, more);
-  return fmt::format("{}, but {:.0f} verification steps are too few for advice{}.", yield_text(advice), problem.steps,
-                     more);
-}
-
-std::string without_speedup(const Advice& advice) {
-  if (advice.loads.size() > 1) {
-    constexpr std::size_t shown = 3;
-    std::vector<std::string> texts;
-    std::size_t more = 0;
-    for (const LoadAdvice& load : advice.loads) {
-      if (!load.tokens) continue;
-      if (texts.size() == shown) {
-        ++more;
-        continue;
-      }
-      texts.push_back(
-          fmt::format("{:.2f}{} at {}", load.tokens->mean, texts.empty() ? " tokens per iteration" : "", load.name));
-    }
-    if (more > 0) texts.push_back(fmt::format("{} more", more));
-    const std::string setting = advice.gamma_observed ? fmt::format("K = {}", *advice.gamma_observed) : "Speculation";
-    return fmt::format("{} yields {}: it pays where an iteration takes fewer decode steps.", setting,
-                       fmt::join(texts, ", "));
-  }
-  if (too_uncertain(advice)) {
-    const Interval range = normal_interval(*advice.tokens_observed);
-    return fmt::format("{}, {}: {}.", yield_text(advice),
-                       range.low < 1.0 ? fmt::format("1 to {:.2f}", range.high)  // each iteration emits a token
-                                       : fmt::format("+- {:.2f}", range.high - advice.tokens_observed->mean),
-                       has_few_windows(advice) ? "too few windows or requests for advice"
-                       : runs_scatter(advice)  ? "its windows differ too much for advice"
-                                               : "too few steps for advice");
-  }
-  return fmt::format("{}: it pays where an iteration takes less than {:.2f} decode steps; no speedup was read.",
-                     yield_text(advice), advice.tokens_observed->mean);
-}
 
 /// "0.82x at 4 requests" for each load, up to a limit.
 std::string speedups_text(const std::vector<const LoadAdvice*>& loads) {
@@ -163,22 +104,30 @@ std::optional<double> speedup_at(const LoadAdvice& load, std::int64_t gamma, con
   return std::nullopt;
 }
 
+/// The draft lengths of a schedule at the loads that were measured: where between two of them it should change is not
+/// known.
 std::string schedule_text(const Advice& advice) {
   const auto& schedule = advice.recommendation->schedule;
   std::vector<std::string> texts;
   for (const GammaRange& range : schedule) {
-    std::string text = range.gamma == 0 ? std::string("off") : fmt::format("K = {}", range.gamma);
-    text += &range == &schedule.back() ? fmt::format(" from {} requests", range.from_batch)
-                                       : fmt::format(" up to {} requests", range.to_batch);
+    std::vector<const LoadAdvice*> inside;
     for (const LoadAdvice& load : advice.loads) {
       const double requests = load.requests.value_or(0.0);
-      const bool inside =
-          requests >= static_cast<double>(range.from_batch) && requests < static_cast<double>(range.to_batch) + 1.0;
-      const auto speedup = inside ? speedup_at(load, range.gamma, advice) : std::nullopt;
-      if (speedup) {
-        text += fmt::format(" ({:.2f}x at {})", *speedup, load.name);
-        break;
-      }
+      if (requests >= static_cast<double>(range.from_batch) && requests < static_cast<double>(range.to_batch) + 1.0)
+        inside.push_back(&load);
+    }
+    if (inside.empty()) continue;
+    std::ranges::stable_sort(inside, {}, [](const LoadAdvice* load) { return *load->requests; });
+    const std::string &first = inside.front()->name, &last = inside.back()->name;
+    std::string text = range.gamma == 0 ? std::string("off") : fmt::format("K = {}", range.gamma);
+    text += &range == &schedule.back()    ? fmt::format(" from {}", first)
+            : inside.size() == 1          ? fmt::format(" at {}", first)
+            : &range == &schedule.front() ? fmt::format(" up to {}", last)
+                                          : fmt::format(" from {} to {}", first, last);
+    if (const auto speedup = speedup_at(*inside.front(), range.gamma, advice); speedup && inside.size() == 1) {
+      text += fmt::format(" ({:.2f}x)", *speedup);
+    } else if (speedup) {
+      text += fmt::format(" ({:.2f}x at {})", *speedup, first);
     }
     texts.push_back(text);
   }
@@ -250,11 +199,72 @@ std::string by_load_text(const Advice& advice) {
   return texts.empty() ? "" : fmt::format("{}.", fmt::join(texts, ", "));
 }
 
-std::string recommended_text(const Advice& advice) {
+/// "mtp at K = 1", "adaptive drafting up to K = 8".
+std::string setting_of_recommendation(const Advice& advice) {
   const Recommendation& use = *advice.recommendation;
   const std::string length =
       use.adaptive ? fmt::format("adaptive drafting up to K = {}", use.gamma) : fmt::format("K = {}", use.gamma);
-  const std::string named = use.drafter.empty() ? length : fmt::format("{} at {}", use.drafter, length);
+  return use.drafter.empty() ? length : fmt::format("{} at {}", use.drafter, length);
+}
+
+/// Whether the loads differ in the requests at once alone, so that a server may have a setting for its own.
+bool are_sizes(const Advice& advice) {
+  return advice.loads.size() > 1 && are_no_traffic(advice) &&
+         std::ranges::none_of(advice.loads, [](const LoadAdvice& load) {
+           return load.load.category || load.load.context || load.load.sampling;
+         });
+}
+
+/// The best setting of each load, if at one of them another drafter, or none, is clearly faster than the recommended
+/// setting: one server cannot change its drafter by load, but each load can have the setting of its server. Else empty.
+std::string best_of_each_load_text(const Advice& advice) {
+  constexpr std::size_t shown = 3;
+  const double clearly = 1.0 + single_run_error;  // what single runs may differ by for no reason
+  if (!are_sizes(advice)) return "";
+  std::vector<std::pair<std::string, std::vector<std::string>>> settings;  // each with its loads
+  std::vector<std::pair<double, std::string>> fixed;
+  bool differs = false;
+  for (const LoadAdvice& load : advice.loads) {
+    const auto recommended = speedup_at(load, advice.recommendation->gamma, advice);
+    const auto value = [](const LoggedRun& one) { return one.speedup ? one.speedup->value : 0.0; };
+    const auto best = std::ranges::max_element(load.logged, {}, value);
+    if (!recommended || best == load.logged.end() || !best->speedup) continue;
+    const bool off = value(*best) * clearly < 1.0;
+    const bool other = !off && best->curve != advice.main_curve && value(*best) > clearly * *recommended;
+    differs = differs || off || other;
+    const std::string name = off ? "off" : other ? setting_name(*best, advice) : setting_of_recommendation(advice);
+    const std::string at =
+        off     ? fmt::format("at {} ({}: {:.2f}x)", load.name, setting_name(*best, advice), value(*best))
+        : other ? fmt::format("at {} ({:.2f}x)", load.name, value(*best))
+                : fmt::format("at {} ({:.2f}x)", load.name, *recommended);
+    auto known = std::ranges::find(settings, name, &std::pair<std::string, std::vector<std::string>>::first);
+    if (known == settings.end()) known = settings.insert(settings.end(), {name, {}});
+    known->second.push_back(at);
+    fixed.emplace_back(*recommended, fmt::format("{:.2f}x at {}", *recommended, load.name));
+  }
+  if (!differs || settings.size() < 2) return "";
+  std::ranges::stable_partition(settings, [](const auto& setting) { return setting.first != "off"; });
+  std::vector<std::string> texts;
+  std::size_t drafting = 0;
+  for (auto& [name, loads] : settings) {
+    if (name != "off") ++drafting;
+    const std::size_t more = loads.size() > shown ? loads.size() - shown : 0;
+    loads.resize(loads.size() - more);
+    if (more > 0) loads.push_back(fmt::format("{} more", more));
+    texts.push_back(fmt::format("{} {}", name, fmt::join(loads, ", ")));
+  }
+  const auto [lowest, highest] = std::minmax_element(fixed.begin(), fixed.end());
+  const std::string one_for_all = drafting < 2
+                                      ? ""
+                                      : fmt::format("; at all of them {} gives {} to {}",
+                                                    setting_of_recommendation(advice), lowest->second, highest->second);
+  return fmt::format("Use {}{}.", fmt::join(texts, "; "), one_for_all);
+}
+
+std::string recommended_text(const Advice& advice) {
+  const Recommendation& use = *advice.recommendation;
+  const std::string named = setting_of_recommendation(advice);
+  if (std::string by_load = best_of_each_load_text(advice); use.schedule.empty() && !by_load.empty()) return by_load;
   const bool one_load = advice.loads.size() == 1;
   const std::string at = !use.schedule.empty() ? ""
                          : one_load            ? " at " + advice.loads.front().name
@@ -267,7 +277,7 @@ std::string recommended_text(const Advice& advice) {
   if (!use.schedule.empty()) {
     return fmt::format(
         "Use {}; {}", schedule_text(advice),
-        use.gamma == 0 ? "speculating at all loads gains nothing." : fmt::format("fixed, {} gives {}", named, gain));
+        use.gamma == 0 ? "one K for all loads gains nothing." : fmt::format("fixed, {} gives {}", named, gain));
   }
   const std::string_view verb = logged_settings(advice) == 1 && advice.gamma_observed == use.gamma ? "Keep" : "Use";
   const std::string_view guess = is_logged(advice) ? "" : ", between those that were logged";

@@ -10,6 +10,15 @@ namespace foredraft::answers {
 
 [[nodiscard]] std::string action_of(const Advice& advice);
 
+/// "eagle3, K = 4 yields 2.82 tokens per iteration".
+[[nodiscard]] std::string yield_text(const Advice& advice);
+
+/// The action if the acceptance could not be estimated.
+[[nodiscard]] std::string problem_action(const analytic::FitProblem& problem, const Advice& advice);
+
+/// The action if only acceptance is known.
+[[nodiscard]] std::string without_speedup(const Advice& advice);
+
 /// A sentence with the throughput at the loads where it contradicts the speedup; empty if there are none.
 [[nodiscard]] std::string opposed_text(const Advice& advice);
 

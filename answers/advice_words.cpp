@@ -2,6 +2,7 @@
 #include "answers/advice_words.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -41,6 +42,36 @@ bool names_no_arm(const AdviceQuestion& question) {
          std::ranges::all_of(question.logs, [&](const logs::ObservedLog& log) {
            return !log.contents.observations.empty() && std::ranges::all_of(log.contents.observations, is_unknown);
          });
+}
+
+/// " Read but not compared: 30.57, 30.62 tokens/s of a request."
+std::string speeds_alone_text(const AdviceQuestion& question) {
+  constexpr std::size_t few = 3;
+  std::vector<double> of_request, of_all;
+  for (const auto* logs : {&question.logs, &question.plain}) {
+    for (const logs::ObservedLog& log : *logs) {
+      for (const logs::Observation& one : log.contents.observations) {
+        const auto& times = one.times;
+        if (times.tpot_ms && *times.tpot_ms > 0.0) {
+          of_request.push_back(1000.0 / *times.tpot_ms);
+        } else if (times.output_tokens_per_s && *times.output_tokens_per_s > 0.0) {
+          of_all.push_back(*times.output_tokens_per_s);
+        }
+      }
+    }
+  }
+  const bool all = of_request.empty();
+  const std::vector<double>& speeds = all ? of_all : of_request;
+  if (speeds.empty()) return "";
+  const auto [least, most] = std::ranges::minmax(speeds);
+  std::vector<std::string> texts;
+  for (const double speed : speeds) {
+    if (texts.size() < few) texts.push_back(fmt::format("{:.4g}", speed));
+  }
+  const std::string values = speeds.size() <= few ? fmt::format("{}", fmt::join(texts, ", "))
+                                                  : fmt::format("{} from {:.4g} to {:.4g}", speeds.size(), least, most);
+  return fmt::format(" Read but not compared: {} tokens/s {}.", values,
+                     all ? "of all requests together" : "of a request");
 }
 
 std::string why_not_of(const AdviceQuestion& question, const Advice& advice) {
@@ -135,6 +166,8 @@ void add_words(const AdviceQuestion& question, Advice& advice) {
   const std::string opposed = opposed_text(advice);
   advice.sign_certain = advice.sign_certain && opposed.empty();
   advice.action = action_of(advice) + opposed;
+  if (advice.loads.empty() && !advice.times_answers())
+    advice.action += speeds_alone_text(question);  // no table has them
   if (!advice.recommendation) advice.why_not = why_not_of(question, advice);
   advice.next = next_of(advice);
   advice.evidence = evidence_of(question, advice);

@@ -78,6 +78,16 @@ std::string sglang(const SettingsQuestion& question) {
                             fmt::join(off, " and at "));
 }
 
+/// LMDeploy's PyTorch engine has one draft length for all loads.
+std::string lmdeploy(const SettingsQuestion& question) {
+  if (!question.gamma) return "";
+  const std::string one_length = question.schedule.empty() ? "" : "  (LMDeploy has one draft length for all loads)";
+  if (*question.gamma == 0) return "remove --speculative-algorithm" + one_length;
+  const std::string model =
+      is_plain_word(question.draft) ? fmt::format(" --speculative-draft-model {}", question.draft) : "";
+  return fmt::format("--speculative-num-draft-tokens {}{}{}", *question.gamma, model, one_length);
+}
+
 /// Major and minor version of "1.2.0rc3"; nullopt if the text is not a version.
 std::optional<std::pair<int, int>> release_of(std::string_view version) {
   if (version.starts_with('v')) version.remove_prefix(1);
@@ -220,6 +230,7 @@ constexpr std::array exports{
     EngineExport{"sglang", "options of sglang.launch_server", sglang},
     EngineExport{"trtllm", "speculative_config of TensorRT-LLM; the version must be known", trtllm},
     EngineExport{"llama.cpp", "options of llama-server", llama_cpp},
+    EngineExport{"lmdeploy", "options of lmdeploy serve api_server", lmdeploy},
     EngineExport{"aiconfigurator", "--nextn and the accepted drafts", aiconfigurator},
     EngineExport{"vllm-synthetic", "replays this acceptance on a vLLM test server", vllm_synthetic},
     EngineExport{"sglang-synthetic", "likewise, environment of SGLang", sglang_synthetic},

@@ -25,7 +25,7 @@ std::span<const LogFormat> formats() {
       // lines of servers and consoles
       {"vllm-v0", "log of a vLLM server before V1: counters, stage times, engine lines", "vllm",
        Gives{"yes", "yes", "no", "iteration, drafting, verification", "yes"}, vllm_v0_format()},
-      {"vllm", "log of a vLLM server (V1): metrics, engine and configuration lines", "vllm",
+      {"vllm", "log of a vLLM server (V1): metrics, engine and configuration lines", "",
        Gives{"yes", "yes", "yes", "iteration", "yes"}, vllm_metrics_format()},
       {"sglang", "log of an SGLang server: decode lines, settings", "sglang",
        Gives{"(yes)", "yes", "no", "iteration", "yes"}, sglang_decode_format()},
@@ -61,6 +61,8 @@ std::span<const LogFormat> formats() {
        Gives{"yes", "yes", "no", "iteration, tokens", "no"}, omlx_format()},
       {"lightllm", "log of LightLLM: tokens, times and tokens per step of each request", "",
        Gives{"no", "yes", "no", "iteration, tokens", "(yes)"}, lightllm_format()},
+      {"tgi", "log of Hugging Face's TGI: settings of the server, time per token of each request", "tgi",
+       Gives{"yes", "no", "no", "tokens", "no"}, tgi_format()},
       {"lmstudio-chat", "the line below an answer in LM Studio: speed, accepted drafts", "",
        Gives{"(yes)", "yes", "no", "iteration, tokens", "no"}, lmstudio_chat_format()},
       {"local-prompts", "llama-cli, LM Studio, KoboldCpp, TabbyAPI, mistral.rs: speed of each answer", "",

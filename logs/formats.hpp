@@ -33,6 +33,7 @@ namespace foredraft::logs {
 [[nodiscard]] LineFormat prose_format();
 [[nodiscard]] LineFormat serving_console_format();
 [[nodiscard]] LineFormat sglang_decode_format();
+[[nodiscard]] LineFormat tgi_format();
 [[nodiscard]] LineFormat trtllm_console_format();
 [[nodiscard]] LineFormat vllm_metrics_format();
 [[nodiscard]] LineFormat vllm_v0_format();

@@ -14,6 +14,7 @@
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/stated_run.hpp"
 
 /// Formats of TensorRT-LLM.
 namespace foredraft::logs {
@@ -212,7 +213,7 @@ void read_trtllm_bench(const JsonFields& report, LogContents& contents) {
 constexpr std::string_view trtllm_anchor =
     R"(^[ \t]*(?:(?:Number of concurrent requests|Average Input Length \(tokens\)|Average Output Length \(tokens\))"
     R"(|Total Output Throughput \(tokens/sec\)|Total Latency \(ms\)|Average time-to-first-token \[TTFT\] \(ms\))"
-    R"(|Average time-per-output-token \[TPOT\] \(ms\)):|\[A[LR]\] [A-Z0-9]+ *:|= (?:DECODING STATISTICS|DATASET DETAILS)))";
+    R"(|Average time-per-output-token \[TPOT\] \(ms\)):|\[(?:A[LR]|DAR)\] [A-Z0-9]+ *:|= (?:DECODING STATISTICS|DATASET DETAILS)))";
 
 constexpr std::string_view decoding_heading = "= DECODING STATISTICS";
 /// The end of a console, after the decoding statistics; also printed before the benchmark.
@@ -249,6 +250,9 @@ void TrtllmConsoleReader::read(const KeyValueBlock& block, LogContents& contents
   const bool drafts = length || block.has(decoding_heading);
   run.decoding = drafts ? Decoding::speculative : without ? Decoding::plain : Decoding::unknown;
   run.acceptance_length = length;
+  // The mean rate of the drafts, which tells their number, is printed since the length has its name.
+  const auto rate = block.real("[DAR] AVERAGE");
+  if (length && rate) run.gamma = whole(gamma_of_rate(*length, *rate));
   run.requests = block.real(concurrency_line);
   const auto latency_ms = block.real("Total Latency (ms)");
   run.times = {.duration_s = latency_ms ? std::optional(*latency_ms / 1000.0) : std::nullopt,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <re2/re2.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,6 +17,7 @@
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
 #include "logs/vllm_windows.hpp"
@@ -200,9 +202,33 @@ bool has_any(std::string_view text, std::span<const std::string_view> words) {
   return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != text.npos; });
 }
 
+/// LMDeploy's logger is adapted from vLLM's and writes the same metrics, but its server has other options: its own
+/// words are its name as a logger's, its rank "DP0" or "DP: 0" instead of an engine, and the finished requests.
+bool is_of_lmdeploy(std::string_view text) {
+  static const RE2 own_words(R"(Avg thr \(in/out\): | - lmdeploy - |\bDP(?:\d+\]|: \d+,) Avg |\bFinished: \d)");
+  return RE2::PartialMatch(piece(text), own_words);
+}
+
 class VllmReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    if (!read_text(text, number, contents)) return false;
+    of_lmdeploy_ = of_lmdeploy_ || is_of_lmdeploy(text);
+    contents.engine = of_lmdeploy_ ? "lmdeploy" : "vllm";
+    return true;
+  }
+
+  void finish(LogContents& contents) override {
+    settle(contents);
+    windows_.finish(contents);
+    if (throughput_line_ && !has_engine_lines_) {
+      warn_once(contents, "W04", *throughput_line_,
+                "no engine lines: the generation throughput, of which accepted throughput is a part, is not logged");
+    }
+  }
+
+ private:
+  bool read_text(std::string_view text, std::int64_t number, LogContents& contents) {
     const bool follows =
         number == broken_line_ + 1 && broken_.size() + text.size() < longest_window && !has_any(text, vllm_lines);
     if (!follows) settle(contents);
@@ -218,16 +244,6 @@ class VllmReader final : public LineReader {
     return read || (has_any(broken_, std::span(vllm_lines).first(1)) && shortened_window(broken_, number, true));
   }
 
-  void finish(LogContents& contents) override {
-    settle(contents);
-    windows_.finish(contents);
-    if (throughput_line_ && !has_engine_lines_) {
-      warn_once(contents, "W04", *throughput_line_,
-                "no engine lines: the generation throughput, of which accepted throughput is a part, is not logged");
-    }
-  }
-
- private:
   bool read_line(std::string_view text, std::int64_t number, LogContents& contents);
   bool read_engine(std::string_view text, std::int64_t number, LogContents& contents);
   bool read_window(std::string_view text, std::int64_t number, LogContents& contents, bool cut = false);
@@ -239,6 +255,7 @@ class VllmReader final : public LineReader {
   VllmWindows windows_;
   std::optional<std::int64_t> throughput_line_ = {};  ///< first one with an accepted throughput
   bool has_engine_lines_ = false;
+  bool of_lmdeploy_ = false;
   std::optional<std::int64_t> gamma_ = {};  ///< of the last window that was not cut
 };
 

@@ -110,7 +110,7 @@ Command advise_command() {
        .options = {plain_option,
                    log_format_option,
                    {"for", "E",
-                    "settings for vllm, sglang, trtllm, llama.cpp, aiconfigurator, prometheus, or to "
+                    "settings for vllm, sglang, trtllm, llama.cpp, lmdeploy, aiconfigurator, prometheus, or to "
                     "replay the acceptance: vllm-synthetic, sglang-synthetic, trtllm-synthetic",
                     false, export_names},
                    {"engine-version", "V",

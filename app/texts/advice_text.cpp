@@ -22,14 +22,24 @@ std::string count_text(double count) {
   return text;
 }
 
-/// Accepted over drafted tokens of the runs that counted both; nullopt: none did.
-std::optional<double> accepted_share(const answers::Advice& advice) {
-  double accepted = 0.0, drafted = 0.0;
+/// ", 61 % of drafts accepted" of the runs that counted both, of several drafters each; empty: none did.
+std::string accepted_text(const answers::Advice& advice) {
+  std::vector<std::pair<std::string, std::pair<double, double>>> drafters;  // accepted and drafted tokens of each
   for (const answers::RunEstimates& one : advice.runs) {
-    accepted += one.run.accepted_tokens;
-    drafted += one.run.drafted_tokens;
+    if (!(one.run.drafted_tokens > 0.0)) continue;
+    const std::string name = readable(one.run.setting.drafter, 24);
+    auto known = std::ranges::find(drafters, name, [](const auto& drafter) { return drafter.first; });
+    if (known == drafters.end()) known = drafters.insert(drafters.end(), {name, {0.0, 0.0}});
+    known->second.first += one.run.accepted_tokens;
+    known->second.second += one.run.drafted_tokens;
   }
-  return drafted > 0.0 ? std::optional(accepted / drafted) : std::nullopt;
+  std::string text;
+  for (const auto& [name, tokens] : drafters) {
+    const double percent = 100.0 * tokens.first / tokens.second;
+    text += text.empty() ? fmt::format(", {:.2g} % of drafts accepted", percent) : fmt::format(", {:.2g} %", percent);
+    if (drafters.size() > 1) text += fmt::format(" ({})", name.empty() ? "others" : name);
+  }
+  return text;
 }
 
 std::string what_was_read(const answers::Advice& advice) {
@@ -50,8 +60,7 @@ std::string what_was_read(const answers::Advice& advice) {
   } else if (!gammas.empty()) {
     text += fmt::format(" at K = {}", fmt::join(gammas, ", "));
   }
-  if (const auto share = accepted_share(advice); share && gammas.size() < 2)
-    text += fmt::format(", {:.2g} % of drafts accepted", 100.0 * *share);
+  if (gammas.size() < 2) text += accepted_text(advice);
   if (plain > 0.0) text += fmt::format(", {:.0f} plain {}", plain, plain == 1.0 ? "observation" : "observations");
   return text;
 }
@@ -130,15 +139,12 @@ std::string loads_table(const answers::Advice& advice) {
   using Align = Table::Align;
   constexpr std::size_t longest_name = 30;
   Table table;
-  const bool of_answers = std::ranges::any_of(advice.warnings, [](const logs::LogWarning& one) {
-    return one.code == "W12" && one.message.starts_with("the times are of whole answers");
-  });
   table.columns = {{"", Align::left},
                    {"", Align::left},
                    {"acceptance length", Align::right},
                    {"iteration ms", Align::right},
                    {"decode steps", Align::right},
-                   {of_answers ? "answer ms" : "TPOT ms", Align::right},
+                   {advice.times_answers() ? "answer ms" : "TPOT ms", Align::right},
                    {"tokens/s", Align::right},
                    {"speedup", Align::right},
                    {"per 1M", Align::right}};
@@ -264,23 +270,29 @@ bool is_shown(const answers::Advice& advice, std::int64_t gamma) {
 std::string_view source_of_logged(double length, const answers::Advice& advice) {
   constexpr double clearly = 0.05;
   const auto differs = [&](const answers::LoadAdvice& load) {
-    return load.tokens && load.gamma.value_or(*advice.gamma_observed) == *advice.gamma_observed &&
+    return load.tokens && load.logged[load.main].curve == advice.main_curve &&
+           load.gamma.value_or(*advice.gamma_observed) == *advice.gamma_observed &&
            std::abs(load.tokens->mean - length) > clearly * length;
   };
   return std::ranges::any_of(advice.loads, differs) ? " (mean)" : " (logged)";
 }
 
-std::string lengths_text(const answers::Advice& advice) {
+/// `brief`: one of several drafters, without the longest draft.
+std::string lengths_text(const answers::AcceptanceCurve& curve, const answers::Advice& advice, bool brief) {
+  constexpr std::int64_t longest_of_brief = 5;
   std::vector<std::string> lengths;
-  for (const analytic::TokensAtGamma& at : advice.curve()->by_gamma) {
-    if (!is_shown(advice, at.gamma)) continue;
+  const bool is_main = &curve == advice.curve();
+  for (const analytic::TokensAtGamma& at : curve.by_gamma) {
+    if (!is_shown(advice, at.gamma) || (brief && at.gamma > longest_of_brief && at.gamma != advice.gamma_observed))
+      continue;
     const bool open = at.source == analytic::TokensAtGamma::Source::left_open;
     const std::string value = open ? fmt::format("{:.2f}..{:.2f}", at.low, at.high) : fmt::format("{:.2f}", at.value);
     lengths.push_back(fmt::format("{}: {}{}", at.gamma, value,
-                                  at.gamma == advice.gamma_observed ? std::string(source_of_logged(at.value, advice))
-                                  : open || !at.extrapolated        ? std::string()
-                                  : at.low < 1.0                    ? fmt::format(" (1 to {:.2f})", at.high)
-                                                 : fmt::format(" +- {:.2f}", (at.high - at.low) / 2.0)));
+                                  is_main && at.gamma == advice.gamma_observed
+                                      ? std::string(source_of_logged(at.value, advice))
+                                  : open || !at.extrapolated ? std::string()
+                                  : at.low < 1.0             ? fmt::format(" (1 to {:.2f})", at.high)
+                                                             : fmt::format(" +- {:.2f}", (at.high - at.low) / 2.0)));
   }
   return fmt::format("{}", fmt::join(lengths, ", "));
 }
@@ -315,8 +327,18 @@ std::string by_gamma_text(const answers::Advice& advice) {
   if (advice.curve()->by_gamma.empty()) return "";
   const bool undrafted =
       std::ranges::any_of(advice.runs, [](const answers::RunEstimates& one) { return one.run.has_undrafted_steps(); });
-  std::string text = labeled(
-      "by K", fmt::format("acceptance length {}{}", undrafted ? "of the steps that draft " : "", lengths_text(advice)));
+  // Without a speedup no drafter is chosen: each has its lengths.
+  constexpr std::size_t most = 3;
+  const bool all = advice.compared().empty() && advice.curves.size() > 1 && advice.curves.size() <= most;
+  std::string text;
+  for (const answers::AcceptanceCurve& curve : advice.curves) {
+    const bool shown = &curve == advice.curve() || (all && !curve.by_gamma.empty());
+    if (!shown) continue;
+    const std::string of = all ? fmt::format("{}{}", curve.name.empty() ? "others" : readable(curve.name, 24),
+                                             undrafted ? " (steps that draft)" : "")
+                               : fmt::format("acceptance length{}", undrafted ? " of the steps that draft" : "");
+    text += labeled(text.empty() ? "by K" : " ", fmt::format("{} {}", of, lengths_text(curve, advice, all)));
+  }
   for (const answers::LoadAdvice* load : shown_loads(advice)) {
     const std::string speedups = speedup_by_k_text(*load);
     if (!speedups.empty()) text += labeled(" ", fmt::format("speedup at {} {}", load->name, speedups));

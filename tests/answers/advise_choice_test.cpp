@@ -510,14 +510,15 @@ TEST_CASE("two drafters have a curve each, and the faster one is named") {
   CHECK(advice.tokens_observed->mean == Approx(2.952).epsilon(1e-3));
 }
 
-TEST_CASE("of drafters without times and with equal steps, the one with the most tokens per iteration is named") {
+TEST_CASE(
+    "of drafters without times and with equal steps, that with the most tokens is the main one and each is named") {
   Observation ngram = speculative(3, 8, 12.0, 0.4), suffix = speculative(3, 8, 12.0, 0.8);
   ngram.drafter = "ngram";
   suffix.drafter = "suffix";
   ngram.times = suffix.times = {};
   const Advice advice = advice_of({ngram, suffix});
   CHECK(advice.curve()->name == "suffix");
-  CHECK(advice.action.starts_with("suffix, K = 3 yields 2.95 tokens per iteration"));
+  CHECK(advice.action.starts_with("ngram at K = 3 yields 1.62 tokens per iteration, suffix at K = 3 2.95: each pays"));
 }
 
 TEST_CASE("if no run is known to speculate or not, the next step is to say which does") {

@@ -70,7 +70,15 @@ TEST_CASE("without a recommendation no setting is written, but acceptance can st
   CHECK(setting("trtllm-synthetic", question) == "TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS=1.250");
 }
 
+TEST_CASE("LMDeploy has a draft length of its own option, and no schedule") {
+  CHECK(setting("lmdeploy", {.draft = "org/head", .gamma = 4}) ==
+        "--speculative-num-draft-tokens 4 --speculative-draft-model org/head");
+  CHECK(setting("lmdeploy", scheduled()).ends_with("(LMDeploy has one draft length for all loads)"));
+  CHECK(setting("lmdeploy", {}).empty());
+}
+
 TEST_CASE("off removes the options of speculation and does not set a draft length of 0") {
+  CHECK(setting("lmdeploy", {.gamma = 0}) == "remove --speculative-algorithm");
   CHECK(setting("vllm", {.gamma = 0}) == "remove --speculative-config");
   CHECK(setting("sglang", {.gamma = 0}) == "remove --speculative-algorithm");
 }

@@ -316,6 +316,13 @@ TEST_CASE("trtllm-bench prints a mean length over requests, which is no count") 
   CHECK(older("2.25").observations[1].decoding == Decoding::plain);
   CHECK_FALSE(older("0.62").observations[0].acceptance_length);  // a rate
   CHECK(older("0.62").observations[0].decoding == Decoding::speculative);
+  // The mean rate tells the draft length, if it fits the mean length.
+  const auto rated = [](const std::string& rate) {
+    return read_log(sample("trtllm_bench.txt") + "[DAR] MINIMUM: 0.30\n[DAR] AVERAGE: " + rate + "\n");
+  };
+  CHECK(rated("0.32").observations.at(0).gamma == 5);
+  CHECK(rated("0.32").observations[0].acceptance_length == 2.6);
+  CHECK_FALSE(rated("0.47").observations.at(0).gamma);
   // A logged configuration has the draft length.
   for (const std::string settings : {"[TRT-LLM] [I] speculative_config: decoding_type=Eagle3 max_draft_len=4\n",
                                      "[I] drafter {'decoding_type': 'Eagle', 'max_draft_len': 4}\n"}) {

@@ -244,6 +244,17 @@ TEST_CASE("LMDeploy's engine line and its counters of drafts") {
   CHECK(plain[0].decoding == Decoding::plain);
   CHECK(plain[0].times.iteration_ms == near(4000.0 / 280.0));
 
+  // The engine is known by its own words, in all versions; vLLM has none of them.
+  const std::string load = "Avg prompt throughput: 1.0 tokens/s, Avg generation throughput: 90.0 tokens/s, ";
+  const std::string end = "Running: 2 reqs, Waiting: 0 reqs, GPU KV cache usage: 1.0%\n";
+  CHECK(read_log(line("00", drafts)).engine == "lmdeploy");
+  CHECK(read_log("[2026-01-05 10:00:00 DP1] " + load + "Unfinished: 3 reqs, " + end).engine == "lmdeploy");
+  CHECK(read_log("DP: 0, " + load + end).engine == "lmdeploy");
+  CHECK(read_log("2026-01-05 10:00:00,123 - lmdeploy - INFO - loggers.py:70 - " + load + end).engine == "lmdeploy");
+  CHECK(read_log("10:00:00 " + load + "Finished: 3 reqs, Unfinished: 2 reqs, " + end).engine == "lmdeploy");
+  const std::string vllm = "(EngineCore_DP0 pid=9) INFO 01-05 10:00:00 [loggers.py:259] Engine 000: " + load + end;
+  CHECK(read_log(vllm).engine == "vllm");
+
   const LogContents counters = read_log(
       "lmdeploy:spec_decode_num_drafts_total{engine=\"0\"} 1000.0\n"
       "lmdeploy:spec_decode_num_draft_tokens_total{engine=\"0\"} 3000.0\n"
@@ -251,6 +262,67 @@ TEST_CASE("LMDeploy's engine line and its counters of drafts") {
   CHECK(counters.engine == "lmdeploy");
   CHECK(counters.observations.at(0).acceptance->steps == 1000);
   CHECK(counters.observations[0].gamma == 3);
+}
+
+TEST_CASE("TGI's settings tell the draft length, and the end of each request its time per token") {
+  const auto request = [](const std::string& time, const std::string& name = "generate") {
+    return "2025-03-01T10:00:09.000000Z  INFO " + name +
+           "{parameters=GenerateParameters { max_new_tokens: Some(64), seed: None } total_time=\"2.1s\" "
+           "validation_time=\"410.5\xC2\xB5s\" queue_time=\"80ns\" inference_time=\"2s\" time_per_token=\"" +
+           time + "\" seed=\"None\"}: text_generation_router::server: router/src/server.rs:402: Success\n";
+  };
+  const auto server = [](const std::string& model, const std::string& drafts) {
+    return "2025-03-01T09:59:00.000000Z  INFO text_generation_launcher: Args { model_id: \"" + model +
+           "\", num_shard: Some(2), quantize: None, speculate: " + drafts +
+           ", dtype: None, max_concurrent_requests: 128 }\n";
+  };
+  const LogContents log =
+      read_log(server("org/some-8b", "Some(5)") + request("25ms") + request("500\xC2\xB5s", "chat_completions"));
+  CHECK(log.format == "tgi");
+  CHECK(log.engine == "tgi");
+  CHECK(log.settings.target == "org/some-8b");
+  CHECK(warns(log, "W12"));  // the time of the prompt is part of it
+  REQUIRE(log.observations.size() == 2);
+  const Observation& first = log.observations[0];
+  CHECK(first.span == logs::Span::request);
+  CHECK(first.decoding == Decoding::speculative);
+  CHECK(first.gamma == 5);
+  CHECK(first.times.tpot_ms == near(25.0));
+  CHECK(first.stratum.output_tokens == 80.0);
+  CHECK_FALSE(first.requests);  // the limit of requests is no load
+  CHECK_FALSE(first.acceptance_length);
+  CHECK(log.observations[1].times.tpot_ms == near(0.5));
+
+  const auto decoding = [&](const std::string& settings) {
+    return posted_runs(settings + request("25ms"), "tgi").at(0).decoding;
+  };
+  CHECK(decoding(server("org/some-8b", "None")) == Decoding::plain);
+  CHECK(decoding(server("org/some-8b", "Some(0)")) == Decoding::plain);
+  CHECK(decoding(server("org/some-8b-medusa", "None")) == Decoding::unknown);  // its heads draft
+  CHECK(decoding("") == Decoding::unknown);
+  // Later versions print a setting a line, or all of it as JSON.
+  const std::string lines =
+      "x  INFO text_generation_launcher: Args {\n    model_id: \"m\",\n    num_shard: Some(\n        2,\n    ),\n"
+      "    speculate: Some(\n        3,\n    ),\n    max_concurrent_requests: 128,\n    port: 80,\n}\n";
+  CHECK(posted_runs(lines + request("25ms"), "tgi").at(0).gamma == 3);
+  const auto json = posted_runs(
+      R"({"level":"INFO","fields":{"message":"Args {\n    model_id: \"m\",\n    speculate: Some(\n        3,\n    ),\n}"},)"
+      R"("target":"text_generation_launcher"})"
+      "\n"
+      R"({"message":"Success","target":"text_generation_router::server","span":{"inference_time":"1s",)"
+      R"("time_per_token":"20.5ms","name":"generate"}})"
+      "\n",
+      "tgi");
+  CHECK(json.at(0).gamma == 3);
+  CHECK(json[0].times.tpot_ms == near(20.5));
+  const std::string off = "Args {\n    model_id: \"m\",\n    speculate: None,\n    max_top_n_tokens: 5,\n}\n";
+  CHECK(decoding("x  INFO text_generation_launcher: " + off) == Decoding::plain);
+  // Cut right there, it drafts.
+  const auto cut = posted_runs(lines.substr(0, lines.find("        3,")) + request("25ms"), "tgi");
+  CHECK(cut.at(0).decoding == Decoding::speculative);
+  CHECK_FALSE(cut[0].gamma);
+  // A setting of this name is one of TGI's only below the name of its server.
+  CHECK(read_log("speculate: Some(4)\n" + request("25ms")).observations.at(0).decoding == Decoding::unknown);
 }
 
 TEST_CASE("windows of a diffusion model are no decode steps") {
