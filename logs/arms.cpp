@@ -88,7 +88,7 @@ Arm arm_named(std::string_view name) {
     int longest;  ///< more are tokens of an answer
   };
   static const std::array<Length, 5> lengths{
-      {{RE2(R"((?i)(?:(?:^|(?:mtp|nextn|spec|draft|eagle-?[23]?)[-_ ])d|(?:^|[^a-z\d])nd|(?:^|[^a-z])(?:k|n|nst|gamma|\x{3B3}|n[-_ ]?max|draft(?:[-_ ]?n)?(?:[-_ ]?max)?|draft_num_predict|num[-_ ]?(?:spec\w*|draft)[-_ ]?tokens)"
+      {{RE2(R"((?i)(?:(?:^|(?:mtp|nextn|spec|draft|eagle-?[23]?)[-_ ])d|(?:^|[^a-z\d])nd|(?:^|[^a-z])(?:k|n|nst|gamma|\x{3B3}|n[-_ ]?max|draft(?:[-_ ]?n)?(?:[-_ ]?max)?|draft_num_predict|num[-_ ]?(?:spec\w*|draft)[-_ ]?tokens|nextn_predict_layers)"
             R"(|n[-_ ]?spec|spec(?:ulative)?[-_ ]?tokens|depth|(?:num[-_ ]?)?steps)[ ]?[=: _-]?[ ]?)(\d{1,3})(?:[^\d.b]|\.\D|\.?$))"),
         64},
        {RE2(R"((?i)(?:^|[^\d.])(\d{1,3})[- ]?(?:draft|spec(?:ulative)?) tok(?:en)?s?(?:\W|$))"), 64},
@@ -185,7 +185,9 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
       named +
       ")"
       "|(\\+sd|(?:with|using) sd|-md|\\d{1,2} (?:draft|spec\\w*) tokens?|" +
-      method + "|[kn] ?=? ?\\d+|n[-_ ]?max[ =:]{1,2}\\d+|d\\d))(?:[^a-z]|$)");
+      method +
+      "|[kn] ?=? ?\\d+|n[-_ ]?max[ =:]{1,2}\\d+|num[-_ ](?:spec\\w*[-_ ]tokens|nextn_predict_layers)[ "
+      "=:]{1,3}\\d+|d\\d))(?:[^a-z]|$)");
   static const RE2 sampled("(?i)\\btop[-_ ]?$");  // "top-k 20": of the sampling
   static const RE2 letter("(?i)[kn]\\d+"), family("(?i)kimi[- _]$"), version(R"(^\.\d|^-[A-Z])");  // "Kimi-K2.6"
   using Kind = ArmPhrase::Kind;

@@ -65,6 +65,8 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
   static const RE2 goes_on(R"((?i)^\W*(?:and|but|then|now)\b)");  // "And with MTP:"
   RE2::Replace(&text, goes_on, "");
   text = last_clause(text);
+  static const RE2 word(R"((?i)\W*(?:off|none|plain|disabled)\W*)");  // "=== off ==="
+  if (RE2::FullMatch(text, word)) return Arm{.plain = true};
   if (text.size() > max_words || RE2::FullMatch(text, several)) return std::nullopt;
   auto arm = arm_in_text(text);
   if (!arm || arm->plain || options.mentions == 0) return arm;

@@ -329,7 +329,7 @@ class KeyValuesReader final : public BlockReader {
       return false;
     }
     add(key, field->value, number, contents);
-    return true;
+    return key != "num_spec_tokens";  // which may be the line above a run of another program
   }
   void finish(LogContents& contents) override;
 

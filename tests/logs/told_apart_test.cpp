@@ -109,7 +109,7 @@ struct Above {
   std::string_view plain, drafting;
 };
 
-constexpr std::array<Above, 12> captions{{
+constexpr std::array<Above, 16> captions{{
     {"## Baseline\n\n```\n", "```\n\n## EAGLE-3, K=3\n\n```\n"},
     {"### Without speculative decoding\n\n", "\n### With speculative decoding (MTP, 3 tokens)\n\n"},
     {"baseline:\n", "\nwith mtp k=3:\n"},
@@ -118,6 +118,10 @@ constexpr std::array<Above, 12> captions{{
     {"# plain\n", "\n# mtp, num_speculative_tokens=3\n"},
     {"$ cat plain.txt\n", "\n$ cat mtp3.txt\n"},
     {"**Baseline (no speculation)**\n```\n", "```\n\n**MTP-3**\n```\n"},
+    {"==> base.txt <==\n", "\n==> eagle3_k3.txt <==\n"},
+    {"num_speculative_tokens=0\n", "\nnum_speculative_tokens=3\n"},
+    {"===== off =====\n", "\n===== spec, n=3 =====\n"},
+    {"no spec:\n```\n", "```\n`--speculative-config '{\"method\":\"mtp\",\"num_speculative_tokens\":3}'`\n```\n"},
     {"$ vllm serve big\n$ ./bench.sh\n",
      "\n$ vllm serve big --speculative-config '{\"method\": \"mtp\", \"num_speculative_tokens\": 3}'\n$ ./bench.sh\n"},
     {"docker run --gpus all vllm/vllm-openai --model big\n\n",
