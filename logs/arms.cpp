@@ -185,9 +185,7 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
       named +
       ")"
       "|(\\+sd|(?:with|using) sd|-md|\\d{1,2} (?:draft|spec\\w*) tokens?|" +
-      method +
-      "|[kn] ?=? ?\\d+|n[-_ ]?max[ =:]{1,2}\\d+|num[-_ ](?:spec\\w*[-_ ]tokens|nextn_predict_layers)[ "
-      "=:]{1,3}\\d+|d\\d))(?:[^a-z]|$)");
+      method + "|[kn] ?=? ?\\d+|n[-_ ]?max[ =:]{1,2}\\d+|d\\d))(?:[^a-z]|$)");
   static const RE2 sampled("(?i)\\btop[-_ ]?$");  // "top-k 20": of the sampling
   static const RE2 letter("(?i)[kn]\\d+"), family("(?i)kimi[- _]$"), version(R"(^\.\d|^-[A-Z])");  // "Kimi-K2.6"
   using Kind = ArmPhrase::Kind;
