@@ -79,16 +79,17 @@ std::optional<std::string> sampling_text(const logs::Stratum& stratum) {
 
 /// The draft length of a log that does not state it, if every step drafted the same number of tokens.
 std::optional<std::int64_t> drafted_per_step(std::span<const Observation> observations) {
-  constexpr double estimated = 0.05;  // for steps computed from rounded numbers or from totals
+  // For steps computed from rounded numbers or from totals; drafts at the ends of texts are shorter, none is longer.
+  constexpr double above = 0.02, below = 0.05;
   std::optional<std::int64_t> all;
   for (const Observation& one : observations) {
     if (!has_counts(one)) continue;
     if (one.gamma || one.adaptive || !one.acceptance->drafted_tokens) return std::nullopt;
     const double here =
         static_cast<double>(*one.acceptance->drafted_tokens) / static_cast<double>(one.acceptance->steps);
-    const std::int64_t gamma = std::llround(here);
-    const double error = one.acceptance->steps_estimated ? estimated * here : 0.0;
-    const bool whole = gamma >= 1 && std::abs(here - static_cast<double>(gamma)) <= error;
+    const std::int64_t gamma = std::max<std::int64_t>(std::llround(here), 1);
+    const double ratio = here / static_cast<double>(gamma);
+    const bool whole = one.acceptance->steps_estimated ? ratio <= 1.0 + above && ratio >= 1.0 - below : ratio == 1.0;
     if (!whole || all.value_or(gamma) != gamma) return std::nullopt;
     all = gamma;
   }

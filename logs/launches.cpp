@@ -18,7 +18,7 @@
 
 namespace foredraft::logs {
 
-bool Launches::read(std::string_view text, std::int64_t number) {
+bool Launches::read(std::string_view text, std::string_view above, std::int64_t number) {
   static const RE2 program(
       R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(?:((?:vllm|sglang|trtllm-bench)(?:[ \t]+bench[ \t]+(?:throughput|latency))?)[ \t]+(?:-|serve\b)|((?:docker|podman)[ \t]+run)[ \t]|(llama-[a-z-]+)(?:\.exe)?["']?[ \t]+-|(mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp)[\w.-]*[ \t]+-)re"
       R"re(|(aiperf|genai-perf|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-))re",
@@ -47,7 +47,8 @@ bool Launches::read(std::string_view text, std::int64_t number) {
   const bool configures = RE2::PartialMatch(piece(text), method, &value);
   const bool begins = configures || RE2::PartialMatch(piece(text), program, &names[0], &names[1], &names[2], &names[3],
                                                       &names[4], &names[5]);
-  if (begins) {
+  const bool options = !begins && text.starts_with("--") && !above.ends_with('\\');  // of a command without its own
+  if (begins || options) {
     if (launches_.size() == max_launches) return true;
     launches_.push_back({.line = number, .program = fmt::format("{}", fmt::join(names, ""))});
   } else if (launches_.empty()) {
@@ -73,7 +74,7 @@ bool Launches::read(std::string_view text, std::int64_t number) {
       requests > 0.0)
     launch.concurrency = requests;
   if (alone && RE2::PartialMatch(piece(text), prompts, &requests) && requests > 0.0) launch.prompts = requests;
-  return begins;
+  return begins || options;
 }
 
 /// The command line of each part of the output: of several without output between them the one that drafts, which a
@@ -158,6 +159,10 @@ void Launches::name_runs(LogContents& contents) const {
     if (launch.drafts) {
       note(run.gamma, launch.gamma());
       note(run.drafter, launch.drafter);
+      if (!run.gamma && !told) {
+        run.gamma = launch.llama.most();
+        if (run.gamma) run.adaptive = true;
+      }
     } else {
       run.drafter.reset();
     }

@@ -26,8 +26,9 @@ inline constexpr std::string_view launch_anchor =
 /// configurations (YAML) of TensorRT-LLM.
 class Launches {
  public:
-  /// Reads a line with launch_anchor. Returns whether it begins a command line or a configuration.
-  bool read(std::string_view text, std::int64_t number);
+  /// Reads a line with launch_anchor; `above`: the one above it. Returns whether it begins a command line, options that
+  /// were added to one, or a configuration.
+  bool read(std::string_view text, std::string_view above, std::int64_t number);
 
   /// Runs of unknown decoding speculate if the last command line before them drafts. If it does not, they are without
   /// speculation if another command line of the log starts the same program with drafts; so are those without counts

@@ -30,6 +30,9 @@ class LlamaOptions {
   /// probability (`--spec-draft-p-min`), stops where it is unsure.
   [[nodiscard]] std::optional<std::int64_t> gamma() const;
 
+  /// The most that it drafts at once.
+  [[nodiscard]] std::optional<std::int64_t> most() const { return drafts() ? maximum_ : std::nullopt; }
+
   bool operator==(const LlamaOptions&) const = default;
 
  private:

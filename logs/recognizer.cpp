@@ -216,7 +216,7 @@ bool Recognizer::line(std::string_view line, std::int64_t number, std::string_vi
   const std::vector<int> matching = anchors_->lines.in(line);
   const bool taken = std::any_of(matching.begin(), matching.end(), [&](int index) {
     if (static_cast<std::size_t>(index) == line_formats_.size()) {
-      if (launches_.read(line, number)) captions_.end(number);
+      if (launches_.read(line, caption, number)) captions_.end(number);
       note_section(sections_, {.line = number, .words = std::string(line)});
       return false;
     }

@@ -333,6 +333,9 @@ TEST_CASE("a draft length that only counts tell is said to be their mean, and an
   const Advice advice = answers::advise({.logs = {log_as_is({request})}});
   CHECK(advice.gamma_observed == 3);
   CHECK(advice.warns("W22"));
+  request.acceptance->steps = 388;  // 3.09 drafts a step are not 3 at most
+  CHECK_FALSE(answers::advise({.logs = {log_as_is({request})}}).gamma_observed);
+  request.acceptance->steps = 410;
   request.adaptive = true;
   CHECK_FALSE(answers::advise({.logs = {log_as_is({request})}}).runs.at(0).run.setting.gamma);
 }

@@ -391,4 +391,37 @@ TEST_CASE("a command above rows of both arms is not that of a row without one") 
   CHECK(runs[2].gamma == 2);
 }
 
+TEST_CASE("options in a line of their own are those of the command below them") {
+  const auto run = [](const std::string& options, const std::string& printed) {
+    return options + "$ python3 -m some.send_one\n\n" + printed + "\n";
+  };
+  const auto runs =
+      posted_runs(run("", "acc_length=1.00\nspeed=60.00 token/s\n") +
+                      run("--speculative-algorithm EAGLE --speculative-num-steps 2 --speculative-eagle-topk 1 "
+                          "--speculative-num-draft-tokens 3\n",
+                          "acc_length=2.10\nspeed=90.00 token/s\n"),
+                  "small-bench");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].gamma == 2);
+  // A command over several lines goes on.
+  const auto one = posted_runs(
+      "python serve.py \\\n--speculative-model small\nspeed=90.00 token/s\npython serve.py\nspeed=60.00 token/s\n",
+      "small-bench");
+  REQUIRE(one.size() == 2);
+  CHECK(one[0].decoding == Decoding::speculative);
+  CHECK(one[1].decoding == Decoding::plain);
+}
+
+TEST_CASE("a draft model's most is the setting of answers that count no drafts") {
+  const auto run = [](const std::string& options, const std::string& speed) {
+    return "llama-cli -m big.gguf" + options + "\n\n[ Prompt: 90.0 t/s | Generation: " + speed + " t/s ]\n\n";
+  };
+  const auto runs = posted_runs(run("", "10.0") + run(" -md small.gguf --spec-draft-n-max 6", "15.0"), "local-prompts");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[1].gamma == 6);
+  CHECK(runs[1].adaptive == true);
+}
+
 }  // namespace foredraft::tests
