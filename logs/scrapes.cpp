@@ -454,9 +454,10 @@ void trtllm_times(const Counted& counted, Observation& run) {
   if (run.decoding == Decoding::plain) run.times.iteration_ms = run.times.tpot_ms;
 }
 
-/// Dynamo's frontend observes the latency between tokens once per token; it counts no drafts.
+/// Dynamo's frontend observes the latency between tokens once per token; it counts no drafts, its workers do.
 void dynamo_times(const Counted& counted, Observation& run) {
   run.times.tpot_ms = counted.mean_ms("dynamo_frontend_inter_token_latency_seconds");
+  if (!run.times.tpot_ms) return;
   run.times.ttft_ms = counted.mean_ms("dynamo_frontend_time_to_first_token_seconds");
   run.completed_requests = whole(counted.positive("dynamo_frontend_output_sequence_tokens_count"));
   set_lengths(counted.mean("dynamo_frontend_input_sequence_tokens"),
@@ -475,7 +476,7 @@ std::optional<Observation> observed(const ServerScrape& now, const ServerScrape*
   if (now.engine == "llama.cpp") llama_times(counted, run);
   if (now.engine == "sglang") sglang_times(counted, run, contents);
   if (now.engine == "tensorrt-llm") trtllm_times(counted, run);
-  if (now.engine == "dynamo") dynamo_times(counted, run);
+  if (!run.times.tpot_ms) dynamo_times(counted, run);  // in front of any engine
   set_throughput(counted, run);
   const bool timed = run.times.tpot_ms || run.times.iteration_ms || run.times.output_tokens_per_s;
   if (!timed && !run.acceptance && !run.acceptance_length) return std::nullopt;

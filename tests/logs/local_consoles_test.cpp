@@ -237,6 +237,14 @@ TEST_CASE(
   CHECK(runs[0].times.ttft_ms == near(80.0));
   CHECK(runs[0].completed_requests == 100);
   CHECK(runs[0].stratum.context_tokens == 500.0 + 50.5);
+  const auto drafting = posted_runs(text +
+                                        "vllm:spec_decode_num_drafts_total 4000\n"
+                                        "vllm:spec_decode_num_draft_tokens_total 8000\n"
+                                        "vllm:spec_decode_num_accepted_tokens_total 6000\n",
+                                    "prometheus");  // of its workers, whose times nobody pasted
+  REQUIRE(drafting.size() == 1);
+  CHECK(drafting[0].gamma == 2);
+  CHECK(drafting[0].times.tpot_ms == near(15.0));
   for (const std::string& both : {text + sample("prometheus_times.prom"), sample("prometheus_times.prom") + text}) {
     const LogContents contents = read_log(both);
     CHECK(contents.engine == "vllm");
