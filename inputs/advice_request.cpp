@@ -118,6 +118,7 @@ void check(const AdviceRequest& request, ProblemList& problems) {
 ReadAdvice read_advice(const AdviceRequest& request, const ReadLogs& read) {
   ReadAdvice answer{.question = {.logs = read(request.logs, request.format, OtherFiles::left_out)}};
   if (!request.plain.empty()) answer.question.plain = read(request.plain, "", OtherFiles::left_out);
+  if (!request.plain.empty()) logs::draft_beside_plain(answer.question.logs);
   for (auto* logs : {&answer.question.logs, &answer.question.plain}) {
     for (logs::ObservedLog& log : *logs) {
       answer.files.push_back({.path = log.file, .bytes = log.bytes, .sha256 = log.sha256});

@@ -11,8 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
+#include "logs/arms.hpp"
+#include "logs/captions.hpp"
 #include "logs/patterns.hpp"
+#include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
 
 namespace foredraft::logs {
@@ -59,9 +63,73 @@ void set_length(std::int64_t gamma, ObservedLog& log) {
                                    .message = fmt::format("K = {} is that of the name \"{}\"", gamma, stem_of(log))});
 }
 
+/// A file, its arm by its name, and the other words of it.
+struct NamedFile {
+  ObservedLog* log = nullptr;
+  std::optional<Arm> arm = {};
+  std::string words = {};
+};
+
+/// "eagle3_k3" names an arm, "8b" is that of "8b-mtp" without it.
+std::vector<NamedFile> named_files(std::vector<ObservedLog>& logs) {
+  static const RE2 joint("[-_. ]+");
+  std::vector<NamedFile> files;
+  for (ObservedLog& log : logs) {
+    std::string words = stem_of(log);
+    RE2::GlobalReplace(&words, joint, " ");
+    files.push_back({.log = &log, .arm = arm_in_caption(words), .words = without_arm(words)});
+  }
+  for (NamedFile& one : files) {
+    const auto drafts = [&](const NamedFile& other) {
+      return other.arm && !other.arm->plain && other.words == one.words && !one.words.empty();
+    };
+    if (!one.arm && std::ranges::any_of(files, drafts)) one.arm = Arm{.plain = true};
+  }
+  return files;
+}
+
+/// Whether the runs of a log are plain only because SGLang's client printed no acceptance.
+bool lacks_acceptance(const ObservedLog& log) {
+  const auto is_plain = [](const Observation& one) { return one.decoding == Decoding::plain; };
+  return log.contents.format == "bench-serving" && log.contents.engine == "sglang" &&
+         std::ranges::all_of(log.contents.observations, is_plain);
+}
+
+void set_arm(const Arm& arm, ObservedLog& log) {
+  std::vector<Observation>& runs = log.contents.observations;
+  const bool drafts = !arm.plain && lacks_acceptance(log);
+  const auto is_unknown = [&](const Observation& one) { return drafts || one.decoding == Decoding::unknown; };
+  const auto first = std::ranges::find_if(runs, is_unknown);
+  if (first == runs.end()) return;
+  log.contents.warnings.push_back(
+      {.code = "W22",
+       .line = first->line,
+       .message = fmt::format("{} speculation, by the name \"{}\"", arm.plain ? "without" : "with", stem_of(log))});
+  for (Observation& run : runs) {
+    if (!is_unknown(run)) continue;
+    run.decoding = arm.plain ? Decoding::plain : Decoding::speculative;
+    if (!arm.plain) note(run.drafter, arm.drafter);
+    if (!arm.plain) note(run.gamma, whole(arm.gamma));
+  }
+}
+
 }  // namespace
 
+void draft_beside_plain(std::vector<ObservedLog>& logs) {
+  if (!std::ranges::all_of(logs, lacks_acceptance)) return;
+  for (ObservedLog& log : logs) {
+    for (Observation& run : log.contents.observations) run.decoding = Decoding::speculative;
+  }
+}
+
 void name_by_files(std::vector<ObservedLog>& logs) {
+  const std::vector<NamedFile> files = named_files(logs);
+  const auto is = [&](bool plain) {
+    return std::ranges::any_of(files, [&](const NamedFile& one) { return one.arm && one.arm->plain == plain; });
+  };
+  for (const NamedFile& one : files) {
+    if (one.arm && is(true) && is(false)) set_arm(*one.arm, *one.log);
+  }
   std::set<std::int64_t> lengths;
   for (const ObservedLog& log : logs) {
     if (const auto gamma = length_in(stem_of(log))) lengths.insert(*gamma);
