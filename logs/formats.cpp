@@ -71,6 +71,8 @@ std::span<const LogFormat> formats() {
        Gives{"no", "(yes)", "no", "(iteration), tokens", "(yes)"}, small_bench_format()},
       {"k6", "summary of k6: speeds and times that a script measures, and its virtual users", "",
        Gives{"no", "no", "no", "tokens", "yes"}, k6_format()},
+      {"assisted-generation", "Hugging Face's benchmarks of it: ORIGINAL and ASSISTED model", "",
+       Gives{"no", "no", "no", "tokens", "1"}, assisted_generation_format()},
       {"vllm-latency", "console of vllm bench latency: the time of a batch of random prompts", "vllm",
        Gives{"(yes)", "no", "no", "tokens", "yes"}, vllm_latency_format()},
       {"spec-bench-speed", "speed.py of Spec-Bench, EAGLE, Medusa: a method and its baseline by task", "",
