@@ -94,11 +94,20 @@ TEST_CASE("KoboldCpp counts accepted drafts and the rounds that a rejected one e
   CHECK(run.times.ttft_ms == near(500.0));
   CHECK(run.stratum.output_tokens == 500.0);
   CHECK(warns(counted, "W20"));
-  // Without a token of their own, rounds that accepted all cannot be told.
+  // Without a token of their own, rounds that accepted all cannot be told without K.
   const LogContents older = read("Success: 350, Failure: 141");
   CHECK(older.observations.at(0).decoding == Decoding::speculative);
   CHECK_FALSE(older.observations.at(0).acceptance);
   CHECK(warns(older, "W18"));
+  const std::string commanded =
+      "koboldcpp --model big.gguf --draftmodel small.gguf --draftamount 3\n"
+      "Amt:500/512, Process:0.50s (2.5ms/T = 400.00T/s), Generate:10.00s (20.0ms/T = 50.00T/s), Total:10.50s\n"
+      "(Draft Results - Success:400, Failure:100)\n";
+  const LogContents estimated = read_log(commanded);
+  CHECK(estimated.observations.at(0).gamma == 3);
+  CHECK(estimated.observations.at(0).acceptance_length == near(1.0 + 0.8 + 0.64));
+  CHECK(estimated.observations.at(0).times.iteration_ms == near(20.0 * 2.44));
+  CHECK(warns(estimated, "W20"));
   const auto plain = posted_runs(
       "CtxLimit:700/4096, Amt:300/512, Process:0.25s (1.0ms/T = 800.00T/s), Generate:12.00s (40.0ms/T = 25.00T/s), "
       "Total:12.25s\n",
