@@ -192,6 +192,9 @@ void add_loads(const AdviceQuestion& question, Advice& advice) {
   if (!models.empty()) {
     advice.warnings.push_back({"W03", 0, models + ": counts of one are not combined with times of the other"});
   }
+  if (const std::string one = targets_taken_for_one(question.logs, question.plain); !one.empty()) {
+    advice.warnings.push_back({"W03", 0, one + ": taken for one, as only words of a drafter differ"});
+  }
   const std::vector<bool> timed = runs_with_times(advice.runs);
   double all = 0.0;
   for (const auto& [of, runs] : runs_by_load(advice.runs, timed)) {

@@ -13,6 +13,7 @@
 #include "answers/run_groups.hpp"
 #include "answers/runs.hpp"
 #include "core/readable.hpp"
+#include "logs/arms.hpp"
 
 namespace foredraft::answers {
 namespace {
@@ -46,20 +47,31 @@ std::string loads_differ(const Run& one, const Run& other) {
 
 /// The first name, of the engine or the target, that both runs state and that differs.
 std::string names_differ(const RunSetting& one, const RunSetting& other) {
-  const auto differ = [](std::string_view what, const std::string& first, const std::string& second) {
-    if (first.empty() || second.empty() || first == second) return std::string();
+  const auto both = [](std::string_view what, const std::string& first, const std::string& second) {
     return fmt::format("{} {} against {}", what, readable(first), readable(second));
   };
-  const std::string of_engines = differ("engine", one.engine, other.engine);
-  return of_engines.empty() ? differ("target", one.target, other.target) : of_engines;
+  const auto differ = [](const std::string& first, const std::string& second) {
+    return !first.empty() && !second.empty() && first != second;
+  };
+  if (differ(one.engine, other.engine)) return both("engine", one.engine, other.engine);
+  const bool targets = differ(logs::model_without_drafter(one.target), logs::model_without_drafter(other.target));
+  return targets ? both("target", one.target, other.target) : "";
 }
 
-std::set<std::string> targets_of(std::span<const logs::ObservedLog> logs) {
-  std::set<std::string> names;
+/// Short names of the targets by these names without the words of a drafter: the tag with a drafter is of one target
+/// with the tag without.
+std::map<std::string, std::string> targets_of(std::span<const logs::ObservedLog> logs) {
+  std::map<std::string, std::string> names;
   for (const logs::ObservedLog& log : logs) {
-    if (log.contents.settings.target) names.insert(short_name(*log.contents.settings.target));
+    if (!log.contents.settings.target) continue;
+    const std::string name = short_name(*log.contents.settings.target);
+    names.emplace(logs::model_without_drafter(name), name);
   }
   return names;
+}
+
+std::string target_against(const std::string& one, const std::string& other) {
+  return fmt::format("target {} against {}", readable(one), readable(other));
 }
 
 /// "adaptive, 3.1 of 7": mean and maximum draft length; "adaptive up to K = 7" if only the maximum is known.
@@ -136,14 +148,22 @@ std::string drafter_text(const RunSetting& setting, std::span<const Run> runs) {
 std::string targets_differ(std::span<const logs::ObservedLog> one, std::span<const logs::ObservedLog> other) {
   const auto first = targets_of(one);
   const auto second = targets_of(other);
-  const auto against = [](const std::string& left, const std::string& right) {
-    return fmt::format("target {} against {}", readable(left), readable(right));
-  };
   for (const auto& all : {first, second}) {
-    if (all.size() > 1) return against(*all.begin(), *all.rbegin());
+    if (all.size() > 1) return target_against(all.begin()->second, all.rbegin()->second);
   }
-  if (first.empty() || second.empty() || first == second) return "";
-  return against(*first.begin(), *second.begin());
+  if (first.empty() || second.empty() || first.begin()->first == second.begin()->first) return "";
+  return target_against(first.begin()->second, second.begin()->second);
+}
+
+std::string targets_taken_for_one(std::span<const logs::ObservedLog> one, std::span<const logs::ObservedLog> other) {
+  std::set<std::string> names;
+  for (const auto& logs : {one, other}) {
+    for (const logs::ObservedLog& log : logs) {
+      if (log.contents.settings.target) names.insert(short_name(*log.contents.settings.target));
+    }
+  }
+  const bool differ = names.size() > 1 && targets_differ(one, other).empty();
+  return differ ? target_against(*names.begin(), *names.rbegin()) : "";
 }
 
 nlohmann::ordered_json warnings_json(std::span<const logs::LogWarning> warnings) {

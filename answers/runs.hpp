@@ -149,6 +149,10 @@ struct RunList {
 [[nodiscard]] std::string targets_differ(std::span<const logs::ObservedLog> one,
                                          std::span<const logs::ObservedLog> other);
 
+/// The same of names that do not differ but by the words of a drafter: "target gemma4:31b against gemma4:31b-mtp".
+[[nodiscard]] std::string targets_taken_for_one(std::span<const logs::ObservedLog> one,
+                                                std::span<const logs::ObservedLog> other);
+
 // ---- Warnings of logs
 
 /// Rows {"code", "line", "message"}; line is null for warnings about a whole log.

@@ -260,6 +260,17 @@ std::string without_arm(std::string_view name) {
   return std::string(trimmed(rest));
 }
 
+std::string model_without_drafter(std::string_view model) {
+  // A word of the name itself has none of these marks before it: "Eagle2-9B" is a model.
+  static const RE2 drafter("(?i)[-.:+ ](?:(?:no|non|with|" + std::string(words_for_without) +
+                           ")-)?(?:(?:" + std::string(names_of_drafters) +
+                           R"()(?:-?\d(?:\.\d)?)?|spec(?:ulat\w*|-?dec\w*)?|draft\w*)\b)");
+  std::string name(model);
+  std::ranges::replace(name, '_', '-');
+  RE2::GlobalReplace(&name, drafter, "");
+  return name;
+}
+
 std::string kind_in(std::string_view name) {
   static const RE2 number(R"(\b\d+\b)"), blanks(" +");
   std::string rest = without_arm(name);

@@ -78,6 +78,10 @@ struct ArmPhrase {
 /// letters and digits: "MTP run 2" is "mtp".
 [[nodiscard]] std::string without_repetition(std::string_view name);
 
+/// The name of a model without the words of a drafter behind its own: "qwen3:27b" of "qwen3:27b-mtp", "llama-3.1-8b" of
+/// "llama-3.1-8b-speculator.eagle3". A tag or a repository that ships a drafter has the target's name with such words.
+[[nodiscard]] std::string model_without_drafter(std::string_view model);
+
 /// The name without the words and the numbers of its arm: "code" of "MTP K=3, code" and of "code, no speculation".
 [[nodiscard]] std::string kind_in(std::string_view name);
 

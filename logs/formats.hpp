@@ -59,6 +59,7 @@ namespace foredraft::logs {
 [[nodiscard]] JsonFormat llama_bench_format();
 [[nodiscard]] JsonFormat llamacpp_timings_format();
 [[nodiscard]] LineFormat k6_format();
+[[nodiscard]] LineFormat assisted_generation_format();
 [[nodiscard]] JsonFormat lmstudio_format();
 [[nodiscard]] JsonFormat ollama_answers_format();
 [[nodiscard]] CsvFormat own_csv_format();

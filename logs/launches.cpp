@@ -30,6 +30,9 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
       R"re((?i)(?:["']method["'][ \t:=]+["']|--(?:spec\S*[-_])?(?:method|algo(?:rithm)?)[ \t=]+["']?|--spec\S*model[ \t=]+["']?\[)((?:)re" +
           std::string(names_of_drafters) + R"re()\w*))re",
       byte_options());
+  static const RE2 model(R"re(\bollama(?:\.exe)?["']?[ \t]+run[ \t]+(?:--\S+[ \t]+)*["']?([\w./:-]+))re",
+                         byte_options());
+  static const RE2 without(R"re((?i)[-_:.](?:no|without)[-_])re");
   static const RE2 lookup("ngram|suffix|lookup");
   static const RE2 offline("throughput");  // without a server: all prompts at once
   static const RE2 prompts(R"re(--num-prompts[ \t=]+(\d{1,6})\b)re", byte_options());
@@ -45,8 +48,12 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
   std::string value;
   std::int64_t gamma = 0;
   const bool configures = RE2::PartialMatch(piece(text), method, &value);
-  const bool begins = configures || RE2::PartialMatch(piece(text), program, &names[0], &names[1], &names[2], &names[3],
-                                                      &names[4], &names[5]);
+  const bool runs_model = RE2::PartialMatch(piece(text), model, &value);
+  const std::string target = runs_model ? model_without_drafter(value) : "";
+  if (runs_model) names[0] = "ollama run " + target;  // other models are other programs
+  const bool begins =
+      configures || runs_model ||
+      RE2::PartialMatch(piece(text), program, &names[0], &names[1], &names[2], &names[3], &names[4], &names[5]);
   const bool options = !begins && text.starts_with("--") && !above.ends_with('\\');  // of a command without its own
   if (begins || options) {
     if (launches_.size() == max_launches) return true;
@@ -55,6 +62,7 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
     return false;
   }
   Launch& launch = launches_.back();
+  if (runs_model) launch.drafts = target.size() < value.size() && !RE2::PartialMatch(value, without);
   if (configures || RE2::PartialMatch(piece(text), drafts, &value)) {
     launch.drafts = value != "None" && value != "none" && value != "False" && value != "false" && value != "0";
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -44,9 +45,13 @@ void speed_of_runs(StatedRun& run) {
 
 constexpr StatedConsole ktransformers_console{Span::request, ktransformers_lines, speed_of_runs};
 
-// ---- mlx_lm.generate and mlx_lm.benchmark, whose speed is that of the batch; mlx-omni-server, two lines a request.
+// ---- mlx_lm.generate and mlx_lm.benchmark, whose speed is that of the batch; mlx-omni-server, two lines a request;
+// mlx_vlm.generate, whose last line counts rounds, in its first versions without the drafts.
 
-constexpr std::array<StatedLine, 7> mlx_lines{{
+constexpr std::array<StatedLine, 9> mlx_lines{{
+    {"# accepted tokens/round (# accepted drafts/round, #% of drafted, avg draft #) over # rounds",
+     {&StatedRun::length, nullptr, {&StatedRun::rate, 0.01}, &StatedRun::gamma, &StatedRun::steps}},
+    {"# accepted tokens over # rounds", {&StatedRun::length, &StatedRun::steps}},
     {"Prompt: # tokens, # tokens-per-sec", {&StatedRun::prompt_tokens}},
     {"Generation: # tokens, # tokens-per-sec", {&StatedRun::output_tokens, &StatedRun::request_tokens_per_s}},
     {"Timing with prompt_tokens=#, generation_tokens=#, batch_size=#",
@@ -58,8 +63,19 @@ constexpr std::array<StatedLine, 7> mlx_lines{{
     {"generation_tps: #", {&StatedRun::request_tokens_per_s}},
 }};
 
+/// The mean number of drafts of a round is the draft length if the last round, which the end of the answer cuts, can
+/// make the difference; else drafts end early.
+void mean_to_gamma(StatedRun& run) {
+  if (!run.gamma) return;
+  constexpr double rounding = 0.005;  // of two digits
+  const double most = std::ceil(*run.gamma - rounding);
+  run.adaptive = most - *run.gamma > most / std::max(1.0, run.steps.value_or(1.0)) + rounding;
+  run.gamma = run.adaptive ? std::nullopt : std::optional(most);
+}
+
 /// A benchmark whose settings were cut off is taken for one of batch size 1.
 void mlx_speeds(StatedRun& run) {
+  mean_to_gamma(run);
   if (run.request_tokens_per_s) run.concurrency = 1.0;
   if (run.output_tokens_per_s.value_or(0.0) > 0.0)
     run.tpot_ms = 1000.0 * run.concurrency.value_or(1.0) / *run.output_tokens_per_s;
@@ -70,7 +86,7 @@ constexpr StatedConsole mlx_console{Span::request, mlx_lines, mlx_speeds};
 // ---- llama-cli and its predecessors, LM Studio's `lms chat --stats` and `lms log stream --stats`, mistral.rs,
 // KoboldCpp, TabbyAPI: one prompt after the other.
 
-constexpr std::array<StatedLine, 32> prompt_lines{{
+constexpr std::array<StatedLine, 35> prompt_lines{{
     {"Prompt: # t/s | Generation: # t/s", {nullptr, &StatedRun::request_tokens_per_s}},
     {"prompt eval time = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
     {"prompt eval time     = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
@@ -83,6 +99,26 @@ constexpr std::array<StatedLine, 32> prompt_lines{{
     {"Decode: # tokens, # T/s", {&StatedRun::output_tokens, &StatedRun::request_tokens_per_s}},
     {"Process:#s (#T/s), Generate:#s (#T/s)",
      {{{&StatedRun::ttft_ms, 1000.0}, nullptr, {&StatedRun::duration_s}, {&StatedRun::request_tokens_per_s}}}},
+    {"Amt:#/#, Init:#s, Process:#s (#ms/T = #T/s), Generate:#s (#ms/T = #T/s",
+     {&StatedRun::output_tokens,
+      nullptr,
+      nullptr,
+      {&StatedRun::ttft_ms, 1000.0},
+      nullptr,
+      nullptr,
+      &StatedRun::duration_s,
+      nullptr,
+      &StatedRun::request_tokens_per_s}},
+    {"Amt:#/#, Process:#s (#ms/T = #T/s), Generate:#s (#ms/T = #T/s",
+     {&StatedRun::output_tokens,
+      nullptr,
+      {&StatedRun::ttft_ms, 1000.0},
+      nullptr,
+      nullptr,
+      &StatedRun::duration_s,
+      nullptr,
+      &StatedRun::request_tokens_per_s}},
+    {"Draft Results - Success:#, Failure:#", {&StatedRun::accepted, &StatedRun::rejections}},
     {"Process:#s (#ms/T = #T/s), Generate:#s (#ms/T =",
      {{{&StatedRun::ttft_ms, 1000.0}, nullptr, nullptr, {&StatedRun::duration_s}, {&StatedRun::tpot_ms}}}},
     {"Processed:# in #s (#T/s), Generated:#/# in #s (#T/s)",
@@ -201,7 +237,7 @@ LineFormat prompt_console_format() {
       R"(\[ Prompt: [\d.]+ t/s|llama_perf_context_print: +(?:prompt )?eval time|\bgeneration eval time *= |print_timings\] +prompt eval time|^ *Tokens/Second: )"
       R"(|^ *Time to First Token: [\d.]+ ?s|^ *(?:Prompt|Predicted) Tokens: \d)"
       R"(|(?:Prompt|Decode): \d+ tokens, [\d.]+ T/s|Process: ?[\d.]+s \(.*T/s\), Generate:|Processed: ?\d+ in [\d.]+s \()"
-      R"(|Generate: [\d.]+ T/s, Context: \d|\d tokens generated in [\d.]+ seconds \(Queue: |(?:Prompt|Generation): \d+ tokens, [\d.]+ t(?:ok(?:ens)?)?/s)"
+      R"(|Generate: [\d.]+ T/s, Context: \d|\d tokens generated in [\d.]+ seconds \(Queue: |Draft Results - Success: ?\d|(?:Prompt|Generation): \d+ tokens, [\d.]+ t(?:ok(?:ens)?)?/s)"
       R"(|(?:Prompt|Decoded|Generat(?:ed|ion)): \d+ tokens in [\d.]+s|\bsteps=\d+ proposed=\d+ accepted=\d)"
       R"(|^ *(?:tokensPerSecond|timeToFirstTokenSec|(?:prompt|predicted|totalDraft|acceptedDraft)TokensCount): \d)",
       prompt_console);
@@ -233,7 +269,7 @@ LineFormat ktransformers_format() { return stated_lines(R"(Performance\(T/s\): p
 
 LineFormat mlx_format() {
   return stated_lines(R"((?:Prompt|Generation): \d+ tokens, [\d.]+ tokens-per-sec|\bgeneration_t(?:ps|okens)=\d)"
-                      R"(|\b(?:prompt|generation)_tps: *\d)",
+                      R"(|\b(?:prompt|generation)_tps: *\d|\d accepted tokens(?:/round \(| over \d+ rounds))",
                       mlx_console);
 }
 

@@ -19,6 +19,10 @@ constexpr double nearly_whole = 0.03;
 /// From this many steps on, a whole number of drafts a step is no coincidence.
 constexpr std::int64_t enough_steps = 100;
 
+/// KoboldCpp before 2026 emits no token beside a draft that was accepted whole, and does not draft the last tokens of
+/// an answer, as many as a usual draft has: up to this many more tokens than rejections tell nothing of other rounds.
+constexpr double undrafted_tokens = 16.0;
+
 [[noreturn]] void contradicts(const StatedRun& run, std::string_view key, double value, std::string_view why) {
   reject({.line = run.line, .key = std::string(key), .text = fmt::format("{}", value), .why = std::string(why)});
 }
@@ -52,7 +56,7 @@ std::optional<double> gamma_of(const StatedRun& run, std::optional<double> lengt
 }
 
 Decoding decoding_of_stated(const StatedRun& run, std::optional<double> length) {
-  const bool counts = run.steps.value_or(0.0) > 0.0 || run.drafted.value_or(0.0) > 0.0;
+  const bool counts = run.steps.value_or(0.0) > 0.0 || run.drafted.value_or(0.0) > 0.0 || run.rejections;
   if (run.gamma.value_or(0.0) > 0.0 || counts || length.value_or(0.0) >= length_without_draft)
     return Decoding::speculative;
   if (run.gamma == 0.0 || length || run.drafted == 0.0) return Decoding::plain;
@@ -75,7 +79,9 @@ std::optional<AcceptanceCounts> counts_of_stated(const StatedRun& run, std::opti
     counts.steps_estimated = static_cast<double>(counts.steps) * *gamma != *run.drafted;
   }
   const double output = run.output_tokens.value_or(0.0);
-  if (counts.steps <= 0 && !run.length && run.drafted.value_or(0.0) > 0.0 && output > run.accepted.value_or(output)) {
+  const double rejections = run.rejections ? *run.rejections + undrafted_tokens : 0.0;
+  if (counts.steps <= 0 && !run.length && run.drafted.value_or(rejections) > 0.0 &&
+      output > run.accepted.value_or(output) + rejections) {
     counts.steps = whole(std::round(output - *run.accepted)).value_or(0);  // each emits one that was not drafted
     counts.steps_estimated = true;
   }
@@ -89,6 +95,16 @@ void set_stated_acceptance(const StatedRun& run, Observation& observation, LogCo
   if (length && *length < 1.0) contradicts(run, "acceptance length", *length, "must be at least 1");
   if (run.rate && *run.rate > 1.0) contradicts(run, "acceptance rate", *run.rate, "must be at most 1");
   auto counts = counts_of_stated(run, gamma);
+  if (run.rejections && run.accepted && !counts) {  // of drafts checked up to the first rejection
+    observation.gamma = stated_count(run, "draft length", gamma);
+    observation.acceptance = AcceptanceCounts{.accepted_tokens = stated_count(run, "accepted", run.accepted),
+                                              .steps_estimated = true,
+                                              .generated_tokens = whole(*run.accepted + *run.rejections)};
+    return;
+  }
+  if (run.rejections)
+    warn_once(contents, "W20", run.line,
+              "rounds are estimated: each is taken to emit one token beside its accepted drafts");
   if (counts) {
     const bool enough = counts->drafted_tokens && counts->steps >= enough_steps;
     if (!gamma && !run.adaptive && enough && *counts->drafted_tokens % counts->steps == 0) {
@@ -164,11 +180,30 @@ Observation observation_of(const StatedRun& run, Decoding decoding, LogContents&
 
 namespace {
 
+/// Of drafts that were checked up to the first rejection, in rounds without a token beside a draft that was accepted
+/// whole (KoboldCpp before 2026), the tokens of a round if each draft has the same chance.
+void estimate_rounds(Observation& run, LogContents& contents) {
+  const auto accepted = static_cast<double>(run.acceptance->accepted_tokens.value_or(0));
+  const double chance = accepted / std::max(1.0, static_cast<double>(run.acceptance->generated_tokens.value_or(0)));
+  run.acceptance.reset();
+  run.times.iteration_ms.reset();
+  const bool known = run.gamma && !run.adaptive.value_or(false);
+  warn_once(contents, known ? "W20" : "W18", run.line,
+            known ? "the number of rounds is not logged: estimated as if each draft had the same chance"
+                  : "accepted drafts are not used without K: how many rounds accepted all of theirs is not known");
+  if (!known) return;
+  double tokens = 0.0;
+  for (std::int64_t i = 0; i < *run.gamma; ++i) tokens += std::pow(chance, static_cast<double>(i));
+  run.acceptance_length = tokens;
+  set_iteration(run);
+}
+
 /// Counters without the steps, and perhaps the acceptance length of a moment: with a draft length they are the drafted
 /// tokens over it.
 void count_steps(Observation& run, LogContents& contents) {
   if (!run.acceptance || run.acceptance->steps > 0 || !run.acceptance->steps_estimated) return;
   AcceptanceCounts& counts = *run.acceptance;
+  if (!counts.drafted_tokens && counts.generated_tokens) return estimate_rounds(run, contents);
   const auto drafted = static_cast<double>(counts.drafted_tokens.value_or(0));
   if (!(drafted > 0.0)) return;
   if (!run.gamma || run.adaptive.value_or(false)) {

@@ -19,6 +19,7 @@ struct StatedRun {
   std::int64_t line = 0;
   std::optional<double> gamma = {};
   std::optional<double> steps = {}, drafted = {}, accepted = {};
+  std::optional<double> rejections = {};         ///< rounds that ended with a rejected draft: others accepted all
   std::optional<double> rate = {};               ///< accepted / drafted, a fraction
   std::optional<double> length = {};             ///< tokens an iteration, with the bonus or replacement token
   std::optional<double> accepted_per_step = {};  ///< the same without it

@@ -296,6 +296,29 @@ TEST_CASE("logs of two target models are not compared") {
   CHECK(found->message.find("llama-3.1-8b against qwen3-8b") != std::string::npos);
 }
 
+TEST_CASE("names of a target that differ only by words of a drafter are of one target") {
+  logs::ObservedLog drafting = log_of({speculative(3, 8, 12.0, 0.8)});
+  logs::ObservedLog alone = log_of({plain(8, 10.0)}, "b.log");
+  const auto are_one = [&](const std::string& first, const std::string& second) {
+    drafting.contents.settings.target = first;
+    alone.contents.settings.target = second;
+    const Advice advice = answers::advise({.logs = {drafting}, .plain = {alone}});
+    CHECK(advice.warns("W03"));
+    return advice.loads.at(0).chain.has_value();
+  };
+  CHECK(are_one("phi9:14b-mtp", "phi9:14b"));
+  CHECK(are_one("phi9:14b-nextn-q4_K_M", "phi9:14b-q4_K_M"));
+  CHECK(are_one("lab/Phi-9-14B_MTP_Q4", "lab/Phi-9-14B_Q4"));
+  CHECK(are_one("someone/Phi-9-14B-speculator.eagle3", "lab/Phi-9-14B"));
+  CHECK(are_one("lab/Phi-9-14B-EAGLE-3", "lab/Phi-9-14B"));
+  CHECK(are_one("lab/Phi-9-14B-medusa", "lab/Phi-9-14B-no-medusa"));
+  CHECK(are_one("lab/Phi-9-14B-DFlash-speculators", "lab/Phi-9-14B"));
+  CHECK_FALSE(are_one("phi9:14b-mtp", "phi9:4b"));
+  CHECK_FALSE(are_one("phi9:14b-q8-mtp", "phi9:14b-q4"));
+  CHECK_FALSE(are_one("lab/Phi-9-14B-special", "lab/Phi-9-14B"));
+  CHECK_FALSE(are_one("lab/Eagle2-14B", "lab/14B"));
+}
+
 TEST_CASE("speculative decoding in the plain log is no plain run, and neither is K = 0 of a speculative server") {
   const Advice itself = answers::advise(
       {.logs = {log_of({speculative(3, 8, 12.0, 0.8)})}, .plain = {log_of({speculative(3, 8, 11.0, 0.8)}, "b.log")}});

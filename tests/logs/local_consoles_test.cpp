@@ -75,6 +75,101 @@ TEST_CASE("KoboldCpp of 2026 counts the tokens of prompt and answer") {
   CHECK(runs[1].times.tpot_ms == near(1000.0 / 60.0));
 }
 
+TEST_CASE("KoboldCpp counts accepted drafts and the rounds that a rejected one ended") {
+  const auto read = [](const std::string& results) {
+    return read_log(
+        "[10:00:01] CtxLimit:700/4096, Amt:500/512, Init:0.10s, Process:0.50s (2.5ms/T = 400.00T/s), "
+        "Generate:10.00s (20.0ms/T = 50.00T/s), Total:10.50s (47.62T/s)\n(Draft Results - " +
+        results + ")\n");
+  };
+  // 500 tokens, of which 300 were drafted: 200 rounds, of which a rejection ended 140.
+  const LogContents counted = read("Success:300, Failure:140");
+  const auto& run = counted.observations.at(0);
+  CHECK(run.decoding == Decoding::speculative);
+  CHECK(run.acceptance->steps == 200);
+  CHECK(run.acceptance->steps_estimated);
+  CHECK(run.acceptance->accepted_tokens == 300);
+  CHECK_FALSE(run.acceptance->drafted_tokens);
+  CHECK(run.times.tpot_ms == near(20.0));
+  CHECK(run.times.ttft_ms == near(500.0));
+  CHECK(run.stratum.output_tokens == 500.0);
+  CHECK(warns(counted, "W20"));
+  // Without a token of their own, rounds that accepted all cannot be told without K.
+  const LogContents older = read("Success: 350, Failure: 141");
+  CHECK(older.observations.at(0).decoding == Decoding::speculative);
+  CHECK_FALSE(older.observations.at(0).acceptance);
+  CHECK(warns(older, "W18"));
+  const std::string commanded =
+      "koboldcpp --model big.gguf --draftmodel small.gguf --draftamount 3\n"
+      "Amt:500/512, Process:0.50s (2.5ms/T = 400.00T/s), Generate:10.00s (20.0ms/T = 50.00T/s), Total:10.50s\n"
+      "(Draft Results - Success:400, Failure:100)\n";
+  const LogContents estimated = read_log(commanded);
+  CHECK(estimated.observations.at(0).gamma == 3);
+  CHECK(estimated.observations.at(0).acceptance_length == near(1.0 + 0.8 + 0.64));
+  CHECK(estimated.observations.at(0).times.iteration_ms == near(20.0 * 2.44));
+  CHECK(warns(estimated, "W20"));
+  const auto plain = posted_runs(
+      "CtxLimit:700/4096, Amt:300/512, Process:0.25s (1.0ms/T = 800.00T/s), Generate:12.00s (40.0ms/T = 25.00T/s), "
+      "Total:12.25s\n",
+      "local-prompts");
+  CHECK(plain.at(0).stratum.output_tokens == 300.0);
+  CHECK(plain.at(0).times.tpot_ms == near(40.0));
+}
+
+TEST_CASE("benchmarks of assisted generation name their runs in progress bars") {
+  const auto block = [](const std::string& bar, const std::string& words, const std::string& ms) {
+    return bar + "|#####| 9/9 [00:19<00:00,  2.10s/it]\n" + words + "verage time per input (ms): 2000.00\n" + words +
+           "verage time per token (ms): " + ms + "\n";
+  };
+  const auto runs = posted_runs("Max memory allocation: {0: '30GiB'}\n" + block("ASSISTED model: 100%", "A", "20.00") +
+                                    block("ORIGINAL model: 100%", "A", "32.00") + "Mismatches: 0\n",
+                                "assisted-generation");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].times.tpot_ms == near(20.0));
+  CHECK(runs[0].concurrency == 1.0);
+  CHECK(runs[1].decoding == Decoding::plain);
+  CHECK(runs[1].times.tpot_ms == near(32.0));
+  const auto older = posted_runs(
+      block("OG model: 100%", "OG A", "32.00") + block("NEW model (90 tokens forwarded): 100%", "A", "20.00"),
+      "assisted-generation");
+  REQUIRE(older.size() == 2);
+  CHECK(older[0].decoding == Decoding::plain);
+  CHECK(older[1].decoding == Decoding::speculative);
+  // Versions differ in which run comes first, and other scripts print the words, too.
+  CHECK(problem(block("100%", "A", "20.00") + block("100%", "A", "32.00")) != "");
+}
+
+TEST_CASE("the last line of mlx_vlm.generate counts its rounds") {
+  const auto read = [](const std::string& line) {
+    const auto runs = posted_runs(
+        "Prompt: 9 tokens, 90.000 tokens-per-sec\nGeneration: 200 tokens, 50.000 tokens-per-sec\n"
+        "Peak memory: 9.0 GB\n" +
+            line,
+        "mlx-lm");
+    REQUIRE(runs.size() == 1);
+    CHECK(runs[0].decoding == Decoding::speculative);
+    CHECK(runs[0].times.tpot_ms == near(20.0));
+    return runs[0];
+  };
+  const auto words = [](const std::string& length, const std::string& accepted, const std::string& rate,
+                        const std::string& drafts) {
+    return "Speculative decoding: " + length + " accepted tokens/round (" + accepted + " accepted drafts/round, " +
+           rate + "% of drafted, avg draft " + drafts + ") over 80 rounds\n";
+  };
+  const auto steady = read(words("2.50", "1.50", "75.0", "2.00"));
+  CHECK(steady.acceptance_length == near(2.5));
+  CHECK(steady.gamma == 2);
+  CHECK(steady.times.iteration_ms == near(50.0));
+  CHECK(read(words("3.50", "2.50", "50.4", "4.96")).gamma == 5);  // the last of 80 rounds drafted fewer
+  const auto early = read(words("3.50", "2.50", "54.3", "4.60"));
+  CHECK_FALSE(early.gamma);
+  CHECK(early.acceptance_length == near(3.5));
+  const auto brief = read("Speculative decoding: 2.50 accepted tokens over 80 rounds\n");
+  CHECK(brief.acceptance_length == near(2.5));
+  CHECK_FALSE(brief.gamma);
+}
+
 TEST_CASE("KoboldCpp, TabbyAPI and mistral.rs: the speed of an answer") {
   const auto kobold = posted_runs(
       "[10:00:01] CtxLimit:600/4096, Amt:200/512, Init:0.10s, Process:0.50s (800.00T/s), Generate:10.00s (20.00T/s), "

@@ -361,6 +361,33 @@ TEST_CASE("consoles that decode by themselves draft as their commands say") {
   CHECK_FALSE(unknown.at(0).gamma);
 }
 
+TEST_CASE("tags of ollama run tell which answers draft") {
+  const auto run = [](const std::string& command, const std::string& speed) {
+    return "~$ " + command + "\n\ntotal duration:       9.1s\nprompt eval rate:     300.00 tokens/s\n" +
+           "eval count:           400 token(s)\neval rate:            " + speed + " tokens/s\n\n";
+  };
+  const auto decodings = [&](const std::string& first, const std::string& second) {
+    std::vector<Decoding> kinds;
+    for (const auto& one : posted_runs(run(first, "20.00") + run(second, "34.00"), "ollama"))
+      kinds.push_back(one.decoding);
+    return kinds;
+  };
+  using Kinds = std::vector<Decoding>;
+  const Kinds told{Decoding::plain, Decoding::speculative}, unknown{Decoding::unknown, Decoding::unknown};
+  CHECK(decodings("ollama run phi9:14b --verbose hi", "ollama run phi9:14b-mtp --verbose hi") == told);
+  CHECK(decodings("ollama run --verbose phi9:14b-q8_0 hi", "ollama run --verbose phi9:14b-q8_0-nextn hi") == told);
+  CHECK(decodings("ollama.exe run me/phi9:no-mtp --verbose", "ollama.exe run me/phi9:mtp --verbose") == told);
+  CHECK(decodings("ollama run hf.co/lab/phi9-GGUF:Q4_K_M", "ollama run hf.co/lab/phi9-MTP-GGUF:Q4_K_M") == told);
+  // Another model is no run without speculation.
+  CHECK(decodings("ollama run phi9:4b --verbose", "ollama run phi9:14b-mtp --verbose")[0] == Decoding::unknown);
+  CHECK(decodings("ollama run phi9:14b --verbose", "ollama run phi9:14b --verbose") == unknown);
+  const auto under_words = posted_runs("Without MTP:\n\n" + run("ollama run phi9:14b --verbose", "20.00") +
+                                           "With MTP:\n\n" + run("ollama run phi9:14b --verbose", "34.00"),
+                                       "ollama");
+  CHECK(under_words.at(0).decoding == Decoding::plain);
+  CHECK(under_words.at(1).decoding == Decoding::speculative);
+}
+
 TEST_CASE("llama-cli's commands tell its answers apart, whatever it prints of them") {
   const auto run = [](const std::string& options, const std::string& printed) {
     return "llama-cli.exe -m big.gguf -n 200" + options + "\n\n> Why?\n\nBecause.\n\n" + printed;
