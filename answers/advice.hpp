@@ -191,6 +191,10 @@ inline constexpr std::int64_t longest_advised = 12;
 
 [[nodiscard]] Advice advise(const AdviceQuestion& question);
 
+/// Whether the measured speedups are gains or losses for certain: "sign certain", "sign uncertain"; of single runs what
+/// holds with their assumed error: "sign clear if so", "sign uncertain at 2 loads". Empty without a speedup.
+[[nodiscard]] std::string sign_text(const Advice& advice);
+
 /// The counts at `gamma_observed` of all loads of the main curve, if its steps are too few for a fit
 /// (FitProblem::Reason::too_few_steps); nullopt: a fit tells more, or no positions are known.
 [[nodiscard]] std::optional<analytic::PooledCounts> counts_of_few_steps(const Advice& advice);

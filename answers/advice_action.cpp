@@ -8,8 +8,10 @@
 #include <cstddef>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "answers/advice_steps.hpp"
 #include "answers/advice_words.hpp"
@@ -165,13 +167,30 @@ bool are_no_traffic(const Advice& advice) {
          });
 }
 
-/// " (K = 5: 2.03x)", if another setting is faster at a load than the recommended one; else empty.
-std::string faster_text(const LoadAdvice& load, double recommended, const Advice& advice) {
+/// The fastest logged setting of a load, if it is faster than the recommended one; else nullptr.
+const LoggedRun* faster_at(const LoadAdvice& load, double recommended) {
   constexpr double visible = 0.01;
   const auto value = [](const LoggedRun& one) { return one.speedup ? one.speedup->value : 0.0; };
   const auto fastest = std::ranges::max_element(load.logged, {}, value);
-  if (fastest == load.logged.end() || value(*fastest) < recommended + visible) return "";
-  return fmt::format(" ({}: {:.2f}x)", setting_name(*fastest, advice), value(*fastest));
+  return fastest == load.logged.end() || value(*fastest) < recommended + visible ? nullptr : &*fastest;
+}
+
+/// " Faster: K = 4 at 1 request (1.96x), 4 requests (1.79x); K = 7 at 2 requests (1.90x)." Empty without any.
+std::string faster_settings_text(const std::vector<std::pair<const LoadAdvice*, const LoggedRun*>>& faster,
+                                 const Advice& advice) {
+  constexpr std::size_t shown = 3;
+  std::vector<std::pair<std::string, std::vector<std::string>>> settings;  // each with its loads
+  for (const auto& [load, run] : std::span(faster).first(std::min(shown, faster.size()))) {
+    const std::string name = setting_name(*run, advice);
+    auto known = std::ranges::find(settings, name, &std::pair<std::string, std::vector<std::string>>::first);
+    if (known == settings.end()) known = settings.insert(settings.end(), {name, {}});
+    known->second.push_back(fmt::format("{} ({:.2f}x)", load->name, run->speedup->value));
+  }
+  std::vector<std::string> texts;
+  for (const auto& [name, loads] : settings) texts.push_back(fmt::format("{} at {}", name, fmt::join(loads, ", ")));
+  if (texts.empty()) return "";
+  const std::string more = faster.size() > shown ? fmt::format("; others at {} more", faster.size() - shown) : "";
+  return fmt::format(" Faster: {}{}.", fmt::join(texts, "; "), more);
 }
 
 /// The speedups of the recommended setting at loads that are no traffic: "1.58x at chat, 0.97x at code (K = 1: 1.05x)",
@@ -181,20 +200,22 @@ std::string by_load_text(const Advice& advice) {
   if (!are_no_traffic(advice)) return "";
   std::vector<std::pair<double, std::string>> speedups;
   std::vector<std::string> texts;
-  std::size_t others = 0;
+  std::vector<std::pair<const LoadAdvice*, const LoggedRun*>> others;
   for (const LoadAdvice& load : advice.loads) {
     const auto speedup = speedup_at(load, advice.recommendation->gamma, advice);
     if (!speedup) continue;
     speedups.emplace_back(*speedup, fmt::format("{:.2f}x at {}", *speedup, load.name));
-    const std::string faster = faster_text(load, *speedup, advice);
-    if (!faster.empty()) ++others;
-    texts.push_back(speedups.back().second + faster);
+    texts.push_back(speedups.back().second);
+    const LoggedRun* faster = faster_at(load, *speedup);
+    if (faster == nullptr) continue;
+    others.emplace_back(&load, faster);
+    texts.back() += fmt::format(" ({}: {:.2f}x)", setting_name(*faster, advice), faster->speedup->value);
   }
   if (speedups.size() > few) {
     const auto [lowest, highest] = std::minmax_element(speedups.begin(), speedups.end());
-    const std::string elsewhere =
-        others > 0 ? fmt::format(" Another setting is faster at {} of {} loads.", others, speedups.size()) : "";
-    return fmt::format("{} to {}.{}{}", lowest->second, highest->second, losing_text(advice), elsewhere);
+    // A schedule has named the best setting of each load before.
+    const std::string faster = advice.recommendation->schedule.empty() ? faster_settings_text(others, advice) : "";
+    return fmt::format("{} to {}.{}{}", lowest->second, highest->second, losing_text(advice), faster);
   }
   return texts.empty() ? "" : fmt::format("{}.", fmt::join(texts, ", "));
 }

@@ -95,6 +95,7 @@ void add_bounded(LoadAdvice& load, const Advice& advice) {
           load.by_gamma, [&](const SpeedupRow& row) { return row.curve == option.curve && row.gamma == gamma; });
     };
     if (!logged.speedup || option.adaptive || std::ranges::any_of(load.by_gamma, is_shorter)) continue;
+    if (!curve_holds_at(load, option.curve, advice)) continue;
     for (const analytic::TokensAtGamma& at : by_gamma) {
       if (at.gamma >= option.gamma) break;
       if (is_held(at.gamma)) continue;
@@ -121,7 +122,7 @@ double at_most(const LoadAdvice& load, const Advice& advice) {
     const auto& by_gamma = advice.curves[option.curve].by_gamma;
     const analytic::TokensAtGamma* own = advice.curves[option.curve].at(option.gamma);
     const bool known = logged.speedup && !option.adaptive && own != nullptr && std::isfinite(own->value);
-    if (!known || load.by_capacity) return not_known;
+    if (!known || load.by_capacity || !curve_holds_at(load, option.curve, advice)) return not_known;
     const auto row_at = [&](std::int64_t gamma) {
       return std::ranges::find_if(load.by_gamma, [&](const SpeedupRow& row) {
         return row.curve == option.curve && row.gamma == gamma && std::isfinite(row.expected_loss);

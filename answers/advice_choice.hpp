@@ -28,6 +28,10 @@ struct Option {
 
 [[nodiscard]] Option option_of(const LoggedRun& logged, const Advice& advice);
 
+/// False for a load of one kind of prompts whose logged acceptance differs from that of the curve, which is of all
+/// kinds.
+[[nodiscard]] bool curve_holds_at(const LoadAdvice& load, std::size_t curve, const Advice& advice);
+
 /// True for no speculation, which belongs to no curve.
 [[nodiscard]] bool is_off(const Option& option);
 

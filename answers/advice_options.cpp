@@ -233,6 +233,7 @@ void add_logged(const LoadView& view, const std::optional<Draws>& plain, Options
 void add_other_lengths(const LoadView& view, std::size_t curve, const std::optional<Draws>& plain, Options& options) {
   const LoggedTimes times = logged_times(view, curve);
   if (times.empty() || !plain || view.load.by_capacity) return;
+  if (!curve_holds_at(view.load, curve, view.advice)) return;
   for (std::int64_t gamma = 1; gamma <= static_cast<std::int64_t>(view.advice.curves[curve].by_gamma.size()); ++gamma) {
     if (options.contains({curve, gamma, false})) continue;
     const auto tokens = tokens_by_draw(view, curve, gamma);
@@ -376,6 +377,15 @@ Options outside_options(const LoadView& view, const LoggedLoads& logged, const s
 Option option_of(const LoggedRun& logged, const Advice& advice) {
   const RunSetting& setting = advice.runs[logged.run].run.setting;
   return {logged.curve, setting.gamma.value_or(0), setting.adaptive};
+}
+
+bool curve_holds_at(const LoadAdvice& load, std::size_t curve, const Advice& advice) {
+  return !load.load.category || std::ranges::none_of(load.logged, [&](const LoggedRun& logged) {
+    const Run& run = advice.runs[logged.run].run;
+    const analytic::TokensAtGamma* all = advice.curves[curve].at(run.setting.gamma.value_or(0));
+    const bool compares = logged.curve == curve && run.tokens && all != nullptr && std::isfinite(all->value);
+    return compares && std::abs(run.tokens->mean - all->value) > single_run_error * all->value;
+  });
 }
 
 Draws ratio_of(const Draws& top, const Draws& bottom) {

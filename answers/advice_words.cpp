@@ -176,6 +176,24 @@ void add_words(const AdviceQuestion& question, Advice& advice) {
   }
 }
 
+std::string sign_text(const Advice& advice) {
+  const auto compared = advice.compared();
+  if (compared.empty()) return "";
+  if (advice.sign_certain) return "sign certain";
+  const bool guessed = advice.recommendation && !is_logged(advice);
+  if (guessed || advice.warns("W18") || !opposed_text(advice).empty()) return "sign uncertain";
+  std::size_t open = 0;
+  bool single = false;
+  for (const LoadAdvice* load : compared) {
+    single = single || is_assumed(*load->speedup());
+    const Interval interval = analytic::interval_of(*load->speedup());
+    if (interval.low <= 1.0 && interval.high >= 1.0) ++open;
+  }
+  if (!single || open == compared.size()) return "sign uncertain";
+  if (open == 0) return "sign clear if so";
+  return fmt::format("sign uncertain at {} load{}", open, open == 1 ? "" : "s");
+}
+
 std::string with_half_width(const Estimate& estimate, std::string_view unit) {
   if (!std::isfinite(estimate.standard_error)) return fmt::format("{:.2f}{}", estimate.mean, unit);
   const double half = std::ceil(100.0 * normal_quantile(0.95) * estimate.standard_error) / 100.0;  // rounded up

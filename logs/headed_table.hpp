@@ -33,6 +33,7 @@ class HeadedTable {
     tell_draft_tokens();
     tell_trees();
     tell_names();
+    tell_accepted();
     keep_first_of_each();
     tell_answers();
     tell_apart();
@@ -71,6 +72,7 @@ class HeadedTable {
   void tell_counters();
   void tell_draft_tokens();
   void tell_trees();
+  void tell_accepted();
   void keep_first_of_each();
   void tell_apart();
   void tell_answers();
@@ -93,6 +95,7 @@ class HeadedTable {
   void tell_temperatures();
   void tell_threshold();
   void tell_unknown();
+  [[nodiscard]] std::map<std::string, std::string> kinds_of_names() const;
   void tell_namesakes();
   void label_codes();
   void tell_versions();

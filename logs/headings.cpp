@@ -54,7 +54,7 @@ constexpr std::array<Headings, 30> headings_of_meanings{{
     {Meaning::prompt_tokens, "prompt tokens",
      "isl,input len,input tok,prompt tok,prompt len,prompt size,num prompt tok,n prompt,in tok,input seq len"},
     {Meaning::output_tokens, "output tokens",
-     "osl,output len,output tok,tok,generated tok,gen tok,generated,n predict,predicted n,completion tok"},
+     "osl,output len,output tok,tok,generated tok,gen tok,generated,n predict,predicted n,predicted,completion tok"},
     {Meaning::context_tokens, "tokens of context",
      "ctx,context,context tok,context len,ctx len,ctx tok,context size,ctx size,tok in context,n kv,kv tok,kv len,kv "
      "depth,context depth,ctx depth,depth"},
@@ -67,7 +67,7 @@ constexpr std::array<Headings, 30> headings_of_meanings{{
     {Meaning::request_speed, "output tokens/s of one request",
      "tok/s/user,tok/s/request,tok/s/stream,speed/request,speed/user,user tok/s,request tok/s,user throughput,output "
      "tok throughput/user,"
-     "single stream,single stream tok/s,stream tok/s,interactivity"},
+     "single stream,single stream tok/s,stream tok/s,interactivity,interactivity tok/s user,interactivity tok/s"},
     {Meaning::speed, "output tokens/s",
      "tok/s,output tok/s,gen tok/s,throughput,gen throughput,speed,gen speed,tg,tg speed,tok throughput,"
      "new tok/s,output speed,gen rate"},

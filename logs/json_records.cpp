@@ -115,6 +115,18 @@ void RecordsReader::keep(const JsonValue& at, Cells cells, const Cells& around, 
   }
 }
 
+/// Adds what was measured around the only run of an object: ik_llama.cpp counts drafts in a list of stages, and times
+/// the attempt around it. Of several runs, each could have a part.
+void add_measures(const Cells& around, JsonRecord& run) {
+  for (const auto& [heading, cell] : around) {
+    if (is_measure(heading) && run.headings.size() < max_keys &&
+        std::ranges::find(run.headings, heading) == run.headings.end()) {
+      run.headings.push_back(heading);
+      run.cells.push_back(cell);
+    }
+  }
+}
+
 void RecordsReader::read(const JsonValue& value, const Cells& around, const std::string& name, std::size_t depth) {
   if (depth == max_depth) return;
   if (!value.is_object()) {
@@ -144,6 +156,7 @@ void RecordsReader::read(const JsonValue& value, const Cells& around, const std:
     parts.clear();
   }
   if (arms.empty() && parts.empty() && others.empty()) return keep(value, std::move(own), around, name);
+  const std::size_t before = records.size();
   Cells inner = around;
   for (const auto& [heading, cell] : own) {
     const Meaning meaning = column_of(heading).meaning;
@@ -162,6 +175,7 @@ void RecordsReader::read(const JsonValue& value, const Cells& around, const std:
       member.is_object() && others.size() > 1 ? read_named(member) : read(member, inner, name, depth + 1);
     }
   }
+  if (arms.empty() && records.size() == before + 1) add_measures(own, records.back());
 }
 
 }  // namespace

@@ -162,9 +162,11 @@ LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
   }
   name_by_captions();
   launches_.name_runs(contents_);
+  stated_acceptance_.take_lines(contents_);
   stated_length_.name_runs(contents_);
   stated_length_.tell_threshold(contents_);
   share_length(contents_);
+  stated_acceptance_.name_runs(contents_);
   tell_rates(contents_);
   keep_tables_apart(read_tables_, contents_);
   keep_sections_apart(sections_, contents_);

@@ -24,6 +24,7 @@
 #include "logs/log_format.hpp"
 #include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/stated_acceptance.hpp"
 #include "logs/stated_lengths.hpp"
 #include "logs/unused_tables.hpp"
 
@@ -87,6 +88,7 @@ class Recognizer {
   /// Text that was passed.
   void passed(std::string_view text) {
     stated_length_.note(text);
+    stated_acceptance_.note(text);
     captions_.note_change(text);
   }
   [[nodiscard]] bool in_table() const { return table_.has_value(); }
@@ -175,6 +177,7 @@ class Recognizer {
   RunCaptions captions_ = {};
   std::string lead_ = {};  ///< the last one that was noted as a caption
   StatedLength stated_length_ = {};
+  StatedAcceptance stated_acceptance_ = {};
   std::vector<LogSection> sections_ = {};
   Launches launches_ = {};
   /// Formats whose JsonFormat::finish is to be called.

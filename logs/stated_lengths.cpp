@@ -139,13 +139,18 @@ void StatedLength::name_runs(LogContents& contents) const {
   }
   const auto named = std::ranges::find_if(drafting, [](const Observation* run) { return run->drafter.has_value(); });
   const auto fits = [&](const Observation* run) {
-    return !run->gamma && (counted || !run->acceptance) && (!run->drafter || run->drafter == (*named)->drafter) &&
+    const bool of_totals = run->acceptance && run->acceptance->steps_estimated && run->acceptance->drafted_tokens;
+    return !run->gamma && (counted || !run->acceptance || of_totals) &&
+           (!run->drafter || run->drafter == (*named)->drafter) &&
            run->acceptance_length.value_or(1.0) <= static_cast<double>(length) + 1.0;
   };
   if (drafting.empty() || drafted > at_most || !std::ranges::all_of(drafting, fits)) return;
   constexpr double whole = 0.95;  // drafts are cut short at the ends of texts
   for (Observation* run : drafting) {
     run->gamma = length;
+    if (run->acceptance && run->acceptance->steps_estimated)  // the first token of an answer is of no step
+      run->acceptance->steps =
+          std::max(run->acceptance->steps, (run->acceptance->drafted_tokens.value_or(0) + length - 1) / length);
     if (drafted < whole * at_most) run->adaptive = true;
   }
   contents.warnings.push_back({.code = "W22",

@@ -160,6 +160,11 @@ std::optional<double> gamma_of_rate(double length, double rate) {
   return rate > 0.0 ? whole_near((length - 1.0) / rate) : std::nullopt;
 }
 
+void set_acceptance_length(Observation& observation, double length) {
+  observation.acceptance_length = length;
+  set_iteration(observation);
+}
+
 Observation observation_of(const StatedRun& run, Decoding decoding, LogContents& contents) {
   Observation observation{
       .line = run.line,
@@ -227,8 +232,7 @@ void tell_rates(LogContents& contents) {
     count_steps(run, contents);
     if (!run.acceptance_rate || run.acceptance || run.acceptance_length) continue;
     if (run.gamma && !run.adaptive.value_or(false)) {
-      run.acceptance_length = 1.0 + *run.acceptance_rate * static_cast<double>(*run.gamma);
-      set_iteration(run);
+      set_acceptance_length(run, 1.0 + *run.acceptance_rate * static_cast<double>(*run.gamma));
     } else {
       warn_once(contents, "W23", run.line,
                 fmt::format("{:.3g} % accepted is no acceptance length {}", 100.0 * *run.acceptance_rate,

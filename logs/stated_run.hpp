@@ -44,6 +44,9 @@ struct StatedRun {
 /// RejectedRecord for contradictions.
 [[nodiscard]] Observation observation_of(const StatedRun& run, Decoding decoding, LogContents& contents);
 
+/// Sets the acceptance length of a run, and the time of its iterations if that of a token is known.
+void set_acceptance_length(Observation& observation, double length);
+
 /// Computes the acceptance lengths of runs of which only a rate was stated, from their draft lengths, which other
 /// places of the log may state; warns of those without one, or with one that is the most (W23).
 void tell_rates(LogContents& contents);

@@ -195,6 +195,43 @@ void HeadedTable::tell_names() {
   if (names_subjects_) columns_[*subject].meaning = Meaning::name;
 }
 
+/// "acc" holds counts, no rates, where its whole numbers are parts of drafted tokens: above 100, or as a column of
+/// rates says.
+void HeadedTable::tell_accepted() {
+  constexpr double percent = 100.0, rounded = 0.006;  // rates have two digits
+  const auto is_drafted = [](const Column& one) {
+    return one.meaning == Meaning::drafted || (one.may_be_count && counted_in(one) == Meaning::drafted);
+  };
+  const auto drafts = std::ranges::find_if(columns_, is_drafted);
+  if (drafts == columns_.end() || has(Meaning::accepted)) return;
+  const auto number = [&](const TableRow& row, const Column& column) {
+    const CellNumber cell = number_of_cell(row.cells[static_cast<std::size_t>(&column - columns_.data())]);
+    return cell.percent ? std::nullopt : cell.value;
+  };
+  for (Column& column : columns_) {
+    if (column.meaning != Meaning::rate || column.percent) continue;
+    bool counts = true, many = false, divides = false;
+    for (const TableRow& row : rows_) {
+      const auto accepted = number(row, column), drafted = number(row, *drafts);
+      if (!accepted && !drafted) continue;  // of a run without speculation
+      counts = counts && accepted && drafted && *accepted == std::floor(*accepted) && *accepted <= *drafted;
+      if (!counts) break;
+      many = many || *accepted > percent;
+      for (const Column& other : columns_) {
+        const bool rates = &other != &column && other.meaning == Meaning::rate;
+        const auto rate =
+            rates ? number_of_cell(row.cells[static_cast<std::size_t>(&other - columns_.data())]).value : std::nullopt;
+        divides = divides || (rate && *drafted > 0.0 &&
+                              std::abs(*accepted / *drafted - *rate / (*rate > 1.0 ? percent : 1.0)) <= rounded);
+      }
+    }
+    if (!counts || (!many && !divides)) continue;
+    column.meaning = Meaning::accepted;
+    drafts->meaning = Meaning::drafted;
+    return;
+  }
+}
+
 /// Ignores a meaning that is repeated. A heading that may count does, beside a sure draft length; a column of numbers
 /// is no name beside another name.
 void HeadedTable::keep_first_of_each() {
@@ -463,7 +500,8 @@ void HeadedTable::tell_mean_accepted() {
 
 /// An inter-token latency is that of an iteration, and tells the acceptance length, if it equals TPOT in plain runs and
 /// exceeds it in runs that draft, and the table has no acceptance. It is that of a token if the speed of one request
-/// that drafts says so. Else it is ignored beside a TPOT or a speed.
+/// that drafts says so, and none is stated as that of one request: the table of the other arm, without drafts to say
+/// so, could only be read by that one. Else it is ignored beside a TPOT or a speed.
 void HeadedTable::tell_inter_token() {
   const auto column = at(Meaning::inter_token);
   if (!column) return;
@@ -485,6 +523,12 @@ void HeadedTable::tell_inter_token() {
     columns_[*column].unit = columns_[*at(Meaning::tpot)].unit;
     return;
   }
+  // Counters of drafts that are 0 are of a server without, whose times between tokens are those of tokens.
+  const auto counts_none = [&](Meaning meaning) {
+    const std::vector<double> counts = has(meaning) ? values_in(*at(meaning)) : std::vector<double>{};
+    return !counts.empty() && std::ranges::all_of(counts, [](double count) { return count == 0.0; });
+  };
+  const bool none = counts_none(Meaning::steps) || counts_none(Meaning::drafted) || counts_none(Meaning::accepted);
   bool of_token = false;
   for (const TableRow& row : rows_) {
     constexpr double rounded = 0.02, several = 1.5;
@@ -493,10 +537,10 @@ void HeadedTable::tell_inter_token() {
     const auto speed = value(row, has(Meaning::speed) ? Meaning::speed : Meaning::total_speed);
     const double tokens = std::max(1.0, value(row, Meaning::length).value_or(1.0));
     const double requests = ms * speed.value_or(0.0) / 1000.0;  // if it is the time of a token
-    of_token = of_token || (tokens > same && std::abs(requests - 1.0) <= rounded);
+    of_token = of_token || ((tokens > same || none) && std::abs(requests - 1.0) <= rounded);
     several_ = several_ || requests > several * tokens;
   }
-  if (of_token && !has(Meaning::tpot)) {
+  if (of_token && !has(Meaning::tpot) && !has(Meaning::request_speed)) {
     columns_[*column].meaning = Meaning::tpot;
     return tell_time(Meaning::tpot, "tpot_ms");
   }

@@ -314,19 +314,35 @@ void HeadedTable::tell_unknown() {
   }
 }
 
+/// The words of each name besides those of its arm, by name; without those of its load, "c16" of 16 requests, if a word
+/// of every name with a load has it: the column of loads says it already.
+std::map<std::string, std::string> HeadedTable::kinds_of_names() const {
+  std::map<std::string, std::string> kinds, without_load;
+  for (const TableRow& row : rows_) {
+    const std::string name = bare_cell(text(row, Meaning::name)), kind = kind_in(name);
+    kinds.emplace(name, kind);
+    const auto load = whole(value(row, Meaning::concurrency));
+    std::string rest = " " + kind + " ";
+    const bool removed = load && RE2::Replace(&rest, fmt::format(" (?:[a-z]+0*{0}|{0}[a-z]+) ", *load), " ");
+    if (removed) without_load.emplace(name, trimmed(rest));
+  }
+  return without_load.size() == kinds.size() ? without_load : kinds;
+}
+
 /// Rows of one arm that only their names tell apart are of several kinds of prompts or settings, if the names of plain
 /// and of drafting rows have the same words besides those of their arms; else each is an arm of its own.
 void HeadedTable::tell_namesakes() {
   if (!has(Meaning::name)) return;
   std::map<std::string, std::set<std::string>> names, whole_names;  // by everything else that is known of a row
   std::set<std::string> plain, drafts;
+  const std::map<std::string, std::string> kinds = kinds_of_names();
   for (const TableRow& row : rows_) {
     const std::string name = bare_cell(text(row, Meaning::name));
     const Arm arm = arm_of(row);
     static const RE2 repetition("[#.\\d]*");  // of columns such as "rep"
     if (RE2::FullMatch(name, repetition) || additions_.contains(name)) continue;
     names_drafters_ = names_drafters_ || (!arm.plain && arm.drafter);
-    (arm.plain ? plain : drafts).insert(kind_in(name));
+    (arm.plain ? plain : drafts).insert(kinds.at(name));
     std::string key = conditions_of(row, false);
     if (const auto setup = setups_.find(name); setup != setups_.end()) key += "|" + setup->second;
     names[key].insert(without_repetition(name));
@@ -335,7 +351,7 @@ void HeadedTable::tell_namesakes() {
   if (plain.size() > 1 && plain == drafts) {
     for (const TableRow& row : rows_) {
       const std::string name = bare_cell(text(row, Meaning::name));
-      if (!name.empty()) additions_.emplace(name, kind_in(name));
+      if (!name.empty()) additions_.emplace(name, kinds.at(name));
     }
     return;
   }

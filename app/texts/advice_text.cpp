@@ -391,9 +391,9 @@ std::string settings_text(std::string_view settings) {
 std::string to_text(const answers::Advice& advice, std::string_view settings) {
   constexpr std::size_t most_lines = 12;
   constexpr std::size_t short_rows = 4;
-  const std::string sign = advice.compared().empty() ? "" : advice.sign_certain ? "; sign certain" : "; sign uncertain";
+  const std::string sign = answers::sign_text(advice);
   const std::string action = labeled("", advice.action);
-  const std::string evidence = labeled("evidence", advice.evidence + sign);
+  const std::string evidence = labeled("evidence", advice.evidence + (sign.empty() ? "" : "; " + sign));
   const std::string table = advice.loads.empty() ? "" : loads_table(advice);
   const std::string cause = advice.cause.empty() ? "" : labeled("cause", advice.cause);
   const std::string next = advice.next.empty() ? "" : labeled("next", advice.next);

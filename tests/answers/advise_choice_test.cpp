@@ -310,7 +310,7 @@ TEST_CASE("loads of an experiment have their own speedups, those of traffic a me
     many.push_back(whole(plain(requests, 10.0)));
   }
   CHECK(answers::advise({.logs = {log_as_is(many)}}).action ==
-        "Use K = 3: 1.40x at 16 requests to 1.95x at 1 request. Another setting is faster at 1 of 4 loads.");
+        "Use K = 3: 1.40x at 16 requests to 1.95x at 1 request. Faster: K = 5 at 1 request (2.00x).");
   CHECK(action(false).find("for this traffic") != std::string::npos);
 }
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "tests/answers/advise_testing.hpp"
 
@@ -108,6 +113,83 @@ TEST_CASE("without a plain run no setting is advised that another one beats on o
   const Advice differs = advised(6.0);
   CHECK_FALSE(differs.recommendation.has_value());
   CHECK_THAT(differs.action, Catch::Contains("K = 2 at unknown load of chat") && Catch::Contains("K = 4 at"));
+}
+
+TEST_CASE("draft lengths that no kind of prompts was run with are not predicted from the acceptance of all kinds") {
+  const auto advised = [](double alpha_of_story) {
+    std::vector<logs::Observation> runs;
+    for (const bool code : {true, false}) {
+      const double alpha = code ? 0.9 : alpha_of_story;
+      for (const std::int64_t gamma : {0, 1, 2, 5}) {
+        logs::Observation one =
+            gamma == 0 ? plain(1.0, 10.0) : speculative(gamma, 1.0, 10.0 + static_cast<double>(gamma), alpha);
+        one.span = logs::Span::run;
+        one.requests = std::nullopt;
+        one.stratum.category = code ? "code" : "story";
+        runs.push_back(one);
+      }
+    }
+    return answers::advise({.logs = {log_as_is(runs)}});
+  };
+  const auto guesses = [](const Advice& advice) {
+    return std::ranges::any_of(advice.loads, [](const answers::LoadAdvice& load) {
+      return std::ranges::any_of(
+          load.by_gamma, [](const answers::SpeedupRow& row) { return row.time != answers::SpeedupRow::Time::logged; });
+    });
+  };
+  CHECK(guesses(advised(0.9)));
+  const Advice differs = advised(0.4);
+  CHECK_FALSE(guesses(differs));
+  REQUIRE(differs.recommendation);
+  CHECK(
+      (differs.recommendation->gamma == 1 || differs.recommendation->gamma == 2 || differs.recommendation->gamma == 5));
+  for (const answers::LoadAdvice& load : differs.loads) CHECK(std::isnan(load.at_most));
+}
+
+TEST_CASE("many kinds of prompts: the settings that are faster than the recommended one are named with their loads") {
+  const auto run = [](std::int64_t gamma, const std::string& kind, double tpot_ms) {
+    logs::Observation one{.span = logs::Span::run,
+                          .decoding = gamma == 0 ? logs::Decoding::plain : logs::Decoding::speculative};
+    if (gamma > 0) one.gamma = gamma;
+    one.stratum.category = kind;
+    one.times.tpot_ms = tpot_ms;
+    return one;
+  };
+  std::vector<logs::Observation> runs;
+  for (const std::string kind : {"a", "b", "c", "d", "e"}) {
+    runs.push_back(run(0, kind, 30.0));
+    runs.push_back(run(2, kind, 20.0));
+    runs.push_back(run(4, kind, kind == "e" ? 60.0 : 18.75));
+  }
+  CHECK_THAT(answers::advise({.logs = {log_as_is(runs)}}).action,
+             Catch::Contains("Use K = 2: ") && Catch::Contains(" Faster: K = 4 at unknown load of a (1.60x), ") &&
+                 Catch::Contains("unknown load of c (1.60x); others at 1 more."));
+}
+
+TEST_CASE(
+    "the sign of single runs is said to be clear where the assumed error leaves it so, else at how many loads not") {
+  const auto sign = [](const std::vector<double>& speedups) {
+    std::vector<logs::Observation> runs;
+    double requests = 1.0;
+    for (const double speedup : speedups) {
+      for (const bool drafts : {false, true}) {
+        logs::Observation one = plain(requests, drafts ? 20.0 / speedup : 20.0);
+        one.span = logs::Span::run;
+        if (drafts) one.decoding = logs::Decoding::speculative;
+        if (drafts) one.gamma = 2;
+        runs.push_back(one);
+      }
+      requests *= 4.0;
+    }
+    return answers::sign_text(answers::advise({.logs = {log_as_is(runs)}}));
+  };
+  CHECK(sign({2.0}) == "sign clear if so");
+  CHECK(sign({2.0, 0.7}) == "sign clear if so");
+  CHECK(sign({1.1}) == "sign uncertain");
+  CHECK(sign({2.0, 1.5, 1.05}) == "sign uncertain at 1 load");
+  CHECK(sign({2.0, 1.0, 1.0, 1.0, 1.0}) == "sign uncertain at 4 loads");
+  CHECK(answers::sign_text(advice_of({speculative(2, 1.0, 15.0, 0.8), plain(1.0, 10.0)})) == "sign certain");
+  CHECK(answers::sign_text(advice_of({speculative(2, 1.0, 15.0, 0.8)})).empty());
 }
 
 }  // namespace foredraft::tests
