@@ -19,7 +19,7 @@ inline constexpr std::string_view launch_anchor =
     R"re(\b(?:aiperf|genai-perf|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-)re"
     R"re(|\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\b(?:vllm|sglang)[ \t]+(?:serve|bench[ \t]+(?:throughput|latency))\b|\btrtllm-bench[ \t]+-)re"
     R"re(|\b(?:docker|podman)[ \t]+run[ \t]|\bllama-[a-z-]+(?:\.exe)?["']?[ \t]+--?[a-zA-Z]|\b(?:mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp[\w.-]*)[ \t]+-)re"
-    R"re(|\b(?:decoding_type|num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*["']?\w|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:max[-_])?concurrency))re";
+    R"re(|\b(?:decoding_type|num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*["']?\w|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:max[-_])?concurrency|max[-_](?:num[-_]seqs|running[-_]requests)|num-prompts))re";
 
 /// The command lines of a log: those of Python scripts and modules, of `vllm serve`, `sglang serve`, `trtllm-bench`,
 /// `llama-cli`, `mlx_lm.generate` and other servers, clients and consoles by their names, also over several lines, and
@@ -33,8 +33,9 @@ class Launches {
   /// speculation if another command line of the log starts the same program with drafts; so are those without counts
   /// and draft length that other words call speculative, such as a title. Command lines without output between them
   /// count as one; nothing is set if two of these start the same program with and without drafts, or if the log has
-  /// several formats, but for those of one program. Runs of unknown load or drafter have those of the command line. Warns of what was read (W22).
-  /// Runs with a drafter that looks tokens up lose their counts if nothing tells how many steps did not draft (W18).
+  /// several formats, but for those of one program. Runs of unknown load or drafter have those of the command line.
+  /// Warns of what was read (W22). Runs with a drafter that looks tokens up lose their counts if nothing tells how many
+  /// steps did not draft (W18).
   void name_runs(LogContents& contents) const;
 
  private:
@@ -48,6 +49,7 @@ class Launches {
     SglangOptions sglang = {};
     LlamaOptions llama = {};
     std::optional<double> concurrency = {};
+    std::optional<double> slots = {};    ///< the most that run at once, of a program that is no server
     std::optional<double> prompts = {};  ///< sent at once, of a program without a server
 
     [[nodiscard]] std::optional<std::int64_t> gamma() const {
