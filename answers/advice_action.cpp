@@ -4,15 +4,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "answers/advice_steps.hpp"
 #include "answers/advice_words.hpp"
+#include "core/names.hpp"
 
 namespace foredraft::answers {
 namespace {
@@ -174,27 +177,39 @@ std::string faster_text(const LoadAdvice& load, double recommended, const Advice
   return fmt::format(" ({}: {:.2f}x)", setting_name(*fastest, advice), value(*fastest));
 }
 
+/// Whether a kind of prompts is the mean of the others: the row "Overall" below rows of categories.
+bool is_whole(const std::optional<std::string>& category) {
+  constexpr std::array<std::string_view, 5> words{"overall", "all", "mean", "average", "avg"};
+  return category && std::ranges::find(words, lower_case(*category)) != words.end();
+}
+
 /// The speedups of the recommended setting at loads that are no traffic: "1.58x at chat, 0.97x at code (K = 1: 1.05x)",
-/// or their range and the loads where it loses; else empty.
+/// or their range, after those of the whole, and the loads where it loses; else empty.
 std::string by_load_text(const Advice& advice) {
   constexpr std::size_t few = 3;
   if (!are_no_traffic(advice)) return "";
   std::vector<std::pair<double, std::string>> speedups;
   std::vector<std::string> texts;
+  std::string wholes;
   std::size_t others = 0;
   for (const LoadAdvice& load : advice.loads) {
     const auto speedup = speedup_at(load, advice.recommendation->gamma, advice);
     if (!speedup) continue;
-    speedups.emplace_back(*speedup, fmt::format("{:.2f}x at {}", *speedup, load.name));
+    const std::string at = fmt::format("{:.2f}x at {}", *speedup, load.name);
     const std::string faster = faster_text(load, *speedup, advice);
+    texts.push_back(at + faster);
+    if (is_whole(load.load.category)) {
+      wholes += texts.back() + ", ";
+      continue;
+    }
+    speedups.emplace_back(*speedup, at);
     if (!faster.empty()) ++others;
-    texts.push_back(speedups.back().second + faster);
   }
   if (speedups.size() > few) {
     const auto [lowest, highest] = std::minmax_element(speedups.begin(), speedups.end());
     const std::string elsewhere =
         others > 0 ? fmt::format(" Another setting is faster at {} of {} loads.", others, speedups.size()) : "";
-    return fmt::format("{} to {}.{}{}", lowest->second, highest->second, losing_text(advice), elsewhere);
+    return fmt::format("{}{} to {}.{}{}", wholes, lowest->second, highest->second, losing_text(advice), elsewhere);
   }
   return texts.empty() ? "" : fmt::format("{}.", fmt::join(texts, ", "));
 }

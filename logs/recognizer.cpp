@@ -163,6 +163,7 @@ LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
   name_by_captions();
   launches_.name_runs(contents_);
   stated_length_.name_runs(contents_);
+  stated_length_.name_loads(contents_);
   stated_length_.tell_threshold(contents_);
   share_length(contents_);
   tell_rates(contents_);
