@@ -8,10 +8,12 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
@@ -38,7 +40,7 @@ constexpr std::string_view console_anchor =
     R"(|Acceptance length|Drafts|Draft tokens|Accepted tokens|Position \d+):|= Serving Benchmark Result =)"
     R"(|-Speculative Decoding-)"
     R"(|^[ \t]*(?:(?:Average )?(?:Latency: [\d.]+ s|Output throughput: [\d.]+ token/s)|Average Accept length: )"
-    R"(|Num prompts: +\d|Output tokens: +\d|Spec verify ct: +\d|Throughput: +[\d.,]+ tok/s|#questions: )|--speculative|--max[-_]concurrency|--parallel)"
+    R"(|Num prompts: +\d|Output tokens: +\d|Spec verify ct: +\d|Throughput: +[\d.,]+ tok/s|#questions: )|--speculative|--max[-_]concurrency|\bmax_concurrency=|--parallel)"
     R"(|\bvllm serve |api_server |\bbench(?:mark)?_serving|\bvllm bench serve)";
 
 bool is_sglang_client(const KeyValueBlock& block) {
@@ -309,11 +311,13 @@ bool ServingConsoleReader::note_command(std::string_view text, LogContents& cont
   static const RE2 client(R"(bench(?:mark)?_serving|vllm bench serve)");
   static const RE2 server(R"(\bvllm serve |api_server )");
   static const RE2 drafts(R"(--spec(?:ulative)?[-_](?:model|config|algo|draft|method))");
-  static const RE2 load(R"(--max[-_]concurrency[ =](\d{1,6})\b)");
+  static const RE2 load(R"((?:--max[-_]concurrency[ =]|\bmax_concurrency=)(\d{1,6}|None)\b)");
   const re2::StringPiece words = piece(text);
   double requests = 0.0;
   const bool begins = RE2::PartialMatch(words, client), serves = RE2::PartialMatch(words, server);
-  const bool limits = RE2::PartialMatch(words, load, &requests);
+  std::string limit;  // "None" of the options that a client prints
+  const bool limits = RE2::PartialMatch(words, load, &limit);
+  if (limits) requests = parse_real(limit).value_or(0.0);
   const bool speculates = RE2::PartialMatch(words, drafts);
   const bool command = begins || serves || limits || speculates;
   if (command) close(contents);

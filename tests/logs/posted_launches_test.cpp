@@ -358,6 +358,12 @@ TEST_CASE("the limit and the rate above the title of results are those of these 
   CHECK_FALSE(runs[2].concurrency);
   CHECK(runs[2].times.request_rate_per_s == 3.0);
   CHECK_FALSE(runs[2].offered_requests);
+  const auto options = posted_runs("Namespace(port=80, max_concurrency=7, seed=0)\n" + results +
+                                       "Namespace(port=80, max_concurrency=None, seed=0)\n" + results,
+                                   "bench-serving");
+  REQUIRE(options.size() == 2);
+  CHECK(options[0].concurrency == 7.0);
+  CHECK_FALSE(options[1].concurrency);
 }
 
 TEST_CASE("scripts with several methods have their drafters, and a lookup the steps that draft nothing") {
