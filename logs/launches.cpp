@@ -137,7 +137,7 @@ void Launches::name_runs(LogContents& contents) const {
       // Of more requests sent at once, only as many run as the command lets.
       const auto most = launch.concurrency ? launch.concurrency : launch.slots;
       const auto& offered = run.offered_requests;
-      if (offered ? most && *most < *offered : !run.requests) {
+      if (offered ? most && *most <= *offered : !run.requests) {
         run.concurrency = offered ? most : launch.concurrency;
         run.offered_requests.reset();
       }
