@@ -4,17 +4,20 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "answers/advice_steps.hpp"
 #include "answers/advice_words.hpp"
+#include "core/names.hpp"
 
 namespace foredraft::answers {
 namespace {
@@ -193,29 +196,41 @@ std::string faster_settings_text(const std::vector<std::pair<const LoadAdvice*, 
   return fmt::format(" Faster: {}{}.", fmt::join(texts, "; "), more);
 }
 
+/// Whether a kind of prompts is the mean of the others: the row "Overall" below rows of categories.
+bool is_whole(const std::optional<std::string>& category) {
+  constexpr std::array<std::string_view, 5> words{"overall", "all", "mean", "average", "avg"};
+  return category && std::ranges::find(words, lower_case(*category)) != words.end();
+}
+
 /// The speedups of the recommended setting at loads that are no traffic: "1.58x at chat, 0.97x at code (K = 1: 1.05x)",
-/// or their range and the loads where it loses; else empty.
+/// or their range, after those of the whole, and the loads where it loses; else empty.
 std::string by_load_text(const Advice& advice) {
   constexpr std::size_t few = 3;
   if (!are_no_traffic(advice)) return "";
   std::vector<std::pair<double, std::string>> speedups;
   std::vector<std::string> texts;
+  std::string wholes;
   std::vector<std::pair<const LoadAdvice*, const LoggedRun*>> others;
   for (const LoadAdvice& load : advice.loads) {
     const auto speedup = speedup_at(load, advice.recommendation->gamma, advice);
     if (!speedup) continue;
-    speedups.emplace_back(*speedup, fmt::format("{:.2f}x at {}", *speedup, load.name));
-    texts.push_back(speedups.back().second);
+    const std::string at = fmt::format("{:.2f}x at {}", *speedup, load.name);
+    texts.push_back(at);
     const LoggedRun* faster = faster_at(load, *speedup);
-    if (faster == nullptr) continue;
-    others.emplace_back(&load, faster);
-    texts.back() += fmt::format(" ({}: {:.2f}x)", setting_name(*faster, advice), faster->speedup->value);
+    if (faster != nullptr)
+      texts.back() += fmt::format(" ({}: {:.2f}x)", setting_name(*faster, advice), faster->speedup->value);
+    if (is_whole(load.load.category)) {
+      wholes += texts.back() + ", ";
+      continue;
+    }
+    speedups.emplace_back(*speedup, at);
+    if (faster != nullptr) others.emplace_back(&load, faster);
   }
   if (speedups.size() > few) {
     const auto [lowest, highest] = std::minmax_element(speedups.begin(), speedups.end());
     // A schedule has named the best setting of each load before.
     const std::string faster = advice.recommendation->schedule.empty() ? faster_settings_text(others, advice) : "";
-    return fmt::format("{} to {}.{}{}", lowest->second, highest->second, losing_text(advice), faster);
+    return fmt::format("{}{} to {}.{}{}", wholes, lowest->second, highest->second, losing_text(advice), faster);
   }
   return texts.empty() ? "" : fmt::format("{}.", fmt::join(texts, ", "));
 }

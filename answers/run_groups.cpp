@@ -198,7 +198,19 @@ bool depends_on_context(const Members& members, std::span<const double> levels) 
   return differs(shortest.iteration_ms(), longest.iteration_ms()) || differs(shortest.length(), longest.length());
 }
 
-/// Divides a load by context length, in both arms alike, if a run at it depends on the context.
+/// The levels of the contexts of whole runs; empty if other observations are among them, or some state none.
+std::set<double> levels_of_runs(const Members& members, std::span<const double> levels) {
+  std::set<double> all;
+  for (const Member& member : members) {
+    const auto context = context_of_iterations(member);
+    if (!context || member.placed.observation.span != Span::run) return {};
+    all.insert(level_of(*context, levels));
+  }
+  return all;
+}
+
+/// Divides a load by context length, in both arms alike, if a run at it depends on the context, or if each arm was run
+/// at the same contexts: runs at several are no repetitions, whose scatter is an error.
 void divide_by_context(Groups& groups) {
   std::map<RunLoad, std::vector<double>> contexts;
   for (const auto& [key, members] : groups) {
@@ -207,9 +219,14 @@ void divide_by_context(Groups& groups) {
     }
   }
   std::map<RunLoad, std::vector<double>> levels;  // of the loads to divide
+  std::map<RunLoad, std::set<std::set<double>>> of_runs;
   for (const auto& [key, members] : groups) {
     std::vector<double> of_load = context_levels(contexts[key.second]);
+    of_runs[key.second].insert(levels_of_runs(members, of_load));
     if (depends_on_context(members, of_load)) levels[key.second] = std::move(of_load);
+  }
+  for (const auto& [load, of_arms] : of_runs) {
+    if (of_arms.size() == 1 && of_arms.begin()->size() > 1) levels[load] = context_levels(contexts[load]);
   }
   Groups all;
   for (auto& [key, members] : groups) {

@@ -128,7 +128,8 @@ std::string load_text(const Run& run) {
   if (run.load.sampling) of += ", " + *run.load.sampling;
   if (run.load.context) of += fmt::format(" at {}", token_count_text(run.context_tokens.value_or(*run.load.context)));
   if (run.load.request_rate_per_s) return fmt::format("{:.3g} requests/s{}", *run.load.request_rate_per_s, of);
-  if (run.load.offered_requests) return fmt::format("{:.0f} requests at once{}", *run.load.offered_requests, of);
+  if (const auto& offered = run.load.offered_requests)
+    return fmt::format("{:.0f} request{} at once{}", *offered, *offered == 1.0 ? "" : "s", of);
   if (!run.requests || !run.load.requests) return "unknown load" + of;
   return fmt::format("{:.3g} request{}{}", *run.requests, *run.requests == 1.0 ? "" : "s", of);
 }

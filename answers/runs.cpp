@@ -174,6 +174,17 @@ std::optional<double> part_of(std::span<const Observation> observations,
   return mean_value(observations, [&](const Observation& one) { return one.times.*part; });
 }
 
+/// The requests in flight in the windows whose times are used, if any are: others may have run another number.
+std::optional<double> requests_of(std::span<const Observation> observations, std::span<const RunPart> parts) {
+  const auto requests = [](const Observation& one) { return one.requests; };
+  std::vector<Observation> timed;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].request_ms) timed.push_back(observations[i]);
+  }
+  const auto of_timed = mean_value(timed, requests);
+  return of_timed ? of_timed : mean_value(observations, requests);
+}
+
 /// Whether fewer than 90 % of the stated requests/s were completed.
 bool is_overloaded(const Observation& observation) {
   constexpr double keeps_up = 0.9;
@@ -188,7 +199,7 @@ Run run_of(const RunSetting& setting, const RunLoad& load, std::span<const Place
   RunParts timed = parts_of(members, decode_only);
   Run run{.setting = setting,
           .load = load,
-          .requests = mean_value(observations, [](const Observation& one) { return one.requests; }),
+          .requests = requests_of(observations, timed.parts),
           .observations = observations.size(),
           .left_out = timed.left_out,
           .parts = std::move(timed.parts)};

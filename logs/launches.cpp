@@ -34,9 +34,11 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
                          byte_options());
   static const RE2 without(R"re((?i)[-_:.](?:no|without)[-_])re");
   static const RE2 lookup("ngram|suffix|lookup");
-  static const RE2 offline("throughput");  // without a server: all prompts at once
+  // Without a server, all prompts at once; the second is the folder of vLLM's examples.
+  static const RE2 offline("throughput|offline_inference");
+  static const RE2 server("serv|^(?:vllm|sglang|docker run|podman run)$");
   static const RE2 prompts(R"re(--num-prompts[ \t=]+(\d{1,6})\b)re", byte_options());
-  static const RE2 slots(R"re(--max-num-seqs[ \t=]+(\d{1,6})\b)re", byte_options());
+  static const RE2 slots(R"re(--max[-_](?:num[-_]seqs|running[-_]requests)[ \t=]+(\d{1,6})\b)re", byte_options());
   static const RE2 method(R"re(\bdecoding_type["']?[ \t]*[:=][ \t]*["']?(\w+))re", byte_options());
   static const RE2 tokens(
       R"re((?:--(?:num[-_](?:spec(?:ulative)?|draft)[-_]tokens|draftamount)[ \t=]+|num_speculative_tokens\W{1,4}|\b(?:num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*)(\d{1,4})\b)re",
@@ -77,10 +79,10 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
   launch.drafts = launch.drafts || launch.llama.drafts();
   double requests = 0.0;
   const bool alone = RE2::PartialMatch(launch.program, offline);
-  if ((RE2::PartialMatch(piece(text), load, &requests) ||
-       (alone && RE2::PartialMatch(piece(text), slots, &requests))) &&
-      requests > 0.0)
-    launch.concurrency = requests;
+  if (!RE2::PartialMatch(launch.program, server) && RE2::PartialMatch(piece(text), slots, &requests) && requests > 0.0)
+    launch.slots = requests;
+  if (alone) note(launch.concurrency, launch.slots);
+  if (RE2::PartialMatch(piece(text), load, &requests) && requests > 0.0) launch.concurrency = requests;
   if (alone && RE2::PartialMatch(piece(text), prompts, &requests) && requests > 0.0) launch.prompts = requests;
   return begins || options;
 }
@@ -139,10 +141,15 @@ void Launches::name_runs(LogContents& contents) const {
   for (Observation& run : contents.observations) {
     if (launch_of(run) == nullptr) continue;
     const Launch& launch = *launch_of(run);
-    const bool loaded = run.requests || run.offered_requests || run.times.request_rate_per_s;
-    if (run.span == Span::run && !loaded) {
-      note(run.concurrency, launch.concurrency);
-      if (!run.concurrency) run.offered_requests = launch.prompts;
+    if (run.span == Span::run && !run.concurrency && !run.times.request_rate_per_s) {
+      if (!run.requests) note(run.offered_requests, launch.prompts);
+      // Of more requests sent at once, only as many run as the command lets.
+      const auto most = launch.concurrency ? launch.concurrency : launch.slots;
+      const auto& offered = run.offered_requests;
+      if (offered ? most && *most <= *offered : !run.requests) {
+        run.concurrency = offered ? most : launch.concurrency;
+        run.offered_requests.reset();
+      }
     }
     const bool fits = run.acceptance_length.value_or(1.0) <= static_cast<double>(launch.gamma().value_or(0)) + 1.0;
     if (run.span != Span::window && run.decoding == Decoding::speculative && fits) note(run.gamma, launch.gamma());

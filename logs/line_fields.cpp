@@ -302,10 +302,15 @@ std::vector<double> numbers_in(std::string_view text, std::string_view pattern) 
     end = std::min(pattern.find('#'), pattern.size());
     const std::string_view words = trimmed(pattern.substr(0, end));
     *rest = rest->substr(std::min(rest->find_first_not_of(" \t"), rest->size()));
-    if (!rest->starts_with(words)) return {};
-    rest->remove_prefix(words.size());
+    const std::size_t gap = words.find('*');
+    if (!rest->starts_with(words.substr(0, gap))) return {};
+    if (gap != words.npos) {
+      rest = after(*rest, words.substr(gap + 1));
+    } else {
+      rest->remove_prefix(words.size());
+    }
   }
-  return numbers;
+  return rest ? numbers : std::vector<double>{};
 }
 
 std::optional<std::int64_t> clock_in(std::string_view text) {

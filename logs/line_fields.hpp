@@ -88,7 +88,8 @@ inline constexpr std::int64_t max_logged_count = std::int64_t{1} << 53;
 [[nodiscard]] std::vector<double> take_numbers(std::string_view text);
 
 /// The numbers of a line that contains `pattern`, in which # stands for a number with any blanks around it; empty if it
-/// does not. The pattern must begin a word: "eval rate: # tokens/s"; one that begins with # begins at that number.
+/// does not. The pattern must begin a word: "eval rate: # tokens/s"; one that begins with # begins at that number. A *
+/// behind the first number stands for any text.
 [[nodiscard]] std::vector<double> numbers_in(std::string_view text, std::string_view pattern);
 
 /// Seconds since midnight of the first time of day hh:mm:ss in `text`; nullopt if there is none.

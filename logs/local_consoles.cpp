@@ -193,7 +193,7 @@ constexpr StatedConsole omlx_console{Span::request, omlx_lines, without_prompt};
 // ---- Benchmarks without a load generator: SGLang's send_one and bench_one_batch_server, vLLM's `bench throughput` and
 // the end of its progress bar, and users' scripts that print one metric per line, also below the name of each arm.
 
-constexpr std::array<StatedLine, 25> small_bench_lines{{
+constexpr std::array<StatedLine, 26> small_bench_lines{{
     {"acc_length=#", {&StatedRun::length}},
     {"acc_length: #", {&StatedRun::length}},
     {"speed=# token/s", {&StatedRun::request_tokens_per_s}},
@@ -217,6 +217,8 @@ constexpr std::array<StatedLine, 25> small_bench_lines{{
     {"Mean acceptance length #", {&StatedRun::length}},
     {"Gamma (tokens per proposal) #", {&StatedRun::gamma}},
     {"Draft calls / verify steps # / #", {nullptr, &StatedRun::steps}},
+    {"#/# [*est. speed input: # toks/s, output: # toks",
+     {nullptr, &StatedRun::completed, nullptr, &StatedRun::output_tokens_per_s}},
     {"est. speed input: # toks/s, output: # toks", {nullptr, &StatedRun::output_tokens_per_s}},
     {"Throughput: # requests/s, # total tokens/s, # output tokens/s",
      {&StatedRun::served_requests_per_s, nullptr, &StatedRun::output_tokens_per_s},

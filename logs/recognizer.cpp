@@ -164,6 +164,7 @@ LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
   launches_.name_runs(contents_);
   stated_acceptance_.take_lines(contents_);
   stated_length_.name_runs(contents_);
+  stated_length_.name_loads(contents_);
   stated_length_.tell_threshold(contents_);
   share_length(contents_);
   stated_acceptance_.name_runs(contents_);

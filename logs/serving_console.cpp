@@ -8,10 +8,12 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
@@ -38,7 +40,7 @@ constexpr std::string_view console_anchor =
     R"(|Acceptance length|Drafts|Draft tokens|Accepted tokens|Position \d+):|= Serving Benchmark Result =)"
     R"(|-Speculative Decoding-)"
     R"(|^[ \t]*(?:(?:Average )?(?:Latency: [\d.]+ s|Output throughput: [\d.]+ token/s)|Average Accept length: )"
-    R"(|Num prompts: +\d|Output tokens: +\d|Spec verify ct: +\d|Throughput: +[\d.,]+ tok/s|#questions: )|--speculative|--max[-_]concurrency|--parallel)"
+    R"(|Num prompts: +\d|Output tokens: +\d|Spec verify ct: +\d|Throughput: +[\d.,]+ tok/s|#questions: )|--speculative|--max[-_]concurrency|\bmax_concurrency=|--parallel)"
     R"(|\bvllm serve |api_server |\bbench(?:mark)?_serving|\bvllm bench serve)";
 
 bool is_sglang_client(const KeyValueBlock& block) {
@@ -270,6 +272,9 @@ class ServingConsoleReader final : public BlockReader {
     if (!field) return false;
     constexpr std::string_view mean = "Average ";
     if (field->key.starts_with(mean)) field->key.remove_prefix(mean.size());
+    // They are printed before the duration: behind it they are of the next results.
+    const bool of_load = field->key == "Traffic request rate" || field->key == "Maximum request concurrency";
+    if (of_load && block().has("Benchmark duration (s)")) close(contents);
     add(field->key, field->value, number, contents);
     // Words such as "Backend" occur in many logs.
     constexpr std::array<std::string_view, 5> common{"Backend", "Concurrency", "Latency", "Num prompts",
@@ -289,9 +294,10 @@ class ServingConsoleReader final : public BlockReader {
   bool note_command(std::string_view text, LogContents& contents);
   [[nodiscard]] bool join_counters(LogContents& contents) const;
 
-  SglangOptions options_ = {};                      ///< of the server of the next results
-  std::optional<double> concurrency_ = {};          ///< of the command line above the next results
-  std::optional<double> parallel_ = {};             ///< of the script that asks the next questions
+  SglangOptions options_ = {};                                ///< of the server of the next results
+  std::optional<double> concurrency_ = {};                    ///< of the command line above the next results
+  std::optional<double> limit_above_ = {}, rate_above_ = {};  ///< of the lines before the title of the next results
+  std::optional<double> parallel_ = {};                       ///< of the script that asks the next questions
   std::optional<bool> drafts_ = {};                 ///< whether the server of the next results drafts, by its command
   std::set<std::int64_t> undrafted_ = {};           ///< lines of runs whose server does not
   std::map<std::int64_t, std::int64_t> runs_ = {};  ///< first lines of runs by their last
@@ -305,11 +311,13 @@ bool ServingConsoleReader::note_command(std::string_view text, LogContents& cont
   static const RE2 client(R"(bench(?:mark)?_serving|vllm bench serve)");
   static const RE2 server(R"(\bvllm serve |api_server )");
   static const RE2 drafts(R"(--spec(?:ulative)?[-_](?:model|config|algo|draft|method))");
-  static const RE2 load(R"(--max[-_]concurrency[ =](\d{1,6})\b)");
+  static const RE2 load(R"((?:--max[-_]concurrency[ =]|\bmax_concurrency=)(\d{1,6}|None)\b)");
   const re2::StringPiece words = piece(text);
   double requests = 0.0;
   const bool begins = RE2::PartialMatch(words, client), serves = RE2::PartialMatch(words, server);
-  const bool limits = RE2::PartialMatch(words, load, &requests);
+  std::string limit;  // "None" of the options that a client prints
+  const bool limits = RE2::PartialMatch(words, load, &limit);
+  if (limits) requests = parse_real(limit).value_or(0.0);
   const bool speculates = RE2::PartialMatch(words, drafts);
   const bool command = begins || serves || limits || speculates;
   if (command) close(contents);
@@ -410,7 +418,15 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
                .served_requests_per_s = block.real("Request throughput (req/s)")};
   run.concurrency = block.real("Maximum request concurrency");
   if (!run.concurrency) run.concurrency = block.real("Max request concurrency");
-  if (!run.concurrency && block.has("Benchmark duration (s)")) run.concurrency = concurrency_;
+  if (block.has("Benchmark duration (s)")) {
+    const auto limit = std::exchange(limit_above_, std::nullopt);
+    if (!run.concurrency) run.concurrency = limit ? limit : concurrency_;
+    const auto rate = std::exchange(rate_above_, std::nullopt);
+    if (!run.times.request_rate_per_s) run.times.request_rate_per_s = rate;
+  } else if (block.has("Maximum request concurrency") || block.has("Traffic request rate")) {
+    limit_above_ = run.concurrency;
+    rate_above_ = run.times.request_rate_per_s;
+  }
   run.completed_requests = block.count("Successful requests");
   run.failed_requests = block.count("Failed requests");
   // A limit would be printed before the duration: without one, all requests were sent at once.

@@ -44,6 +44,8 @@ void StatedLength::note(std::string_view text) {
   static const RE2 command(
       R"re((?im)^[ \t"'>$]*(?:(?:- )?["']?--|["{]|num[-_]spec|(?:command|args|cmd|entrypoint)\b|\S*(?:vllm|llama-server|python|docker|podman|sglang)\S*[ \t]))re"
       R"re([^`\n]*(?:num[-_]spec|draft))re");
+  static const RE2 load(
+      R"re((?:(?:--(?:max[-_])?concurrency|--parallel|--max[-_](?:num[-_]seqs|running[-_]requests))[ =]|(?:^|[ `])-np )(\d{1,5})\b([,; ]+\d)?)re");
   if (bytes_ > first_bytes) return;
   bytes_ += text.size();
   benchy_ = benchy_ || text.find("llama-benchy") != std::string_view::npos;
@@ -75,6 +77,9 @@ void StatedLength::note(std::string_view text) {
   }
   rest = piece(text);
   while (RE2::FindAndConsume(&rest, other, &length)) others_.insert(length);
+  rest = piece(text);
+  for (std::string requests, more; RE2::FindAndConsume(&rest, load, &requests, &more);)
+    loads_.insert(more.empty() ? requests : "several");
   static const RE2 threshold(R"re((?:--(?:spec-)?draft-p-min["', =]{1,4}|\bp[-_]min ?[=:] ?)(\d*\.?\d+))re");
   rest = piece(text);
   for (double least = 0.0; RE2::FindAndConsume(&rest, threshold, &least);)
@@ -89,6 +94,16 @@ void StatedLength::tell_threshold(LogContents& contents) const {
   for (Observation& run : contents.observations) {
     if (run.acceptance_rate && run.gamma) run.adaptive = true;
   }
+}
+
+void StatedLength::name_loads(LogContents& contents) const {
+  const auto has_load = [](const Observation& run) {
+    return run.requests || run.concurrency || run.offered_requests || run.times.request_rate_per_s;
+  };
+  if (contents.format != "table" || loads_ != std::set<std::string>{"1"} ||
+      std::ranges::any_of(contents.observations, has_load))
+    return;
+  for (Observation& run : contents.observations) run.requests = run.concurrency = 1.0;
 }
 
 /// Gives the lengths of several drafters, one each, to their runs. False if it gives none.

@@ -27,6 +27,9 @@ class StatedLength {
   /// maximum (adaptive) if they drafted fewer tokens a step. All rows of llama-benchy, which measures one server, draft
   /// if it is the only statement, of a command, and no word is of a run without.
   void name_runs(LogContents& contents) const;
+  /// Rows of tables that state no load were measured at one request if every option of the text that limits the
+  /// requests in flight says so ("--concurrency 1"). Above one, speeds could be of all requests or of each.
+  void name_loads(LogContents& contents) const;
   /// Runs of a table or a text that state a rate are adaptive if the text sets a threshold that ends drafts early
   /// ("--draft-p-min 0.6"), never 0, and no run states its own.
   void tell_threshold(LogContents& contents) const;
@@ -40,6 +43,7 @@ class StatedLength {
   std::vector<std::pair<std::int64_t, std::string>> lengths_ = {};  ///< with their words
   std::map<std::string, std::set<std::int64_t>> of_drafters_ = {};  ///< the same by the drafter that their lines name
   std::set<std::int64_t> others_ = {};                              ///< that sentences state: "k=3"
+  std::set<std::string> loads_ = {};                                ///< "several": of a list
   std::vector<SglangOptions> servers_ = {};
 };
 

@@ -10,6 +10,7 @@
 
 #include "logs/arms.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/serving_runs.hpp"
 #include "logs/spoken_numbers.hpp"
 
 namespace foredraft::logs {
@@ -110,6 +111,7 @@ void StatedLinesReader::close(LogContents& contents) {
   Observation observation = observation_of(run, decoding, contents);
   if (arm && !arm->plain) observation.drafter = arm->drafter;
   observation.span = console_.span;
+  set_offer(std::nullopt, observation);
   if (!arm && run.drafted == 0.0) undrafted_.push_back(contents.observations.size());
   contents.observations.push_back(std::move(observation));
   runs_were_read_ = true;

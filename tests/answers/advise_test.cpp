@@ -493,6 +493,25 @@ TEST_CASE("an answer for several kinds of prompts says what each gains, and what
              Catch::Contains("3.50") && Catch::Contains("1.50"));
 }
 
+TEST_CASE("the mean of all kinds of prompts is told before their range, of which it is no part") {
+  std::vector<logs::Observation> runs;
+  const auto add = [&](const std::string& kind, double iteration_ms) {
+    for (logs::Observation run : {speculative(2, 1, iteration_ms, 0.8), plain(1, 10.0)}) {
+      run.span = logs::Span::run;
+      run.stratum.category = kind;
+      runs.push_back(run);
+    }
+  };
+  add("chat", 16.0);
+  add("code", 12.0);
+  add("law", 14.0);
+  add("math", 13.0);
+  add("Overall", 11.0);  // faster than each, so that it would be an end of the range
+  const std::string action = answers::advise({.logs = {log_as_is(runs)}}).action;
+  CHECK_THAT(action, Catch::Contains("x at 1 request of Overall, ") && Catch::Contains("x at 1 request of chat to ") &&
+                         Catch::Contains("x at 1 request of code."));
+}
+
 TEST_CASE("more runs than are compared are an error") {
   std::vector<logs::Observation> runs(1025, plain(1, 10.0));
   for (std::size_t i = 0; i < runs.size(); ++i) {

@@ -75,6 +75,13 @@ TEST_CASE("drafters, models, engines and versions never share a run, requests of
   }));
 }
 
+TEST_CASE("the load of a run is that of the windows that were timed") {
+  // 7 and 11 are nearest to 8 requests: the second 11 follows itself, the 7 follows 20.
+  const auto of = [](double requests) { return plain(requests, 10.0 + requests); };
+  const RunList runs = runs_in({of(11), of(11), of(20), of(20), of(7)});
+  CHECK(loads_of(runs) == std::vector<std::string>{"11 requests", "20 requests"});
+}
+
 TEST_CASE("an observation's own drafter overrides that of its log") {
   Observation named = speculative(3, 8, 12.0, 0.8);
   named.drafter = "ngram";
@@ -152,6 +159,19 @@ TEST_CASE("contexts are separate loads if iterations differ between them, with s
                                                    "8 requests at 1.1k tokens", "8 requests at 33k tokens"});
   CHECK(runs.all[0].is_plain());
   CHECK(runs.all[1].is_plain());
+}
+
+TEST_CASE("whole runs at several contexts are no repetitions, if each arm was run at all of them") {
+  const auto run_of = [](std::int64_t gamma, double context, double iteration_ms) {
+    Observation run = with_context(gamma, context, iteration_ms).front();
+    run.span = logs::Span::run;
+    return run;
+  };
+  const std::vector both{run_of(3, 500.0, 12.0), run_of(3, 8000.0, 12.5), run_of(0, 500.0, 9.0),
+                         run_of(0, 8000.0, 9.2)};
+  CHECK(runs_in(both).all.size() == 4);
+  CHECK(runs_in({both[1], both[2], both[3]}).all.size() == 2);  // one arm at one of them only
+  CHECK(runs_in({both[0], both[0], both[2], both[2]}).all.size() == 2);
 }
 
 TEST_CASE("a level of contexts begins after a gap of half, and short contexts are one") {

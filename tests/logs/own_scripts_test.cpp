@@ -284,6 +284,24 @@ TEST_CASE("vllm bench latency: the time of a batch") {
     CHECK(drafting.times.tpot_ms == near(40.0));  // of fewer tokens
   }
   CHECK(run_of("output_len=50, batch_size=4").decoding == Decoding::unknown);
+  // New versions do not print their options: those of the command.
+  const std::string result = "Avg latency: 3.0 seconds\n";
+  const auto posted = [&](const std::string& text) { return posted_runs(text, "vllm-latency"); };
+  for (const char* command : {"$ vllm bench latency --batch-size 2 --input-len 8 --output-len 60\n",
+                              "python benchmark_latency.py --output-len=60 --batch-size=2\n",
+                              "vllm bench latency --model m \\\n  --batch-size 2 \\\n  --output-len 60\n"}) {
+    const auto run = posted(command + result).at(0);
+    CHECK(run.concurrency == 2.0);
+    CHECK(run.times.tpot_ms == near(50.0));
+  }
+  const std::string small = "vllm bench latency --batch-size 2 --output-len 60\n";
+  const std::string large = "vllm bench latency --batch-size 9 --output-len 60\n";
+  const auto both = posted(small + result + result + large + result);
+  REQUIRE(both.size() == 3);
+  CHECK(both[1].concurrency == 2.0);
+  CHECK(both[2].concurrency == 9.0);
+  CHECK_FALSE(posted(small + large + "Warmup\n" + result).at(0).concurrency);
+  CHECK_FALSE(posted("vllm serve m\n  --batch-size 2 --output-len 60\nWarmup\n" + result).at(0).concurrency);
   // Without its options, or as JSON: a whole batch, of an unknown load.
   CHECK_FALSE(run_of("batch_size=4").concurrency);
   const auto whole =

@@ -30,6 +30,26 @@ const Observation& run_at(const LogContents& read, double load, Decoding decodin
 
 }  // namespace
 
+TEST_CASE("a text whose options let one request run at a time states the load of its tables") {
+  const std::string table = "| config | TPOT (ms) |\n|---|---|\n| baseline | 21 |\n| MTP K=2 | 14 |\n";
+  const auto load_below = [&](const std::string& text) {
+    return posted_runs("Our box, " + text + ", five prompts.\n\nThe numbers we got:\n\n" + table, "table")
+        .at(0)
+        .concurrency;
+  };
+  for (const char* text : {"`--concurrency 1`", "client with --max-concurrency=1", "llama-server -np 1 -fa on",
+                           "`--parallel 1`", "--max-num-seqs 1", "--parallel 1 and --concurrency 1"})
+    CHECK(load_below(text) == 1.0);
+  for (const char* text : {"`--concurrency 8`", "--concurrency 1 4 16", "--concurrency 1, 4",
+                           "--parallel 4 --concurrency 1", "--parallel 16", "one --np"})
+    CHECK_FALSE(load_below(text));
+  const auto own = posted_runs(
+      "All with `--concurrency 1`.\n\nResults:\n\n| config | concurrency | TPOT (ms) |\n|---|---|---|\n"
+      "| baseline | 4 | 21 |\n| MTP K=2 | 4 | 14 |\n",
+      "table");
+  CHECK(own.at(0).concurrency == 4.0);
+}
+
 TEST_CASE("options in the line above name its arm") {
   struct Case {
     const char* caption;

@@ -303,6 +303,69 @@ TEST_CASE("vllm bench throughput says in its command what drafts, and how many r
   CHECK_FALSE(runs[2].offered_requests);
 }
 
+TEST_CASE(
+    "what an offline run sends at once is in its command or its bar, and no more of it run than there are slots") {
+  const auto bar_of = [](const std::string& done) {
+    return "Processed prompts: 100%|####| " + done + ", est. speed input: 90.00 toks/s, output: 700.00 toks/s]\n";
+  };
+  for (const char* done : {"24/24 [00:10<00:00,  2.40it/s", "24/24 [01:02:10<00:00, 155.2s/it", "24/24 [00:10<00:00"}) {
+    const auto runs = posted_runs("$ python answer.py --k 2\n" + bar_of(done), "small-bench");
+    REQUIRE(runs.size() == 1);
+    CHECK(runs[0].offered_requests == 24.0);
+    CHECK(runs[0].times.output_tokens_per_s == 700.0);
+  }
+  const std::string bar = bar_of("24/24 [00:10<00:00,  2.40it/s");
+  const auto few = posted_runs("$ python answer.py --max-num-seqs 6\n" + bar, "small-bench");
+  REQUIRE(few.size() == 1);
+  CHECK(few[0].concurrency == 6.0);
+  CHECK_FALSE(few[0].offered_requests);
+  CHECK(posted_runs("$ python answer.py --max-num-seqs 64\n" + bar, "small-bench").at(0).offered_requests == 24.0);
+  CHECK(posted_runs("$ vllm serve big --max-num-seqs 6\n" + bar, "small-bench").at(0).offered_requests == 24.0);
+  const auto example = posted_runs(
+      "$ python examples/offline_inference/draft.py --num-prompts 70\navg_throughput: 80.0 tok/s\n", "small-bench");
+  REQUIRE(example.size() == 1);
+  CHECK(example[0].offered_requests == 70.0);
+  const auto of_sglang = [](const std::string& options) {
+    return posted_runs("$ python3 -m sglang.bench_offline_throughput --num-prompts 50 " + options +
+                           "\n====== Offline Throughput Benchmark Result =======\n"
+                           "Backend:                                 engine\n"
+                           "Successful requests:                     50\n"
+                           "Benchmark duration (s):                  20.00\n"
+                           "Output token throughput (tok/s):         300.00\n",
+                       "bench-serving")
+        .at(0);
+  };
+  CHECK(of_sglang("").offered_requests == 50.0);
+  CHECK(of_sglang("--max-running-requests 4").concurrency == 4.0);
+  CHECK(of_sglang("\\\n  --max-running-requests 4").concurrency == 4.0);
+  CHECK(of_sglang("--max-running-requests 400").offered_requests == 50.0);
+}
+
+TEST_CASE("the limit and the rate above the title of results are those of these results only") {
+  const std::string results =
+      "============ Serving Benchmark Result ============\n"
+      "Successful requests:                     90\n"
+      "Benchmark duration (s):                  30.00\n"
+      "Output token throughput (tok/s):         800.00\n"
+      "Mean TPOT (ms):                          12.00\n";
+  const auto runs = posted_runs("Traffic request rate: inf\nMaximum request concurrency: 10\n" + results + results +
+                                    "Traffic request rate: 3.0\nMaximum request concurrency: None\n" + results,
+                                "bench-serving");
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].concurrency == 10.0);
+  CHECK_FALSE(runs[0].offered_requests);
+  CHECK(runs[1].offered_requests == 90.0);
+  CHECK_FALSE(runs[2].concurrency);
+  CHECK(runs[2].times.request_rate_per_s == 3.0);
+  CHECK_FALSE(runs[2].offered_requests);
+  const auto options = posted_runs("Namespace(port=80, max_concurrency=7, seed=0)\n" + results +
+                                       "Namespace(port=80, max_concurrency=None, seed=0)\n" + results,
+                                   "bench-serving");
+  REQUIRE(options.size() == 2);
+  CHECK(options[0].concurrency == 7.0);
+  CHECK_FALSE(options[1].concurrency);
+}
+
 TEST_CASE("scripts with several methods have their drafters, and a lookup the steps that draft nothing") {
   const auto run = [](const std::string& method, int generated) {
     return "python spec_decode.py --method " + method +
