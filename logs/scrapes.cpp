@@ -28,7 +28,7 @@ namespace {
 std::string_view name_of(std::string_view series) { return series.substr(0, series.find('{')); }
 
 /// 2 of `{position="2"}` and `{token_position="2"}`.
-std::optional<std::int64_t> position_of(std::string_view series) {
+std::optional<std::int64_t> labeled_position(std::string_view series) {
   constexpr std::string_view label = "position=\"";
   const std::size_t at = series.find(label);
   if (at == std::string_view::npos) return std::nullopt;
@@ -84,7 +84,7 @@ class Counted {
     std::set<std::size_t> found;
     for (const auto& [series, value] : now_.counters) {
       if (name_of(series) != name) continue;
-      const auto position = position_of(series);
+      const auto position = labeled_position(series);
       if (!position || *position >= max_positions) continue;
       const auto i = static_cast<std::size_t>(*position);
       found.insert(i);

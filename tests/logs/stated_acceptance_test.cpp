@@ -88,7 +88,7 @@ TEST_CASE("of several kinds of prompts only a sentence about all tells the accep
   CHECK(lengths_of(kinds + "Acceptance length 2.1 for each of them.\n") == std::vector<double>{2.1, 2.1});
 }
 
-TEST_CASE("accepted tokens below \"acc\" are counts beside drafted tokens, if they are no percentages") {
+TEST_CASE("accepted tokens below acc are counts beside drafted tokens, if they are no percentages") {
   const auto accepted = [](const std::string& rows, const std::string& heads) {
     const auto runs = posted_runs("--spec-draft-n-max 3\n\n" + heads + rows, "table");
     return runs.front().acceptance && runs.front().acceptance->accepted_tokens
@@ -135,7 +135,7 @@ TEST_CASE("a load in the names of runs is no kind of prompts beside a column of 
   CHECK(kinds.at(3).stratum.category == "code");
 }
 
-TEST_CASE("speeds around the only stage that counts drafts are its own; around several they are of none") {
+TEST_CASE("speeds around the only stage that counts drafts are its own, around several they are of none") {
   const std::string stage = R"({"type": "mtp", "drafts": 100, "draft_tokens": 200, "accepted": 120})";
   const auto runs = [](const std::string& stages) {
     return posted_runs(R"({"task": "a", "decode_tps": 50.0, "stages": [)" + stages + "]}\n" +
