@@ -144,7 +144,8 @@ void RunCaptions::name_runs(LogContents& contents, bool all) const {
   const bool names_plain =
       std::ranges::any_of(captions, [&](const Caption& one) { return is_known(one) && one.arm->plain; });
   const bool of_text = contents.format == "prose";  // its speeds say themselves whether they are with speculation
-  if ((other_spans && !names_plain) || contents.format.find(' ') != std::string::npos) return;
+  // Runs of several formats may be of one console; windows beside them are of a server.
+  if (other_spans && (!names_plain || contents.format.find(' ') != std::string::npos)) return;
   for (Observation& run : runs) {
     const auto later = std::ranges::upper_bound(captions, run.line, {}, &Caption::line);
     if (later == captions.begin()) continue;

@@ -31,7 +31,7 @@ constexpr std::array<Headings, 30> headings_of_meanings{{
     {Meaning::gamma, "draft length K",
      "k,gamma,n,draft,draft len,draft tok,num draft tok,n draft,draft n,draft max,draft n max,n max,spec draft n max,"
      "spec draft max,num spec tok,spec tok,spec n,n spec,spec k,draft k,spec len,tok drafted/step,drafted/step,"
-     "draft depth,spec depth,spec num steps,mtp tok,mtp n,mtp k,mtp depth,nextn,lookahead,"
+     "draft depth,spec depth,spec num steps,mtp tok,mtp draft tok,mtp n,mtp k,mtp depth,nextn,lookahead,"
      "nspec,nst,num steps,spec steps,draft steps,window,draft window,spec window,proposal len,max draft,draft budget,"
      "drafted tok/step,draft tok/step,drafts/step,num spec,spec num tok,best k,optimal k,k draft,max draft tok,eagle "
      "steps"},

@@ -27,7 +27,7 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
       R"re(--(?:speculative[-_](?:model|config|algorithm|algo|draft-model-path)|with[-_]speculation|draft-?model)[ \t=]+[^\w \t]*(\w+))re",
       byte_options());
   static const RE2 named(
-      R"re((?i)(?:["']method["'][ \t:=]+["']|--(?:spec\S*[-_])?(?:method|algo(?:rithm)?)[ \t=]+["']?|--spec\S*model[ \t=]+["']?\[)((?:)re" +
+      R"re((?i)(?:["']method["'][ \t:=]+["']|\bmethod=["']|--(?:spec\S*[-_])?(?:method|algo(?:rithm)?)[ \t=]+["']?|--spec\S*model[ \t=]+["']?\[)((?:)re" +
           std::string(names_of_drafters) + R"re()\w*))re",
       byte_options());
   static const RE2 model(R"re(\bollama(?:\.exe)?["']?[ \t]+run[ \t]+(?:--\S+[ \t]+)*["']?([\w./:-]+))re",
@@ -41,7 +41,7 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
   static const RE2 slots(R"re(--max[-_](?:num[-_]seqs|running[-_]requests)[ \t=]+(\d{1,6})\b)re", byte_options());
   static const RE2 method(R"re(\bdecoding_type["']?[ \t]*[:=][ \t]*["']?(\w+))re", byte_options());
   static const RE2 tokens(
-      R"re((?:--(?:num[-_](?:spec(?:ulative)?|draft)[-_]tokens|draftamount)[ \t=]+|num_speculative_tokens\W{1,4}|\b(?:num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*)(\d{1,4})\b)re",
+      R"re((?:--(?:num[-_](?:spec(?:ulative)?|draft)[-_]tokens|draftamount)[ \t=]+|num_spec(?:ulative)?_tokens\W{1,4}|\b(?:num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*)(\d{1,4})\b)re",
       byte_options());
   static const RE2 load(R"re(--(?:(?:max[-_])?concurrency[ \t=]+|config-list[ \t=]+["']?)(\d{1,6})\b)re",
                         byte_options());
@@ -49,6 +49,9 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
   std::array<std::string, 6> names;  // one of them is found
   std::string value;
   std::int64_t gamma = 0;
+  static const RE2 engine(R"re(\bspeculative_config=(None|Spec))re", byte_options());  // a line of vLLM's
+  const bool prints = RE2::PartialMatch(piece(text), engine, &value);
+  const std::string printed = prints ? value : "";
   const bool configures = RE2::PartialMatch(piece(text), method, &value);
   const bool runs_model = RE2::PartialMatch(piece(text), model, &value);
   const std::string target = runs_model ? model_without_drafter(value) : "";
@@ -57,13 +60,14 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
       configures || runs_model ||
       RE2::PartialMatch(piece(text), program, &names[0], &names[1], &names[2], &names[3], &names[4], &names[5]);
   const bool options = !begins && text.starts_with("--") && !above.ends_with('\\');  // of a command without its own
-  if (begins || options) {
+  if (begins || options || prints) {
     if (launches_.size() == max_launches) return true;
     launches_.push_back({.line = number, .program = fmt::format("{}", fmt::join(names, ""))});
   } else if (launches_.empty()) {
     return false;
   }
   Launch& launch = launches_.back();
+  if (prints) launch.drafts = printed != "None";
   if (runs_model) launch.drafts = target.size() < value.size() && !RE2::PartialMatch(value, without);
   if (configures || RE2::PartialMatch(piece(text), drafts, &value)) {
     launch.drafts = value != "None" && value != "none" && value != "False" && value != "false" && value != "0";
@@ -167,7 +171,7 @@ void Launches::name_runs(LogContents& contents) const {
     const bool by_client = run.decoding == Decoding::plain && launch.drafts && contents.format == "bench-serving" &&
                            contents.engine == "sglang";
     if (run.decoding != Decoding::unknown && !by_title && !by_client) continue;
-    if (!launch.drafts && !drafts(launch.program)) continue;
+    if (run.span == Span::window || (!launch.drafts && !drafts(launch.program))) continue;  // windows say so themselves
     if (run.decoding != Decoding::speculative && is_of_both_arms(launch)) continue;
     if (launch.llama.is_server() && prints_drafts) continue;
     run.decoding = launch.drafts ? Decoding::speculative : Decoding::plain;

@@ -217,9 +217,10 @@ bool Recognizer::offer(Lines& lines, std::string_view line, std::string_view abo
 bool Recognizer::line(std::string_view line, std::int64_t number, std::string_view caption, std::string_view lead) {
   line_ = number;
   const std::vector<int> matching = anchors_->lines.in(line);
+  const bool launches = !matching.empty() && static_cast<std::size_t>(matching.back()) == line_formats_.size();
+  if (launches && launches_.read(line, caption, number)) captions_.end(number);
   const bool taken = std::any_of(matching.begin(), matching.end(), [&](int index) {
     if (static_cast<std::size_t>(index) == line_formats_.size()) {
-      if (launches_.read(line, caption, number)) captions_.end(number);
       note_section(sections_, {.line = number, .words = std::string(line)});
       return false;
     }

@@ -17,8 +17,8 @@ class StatedAcceptance {
  public:
   /// The text at the beginning of a log, part by part.
   void note(std::string_view text);
-  /// A line "Acceptance length: 2.4" beside a table that states none is such a sentence, too, and no run of a console of
-  /// which all else is cut off.
+  /// A line "Acceptance length: 2.4" beside a table that states none is such a sentence, too, and no run of a console
+  /// of which all else is cut off.
   void take_lines(LogContents& contents) const;
   /// Gives the lengths to the drafting runs of a table that states no acceptance (W22): those of K to the runs of K; a
   /// single one to all, if they have one setting. Of several kinds of prompts only if the sentence says that it is of

@@ -514,4 +514,36 @@ TEST_CASE("a draft model's most is the setting of answers that count no drafts")
   CHECK(runs[1].adaptive == true);
 }
 
+TEST_CASE("the configuration that vLLM prints says whether a script's runs draft") {
+  const auto run = [](const std::string& config, const std::string& speed) {
+    return "$ python ours.py\nINFO 05-05 10:00:00 [core.py:1] Initializing a V1 LLM engine with config: model='big', "
+           "speculative_config=" +
+           config + ", tokenizer='big'\nThroughput: 2.00 requests/s, 900.00 total tokens/s, " + speed +
+           " output tokens/s\n";
+  };
+  const auto runs =
+      read_log(run("None", "300.00") + run("SpeculativeConfig(method='mtp', model='big', num_spec_tokens=2)", "420.00"))
+          .observations;
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].gamma == 2);
+  CHECK(runs[1].drafter == "mtp");
+}
+
+TEST_CASE("what leads to runs of two formats of a console is said of both") {
+  const auto console = [](const std::string& speed, const std::string& length) {
+    return "batch size: 2\ninput_len: 90\noutput_len: 64\noutput throughput: " + speed +
+           " tok/s\n\nInput lens: (90,). Output lens: (64,).\n"
+           "| batch size | output throughput (tok/s) | acc length |\n|---|---|---|\n| 2 | " +
+           speed + " | " + length + " |\n\n";
+  };
+  const auto runs =
+      read_log("Server without MTP:\n\n" + console("80.0", "n/a") + "With MTP:\n\n" + console("120.0", "2.1"))
+          .observations;
+  REQUIRE(runs.size() >= 2);
+  for (const auto& one : runs)
+    CHECK(one.decoding == (one.times.output_tokens_per_s == 80.0 ? Decoding::plain : Decoding::speculative));
+}
+
 }  // namespace foredraft::tests
