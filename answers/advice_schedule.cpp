@@ -52,7 +52,8 @@ Scheduled best_schedule(const LoggedTraffic& traffic, std::size_t curve, const A
     if (!at.requests || at.context || at.category || at.sampling || !in_flight) return {};
     Options of_curve;
     for (const auto& [option, known] : *traffic.options[i]) {
-      if (option.curve == curve && option.gamma > 0 && !option.adaptive) of_curve.emplace(option, known);
+      const bool between = known.time == SpeedupRow::Time::interpolated;  // not logged at this load
+      if (option.curve == curve && option.gamma > 0 && !option.adaptive && !between) of_curve.emplace(option, known);
     }
     if (of_curve.empty()) return {};
     const Losses losses = losses_of(of_curve, traffic.over_plain);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
@@ -156,6 +157,19 @@ TEST_CASE("a schedule turns speculation off above a load at which it loses enoug
       answers::advise({.logs = {log_as_is({whole(with_speedup(3, 1, 2.5, 10.0)), whole(with_speedup(3, 64, 0.8, 20.0)),
                                            whole(plain(1, 10.0)), whole(plain(64, 20.0))})}});
   CHECK(runs.action.ends_with("fixed, K = 3 gives 2.50x at 1 request, 0.80x at 64 requests."));
+}
+
+TEST_CASE("a schedule has no draft length between those that were logged at its load") {
+  std::vector<Observation> runs;
+  const std::vector<std::array<double, 3>> speedups{{1.0, 1.4, 2.1}, {16.0, 1.35, 1.36}, {64.0, 1.1, 0.7}};
+  for (const auto& [requests, one, three] : speedups) {
+    runs.push_back(whole(plain(requests, 10.0)));
+    runs.push_back(whole(with_speedup(1, requests, one, 10.0)));
+    runs.push_back(whole(with_speedup(3, requests, three, 10.0)));
+  }
+  const Advice advice = advice_of(runs);
+  REQUIRE_FALSE(choice_of(advice).schedule.empty());
+  for (const GammaRange& range : choice_of(advice).schedule) CHECK((range.gamma == 1 || range.gamma == 3));
 }
 
 TEST_CASE("a gain at any load is enough for a schedule, however small its share of the traffic") {
