@@ -49,9 +49,8 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
   std::array<std::string, 6> names;  // one of them is found
   std::string value;
   std::int64_t gamma = 0;
-  static const RE2 engine(R"re(\bspeculative_config=(None|Spec))re", byte_options());  // a line of vLLM's
-  const bool prints = RE2::PartialMatch(piece(text), engine, &value);
-  const std::string printed = prints ? value : "";
+  static const RE2 engine(R"re(\bspeculative_config=(?:None|Spec))re", byte_options());  // a line of vLLM's
+  const bool prints = RE2::PartialMatch(piece(text), engine);
   const bool configures = RE2::PartialMatch(piece(text), method, &value);
   const bool runs_model = RE2::PartialMatch(piece(text), model, &value);
   const std::string target = runs_model ? model_without_drafter(value) : "";
@@ -67,7 +66,6 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
     return false;
   }
   Launch& launch = launches_.back();
-  if (prints) launch.drafts = printed != "None";
   if (runs_model) launch.drafts = target.size() < value.size() && !RE2::PartialMatch(value, without);
   if (configures || RE2::PartialMatch(piece(text), drafts, &value)) {
     launch.drafts = value != "None" && value != "none" && value != "False" && value != "false" && value != "0";
