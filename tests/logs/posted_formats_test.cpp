@@ -156,7 +156,7 @@ TEST_CASE("llama-sweep-bench: decode steps of one sequence by context, whole or 
   CHECK(problem("| 1 | 2 | 3 | 4 | 5 | 6 | 7 |\n").find("no line of a known format") != std::string::npos);
 }
 
-TEST_CASE("metrics of TensorRT-LLM: steps from its settings; the last acceptance length tells none") {
+TEST_CASE("metrics of TensorRT-LLM: steps from its settings, the last acceptance length tells none") {
   const std::string text = sample("prometheus_trtllm.prom");
   const auto runs = posted_runs(text, "prometheus");
   CHECK(read_log(text).engine == "tensorrt-llm");

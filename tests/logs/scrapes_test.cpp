@@ -96,7 +96,7 @@ TEST_CASE("TensorRT-LLM's counters by position tell steps and draft length, not 
   CHECK(varied.at(0).acceptance->steps == 20000);
 }
 
-TEST_CASE("TensorRT-LLM's counters without positions need a draft length; the last iteration tells none") {
+TEST_CASE("TensorRT-LLM's counters without positions need a draft length, the last iteration tells none") {
   const LogContents unknown = read_log(trtllm_counters);
   CHECK_FALSE(unknown.observations.at(0).gamma);
   CHECK(unknown.observations[0].acceptance->steps == 0);
