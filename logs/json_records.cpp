@@ -163,7 +163,7 @@ void RecordsReader::read(const JsonValue& value, const Cells& around, const std:
     if (meaning != Meaning::ignored && !says_measure(heading)) add(inner, heading, cell);
   }
   const bool plain_beside = arms.size() == 1 && arm_named(arms.front()->key()).plain && others.empty() && parts.empty();
-  if (plain_beside) keep(value, std::move(own), around, name);
+  if (plain_beside) keep(value, own, around, name);
   const auto read_named = [&](const JsonValue& one) {
     read(one, inner, name.empty() ? one.key() : name + " " + one.key(), depth + 1);
   };
