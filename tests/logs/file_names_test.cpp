@@ -45,42 +45,41 @@ std::vector<Decoding> decodings(const std::vector<std::string>& names) {
 }
 
 using Decodings = std::vector<Decoding>;
-constexpr Decoding plain = Decoding::plain, drafts = Decoding::speculative, unknown = Decoding::unknown;
 
 }  // namespace
 
 TEST_CASE("names of files tell runs with and without speculation apart") {
   std::vector<ObservedLog> all = logs_of({{"out/baseline.txt", prompt}, {"out/eagle3_k3.txt", prompt}});
   logs::name_by_files(all);
-  CHECK(run_of(all[0]).decoding == plain);
-  CHECK(run_of(all[1]).decoding == drafts);
+  CHECK(run_of(all[0]).decoding == Decoding::plain);
+  CHECK(run_of(all[1]).decoding == Decoding::speculative);
   CHECK(run_of(all[1]).drafter == "eagle3");
   CHECK(run_of(all[1]).gamma == 3);
   for (const ObservedLog& log : all) CHECK(warns(log.contents, "W22"));
-  CHECK(decodings({"no-spec.log", "mtp.log"}) == Decodings{plain, drafts});
-  CHECK(decodings({"8b.txt", "8b-mtp2.txt"}) == Decodings{plain, drafts});
+  CHECK(decodings({"no-spec.log", "mtp.log"}) == Decodings{Decoding::plain, Decoding::speculative});
+  CHECK(decodings({"8b.txt", "8b-mtp2.txt"}) == Decodings{Decoding::plain, Decoding::speculative});
   // No name is that of the other arm.
-  CHECK(decodings({"mtp2.txt", "mtp4.txt"}) == Decodings{unknown, unknown});
-  CHECK(decodings({"8b.txt", "70b-mtp.txt"}) == Decodings{unknown, unknown});
-  CHECK(decodings({"baseline.txt", "new.txt"}) == Decodings{unknown, unknown});
+  CHECK(decodings({"mtp2.txt", "mtp4.txt"}) == Decodings{Decoding::unknown, Decoding::unknown});
+  CHECK(decodings({"8b.txt", "70b-mtp.txt"}) == Decodings{Decoding::unknown, Decoding::unknown});
+  CHECK(decodings({"baseline.txt", "new.txt"}) == Decodings{Decoding::unknown, Decoding::unknown});
 }
 
 TEST_CASE("a name does not overrule what a run says of its drafts") {
   const std::string length = "Accept length:                           2.50\n";
   std::vector<ObservedLog> all = logs_of({{"spec_off.txt", client(length)}, {"spec.txt", client("")}});
   logs::name_by_files(all);
-  CHECK(run_of(all[0]).decoding == drafts);
-  CHECK(run_of(all[1]).decoding == drafts);  // SGLang's client prints no acceptance of some servers
+  CHECK(run_of(all[0]).decoding == Decoding::speculative);
+  CHECK(run_of(all[1]).decoding == Decoding::speculative);  // SGLang's client prints no acceptance of some servers
 }
 
 TEST_CASE("beside a plain run, one of SGLang's client without acceptance drafts") {
   std::vector<ObservedLog> all = logs_of({{"a.txt", client("")}});
   logs::draft_beside_plain(all);
-  CHECK(run_of(all[0]).decoding == drafts);
+  CHECK(run_of(all[0]).decoding == Decoding::speculative);
   std::vector<ObservedLog> both =
       logs_of({{"a.txt", client("")}, {"b.txt", client("Accept length:                           2.50\n")}});
   logs::draft_beside_plain(both);
-  CHECK(run_of(both[0]).decoding == plain);
+  CHECK(run_of(both[0]).decoding == Decoding::plain);
 }
 
 }  // namespace foredraft::tests
