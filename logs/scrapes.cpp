@@ -20,6 +20,7 @@
 #include "logs/observation.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/sglang_options.hpp"
+#include "logs/stated_run.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -246,8 +247,9 @@ bool positions_acceptance(const Counted& counted, Observation& run, LogContents&
 }
 
 /// TensorRT-LLM and some builds of llama-server do not count steps: they follow from the draft length of the settings,
-/// else, of llama-server, from the tokens that were not drafted. Else they stay 0 until a draft length is known
-/// (tell_rates), and the acceptance length is that of the last iteration.
+/// or the one that the length of the last iteration and the rate of all give; else, of llama-server, from the tokens
+/// that were not drafted. Else they stay 0 until a draft length is known (tell_rates), and the acceptance length is
+/// that of the last iteration.
 bool drafted_acceptance(const Counted& counted, Observation& run, LogContents& contents) {
   const bool llama = counted.engine() == "llama.cpp";
   if (!llama && counted.engine() != "tensorrt-llm") return false;
@@ -255,7 +257,10 @@ bool drafted_acceptance(const Counted& counted, Observation& run, LogContents& c
   const auto accepted = counted.count("spec_decode_num_accepted_tokens");
   if (!drafted || !accepted || *drafted == 0) return false;
   const double draft_tokens = static_cast<double>(*drafted);
-  const double gamma = counted.gauge("spec_num_tokens").value_or(0.0);
+  const auto length = counted.gauge("spec_decode_acceptance_length");
+  // The last iteration agrees with all of them if its length and their rate give a whole draft length.
+  const auto of_rate = length ? gamma_of_rate(*length, static_cast<double>(*accepted) / draft_tokens) : std::nullopt;
+  const double gamma = counted.gauge("spec_num_tokens").value_or(llama ? 0.0 : of_rate.value_or(0.0));
   AcceptanceCounts counts{.drafted_tokens = drafted, .accepted_tokens = accepted, .steps_estimated = true};
   run.decoding = Decoding::speculative;
   if (gamma >= 1.0 && gamma <= static_cast<double>(max_positions)) {
@@ -266,7 +271,7 @@ bool drafted_acceptance(const Counted& counted, Observation& run, LogContents& c
     const auto tokens = counted.count("tokens_predicted");
     if (!tokens || *tokens <= *accepted) return true;
     counts.steps = std::min(*tokens - *accepted, *drafted);
-  } else if (const auto length = counted.gauge("spec_decode_acceptance_length"); length && *length >= 1.0) {
+  } else if (length && *length >= 1.0) {
     run.acceptance_length = length;
   }
   check_counts(counts, run.gamma, counted.line(), contents);

@@ -322,7 +322,7 @@ case("5 the middle load loses, JSON", "advise c1.json c8.json c32.json --plain p
     "p32.json": vllm_bench(16.0, concurrency=32), "c1.json": vllm_bench(10 / 1.5, [0.8, 0.5], concurrency=1),
     "c8.json": vllm_bench(12 / 0.9, [0.8, 0.5], concurrency=8), "c32.json": vllm_bench(16 / 1.2, [0.8, 0.5], concurrency=32)},
      json={"recommendation.gamma": 2, "loads#": 3, "loads[batch~8].speedup.measured": near(0.90)}, first=[r"K = 2\b"],
-     headline=[r"0\.90x at 8 requests"])
+     headline=[r"off at 8 requests \(K = 2: 0\.90x\)"])
 # 0.97 and 0.98, single runs: none is expected to gain.
 case("5 losing by little", "advise runs.csv", files={
     "runs.csv": "decoding,gamma,steps,accepted_at_1,accepted_at_2,requests,tpot_ms\nplain,,,,,1,20\n"

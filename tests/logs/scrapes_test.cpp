@@ -211,4 +211,20 @@ TEST_CASE("a llama-server that names its slot on a line above the times of each 
   CHECK_FALSE(posted_runs(request(0, 1) + request(1, 60), "llama-server").at(0).requests);
 }
 
+TEST_CASE("TensorRT-LLM's last length gives the draft length if it agrees with the rate of all iterations") {
+  const auto run = [](const std::string& length) {
+    return posted_runs(
+               "trtllm_spec_decode_num_draft_tokens_total 4000\n"
+               "trtllm_spec_decode_num_accepted_tokens_total 3000\n"
+               "trtllm_spec_decode_acceptance_length " +
+                   length + "\n",
+               "prometheus")
+        .at(0);
+  };
+  CHECK(run("2.5").gamma == 2);
+  REQUIRE(run("2.5").acceptance);
+  CHECK(run("2.5").acceptance->steps == 2000);
+  CHECK_FALSE(run("2.8").gamma);
+}
+
 }  // namespace foredraft::tests
