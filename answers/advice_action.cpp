@@ -279,7 +279,7 @@ std::string best_of_each_load_text(const Advice& advice) {
     fixed.emplace_back(*recommended, fmt::format("{:.2f}x at {}", *recommended, load.name));
   }
   if (!differs || settings.size() < 2) return "";
-  std::ranges::stable_partition(settings, [](const auto& setting) { return setting.first != "off"; });
+  std::stable_partition(settings.begin(), settings.end(), [](const auto& setting) { return setting.first != "off"; });
   std::vector<std::string> texts;
   std::size_t drafting = 0;
   for (auto& [name, loads] : settings) {

@@ -63,13 +63,14 @@ std::string speeds_alone_text(const AdviceQuestion& question) {
   const bool all = of_request.empty();
   const std::vector<double>& speeds = all ? of_all : of_request;
   if (speeds.empty()) return "";
-  const auto [least, most] = std::ranges::minmax(speeds);
+  const auto [least, most] = std::minmax_element(speeds.begin(), speeds.end());
   std::vector<std::string> texts;
   for (const double speed : speeds) {
     if (texts.size() < few) texts.push_back(fmt::format("{:.4g}", speed));
   }
-  const std::string values = speeds.size() <= few ? fmt::format("{}", fmt::join(texts, ", "))
-                                                  : fmt::format("{} from {:.4g} to {:.4g}", speeds.size(), least, most);
+  const std::string values = speeds.size() <= few
+                                 ? fmt::format("{}", fmt::join(texts, ", "))
+                                 : fmt::format("{} from {:.4g} to {:.4g}", speeds.size(), *least, *most);
   return fmt::format(" Read but not compared: {} tokens/s {}.", values,
                      all ? "of all requests together" : "of a request");
 }
