@@ -118,7 +118,12 @@ void set_arm(const Arm& arm, ObservedLog& log) {
 void draft_beside_plain(std::vector<ObservedLog>& logs) {
   if (!std::ranges::all_of(logs, lacks_acceptance)) return;
   for (ObservedLog& log : logs) {
-    for (Observation& run : log.contents.observations) run.decoding = Decoding::speculative;
+    std::vector<Observation>& runs = log.contents.observations;
+    for (Observation& run : runs) run.decoding = Decoding::speculative;
+    if (!runs.empty())
+      log.contents.warnings.push_back({.code = "W22",
+                                       .line = runs.front().line,
+                                       .message = "prints no acceptance: with speculation, as the other one is plain"});
   }
 }
 

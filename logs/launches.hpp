@@ -7,9 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "logs/llama_options.hpp"
+#include "logs/draft_options.hpp"
 #include "logs/observation.hpp"
-#include "logs/sglang_options.hpp"
 
 /// Command lines above the output of scripts and servers: they say which runs speculate.
 namespace foredraft::logs {
@@ -20,6 +19,16 @@ inline constexpr std::string_view launch_anchor =
     R"re(|\bollama(?:\.exe)?["']?[ \t]+run[ \t]+[-\w"']|\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\b(?:vllm|sglang)[ \t]+(?:serve|bench[ \t]+(?:throughput|latency))\b|\btrtllm-bench[ \t]+-)re"
     R"re(|\b(?:docker|podman)[ \t]+run[ \t]|\bllama-[a-z-]+(?:\.exe)?["']?[ \t]+--?[a-zA-Z]|\b(?:mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp[\w.-]*)[ \t]+-)re"
     R"re(|\bspeculative_config=(?:None|Spec)|\b(?:decoding_type|num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*["']?\w|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:max[-_])?concurrency|max[-_](?:num[-_]seqs|running[-_]requests)|num-prompts))re";
+
+/// What a command line or a configuration starts.
+struct Launch {
+  std::int64_t line;
+  std::string program;  ///< "vllm", "vllm bench throughput", or the script or module; empty: a configuration
+  DraftOptions options = {};
+  std::optional<double> concurrency = {};
+  std::optional<double> slots = {};    ///< the most that run at once, of a program that is no server
+  std::optional<double> prompts = {};  ///< sent at once, of a program without a server
+};
 
 /// The command lines of a log: those of Python scripts and modules, of `vllm serve`, `sglang serve`, `trtllm-bench`,
 /// `llama-cli`, `ollama run` (a tag may name its drafter), `mlx_lm.generate` and other servers, clients and consoles by
@@ -40,24 +49,6 @@ class Launches {
   void name_runs(LogContents& contents) const;
 
  private:
-  struct Launch {
-    std::int64_t line;
-    std::string program;  ///< "vllm", "vllm bench throughput", or the script or module; empty: a configuration
-    bool drafts = false;
-    std::optional<std::string> drafter = {};  ///< its method, in lower case
-    bool looks_up = false;                    ///< the drafter may find nothing: n-gram
-    std::optional<std::int64_t> tokens = {};  ///< num_speculative_tokens
-    SglangOptions sglang = {};
-    LlamaOptions llama = {};
-    std::optional<double> concurrency = {};
-    std::optional<double> slots = {};    ///< the most that run at once, of a program that is no server
-    std::optional<double> prompts = {};  ///< sent at once, of a program without a server
-
-    [[nodiscard]] std::optional<std::int64_t> gamma() const {
-      return tokens ? tokens : llama.drafts() ? llama.gamma() : sglang.gamma();
-    }
-  };
-
   [[nodiscard]] std::vector<Launch> before_runs(const LogContents& contents) const;
 
   std::vector<Launch> launches_ = {};

@@ -230,7 +230,7 @@ bool Recognizer::line(std::string_view line, std::int64_t number, std::string_vi
     return true;
   });
   if (taken && !caption.empty() && lead != lead_) {  // else the caption may be a line of the run's console
-    if (!arm_in_caption(caption) && arm_in_caption(lead)) captions_.note(lead, number, true);
+    if (names_arm_above(caption, lead)) captions_.note(lead, number, true);
     lead_ = lead;
   }
   if (taken || (!matching.empty() && contents_.format.empty())) captions_.note(caption, number, taken);

@@ -2,34 +2,24 @@
 #include "logs/spoken_options.hpp"
 
 #include <re2/re2.h>
-#include <cstdint>
 
+#include "logs/draft_options.hpp"
 #include "logs/launches.hpp"
 #include "logs/line_fields.hpp"
-#include "logs/llama_options.hpp"
 #include "logs/patterns.hpp"
-#include "logs/sglang_options.hpp"
 
 namespace foredraft::logs {
 namespace {
 
 /// The drafter and the draft length that options state.
 Arm arm_of_options(const std::string& options) {
-  static const RE2 drafter(R"((?i)(?:(?:algo(?:rithm)?|method|type)["']?[ =:]+["']?(?:draft-)?|(?:^|\s)--?)((?:)" +
-                           std::string(names_of_drafters) + R"()[\w-]*))");
-  static const RE2 tokens(R"((?i)num[-_]spec(?:ulative)?[-_]tokens["']?[ =:]+(\d{1,3})\b)");
-  Arm arm{.speculative = true, .adaptive = ends_drafts_early(options)};
-  std::string name;
-  std::int64_t gamma = 0;
-  if (RE2::PartialMatch(options, drafter, &name)) arm.drafter = in_lower_case(name);
-  SglangOptions sglang;
-  sglang.read(options);
   static const RE2 typed("--spec-type|-(?:md|model-draft|draft-model)\\b");
+  DraftOptions read;
+  read.read(options);
   LlamaOptions llama;  // a length alone is that of MTP, as in words: "n-max 2"
   llama.read((RE2::PartialMatch(options, typed) ? "llama-server" : "llama-server --spec-type draft-mtp") + options);
-  auto length = sglang.gamma() ? sglang.gamma() : llama.gamma();
-  if (RE2::PartialMatch(options, tokens, &gamma)) length = gamma;
-  if (length) arm.gamma = static_cast<double>(*length);
+  Arm arm{.drafter = read.drafter, .speculative = true, .adaptive = ends_drafts_early(options)};
+  if (const auto length = read.gamma() ? read.gamma() : llama.gamma()) arm.gamma = static_cast<double>(*length);
   return arm;
 }
 

@@ -76,6 +76,7 @@ TEST_CASE("beside a plain run, one of SGLang's client without acceptance drafts"
   std::vector<ObservedLog> all = logs_of({{"a.txt", client("")}});
   logs::draft_beside_plain(all);
   CHECK(run_of(all[0]).decoding == Decoding::speculative);
+  CHECK(all[0].contents.warnings.back().code == "W22");
   std::vector<ObservedLog> both =
       logs_of({{"a.txt", client("")}, {"b.txt", client("Accept length:                           2.50\n")}});
   logs::draft_beside_plain(both);

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/draft_options.hpp"
+
+#include <re2/re2.h>
+
+#include "logs/arms.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
+#include "logs/record_fields.hpp"
+
+namespace foredraft::logs {
+
+void DraftOptions::read(std::string_view text) {
+  static const RE2 option(
+      R"re(--(?:speculative[-_](?:model|config|algorithm|algo|draft-model-path)|with[-_]speculation|draft-?model)[ \t=]+[^\w \t]*(\w+))re",
+      byte_options());
+  static const RE2 setting(R"re(\bdecoding_type["']?[ \t]*[:=][ \t]*["']?(\w+))re", byte_options());  // TensorRT-LLM's
+  static const RE2 method(
+      R"re((?i)(?:\bmethod["']?[ \t:=]+["']?|--(?:spec\S*[-_])?(?:algo(?:rithm)?|type)[ \t=]+["']?(?:draft-)?|--spec\S*model[ \t=]+["']?\[|(?:^|[ \t])--?)((?:)re" +
+          std::string(names_of_drafters) + R"re()\w*))re",
+      byte_options());
+  static const RE2 length(
+      R"re((?i)(?:--(?:num[-_](?:spec(?:ulative)?|draft)[-_]tokens|draftamount)[ \t=]+|\bnum[-_]spec(?:ulative)?[-_]tokens\W{1,4}|\b(?:num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*)(\d{1,4})\b)re",
+      byte_options());
+  static const RE2 off("(?i)none|false|0");
+  std::string value;
+  if (RE2::PartialMatch(piece(text), setting, &value) || RE2::PartialMatch(piece(text), option, &value))
+    drafts = !RE2::FullMatch(value, off);
+  if (RE2::PartialMatch(piece(text), method, &value)) drafter = in_lower_case(value);
+  if (std::int64_t drafted = 0; RE2::PartialMatch(piece(text), length, &drafted)) {
+    drafts = drafts || drafted > 0;
+    tokens = drafted;
+  }
+  sglang.read(text);
+  llama.read(text);
+  drafts = drafts || llama.drafts();
+}
+
+std::optional<std::int64_t> DraftOptions::gamma() const {
+  return tokens ? tokens : llama.drafts() ? llama.gamma() : sglang.gamma();
+}
+
+bool DraftOptions::looks_up() const {
+  static const RE2 lookup("ngram|suffix|lookup");
+  return drafter && RE2::PartialMatch(*drafter, lookup);
+}
+
+}  // namespace foredraft::logs

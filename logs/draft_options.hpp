@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "logs/llama_options.hpp"
+#include "logs/sglang_options.hpp"
+
+namespace foredraft::logs {
+
+/// The options and settings of engines that set up speculation, in a command line, a configuration or a text.
+struct DraftOptions {
+  bool drafts = false;
+  std::optional<std::string> drafter = {};  ///< its method, in lower case
+  std::optional<std::int64_t> tokens = {};  ///< num_speculative_tokens
+  SglangOptions sglang = {};
+  LlamaOptions llama = {};
+
+  /// Reads the options of a line; those that it lacks stay.
+  void read(std::string_view text);
+
+  /// The draft length; nullopt if it is unknown or only a maximum.
+  [[nodiscard]] std::optional<std::int64_t> gamma() const;
+
+  /// Whether the drafter looks tokens up, and may find nothing: n-gram.
+  [[nodiscard]] bool looks_up() const;
+};
+
+}  // namespace foredraft::logs
