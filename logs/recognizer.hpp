@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <re2/re2.h>
-#include <re2/set.h>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "core/problems.hpp"
+#include "logs/anchors.hpp"
 #include "logs/captions.hpp"
 #include "logs/containers.hpp"
 #include "logs/json_records.hpp"
@@ -29,27 +28,6 @@
 #include "logs/unused_tables.hpp"
 
 namespace foredraft::logs {
-
-/// A set of patterns that are searched for at once.
-class AnchorSet {
- public:
-  void add(std::string_view pattern);
-  void compile();
-  /// The patterns found in `text`, ascending: 0 is the one added first.
-  [[nodiscard]] std::vector<int> in(std::string_view text) const;
-
- private:
-  RE2::Set set_{byte_options(), RE2::UNANCHORED};
-  bool empty_ = true;
-};
-
-/// The anchors of formats, in their order.
-struct Anchors {
-  AnchorSet lines = {}, values = {};   ///< of formats of lines, with launch_anchor; of values
-  std::optional<RE2> anything = {};    ///< of all formats: text without a match belongs to none
-  std::optional<RE2> beginnings = {};  ///< the same, and the beginnings of values
-  std::optional<RE2> records = {};     ///< of the format of tables (TableFormat)
-};
 
 /// Maximum number of rows that are read as one table.
 inline constexpr std::size_t max_table_rows = 10'000;

@@ -28,9 +28,6 @@
 namespace foredraft::logs {
 namespace {
 
-/// Maximum number of rows of which each pair is compared.
-constexpr std::size_t max_compared_rows = 256;
-
 bool is_dash(std::string_view cell) {
   return cell == "-" || cell == "\xE2\x80\x93" || cell == "\xE2\x80\x94";  // en dash and em dash
 }
@@ -87,24 +84,6 @@ void HeadedTable::refuse(Meaning meaning, std::string_view why, std::string_view
           .text = "may mean several things",
           .why = std::string(why),
           .suggestion = std::string(call_it)});
-}
-
-/// A heading such as "Decode" is that of a speed if a cell has its unit: "21 t/s".
-void HeadedTable::tell_speeds_in_cells() {
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
-    Column& column = columns_[i];
-    if (!may_be_speed(column.heading) ||
-        std::ranges::none_of(rows_, [&](const TableRow& row) { return in_tokens_per_s(row.cells[i]); }))
-      continue;
-    column = {.heading = column.heading, .meaning = column_of(column.heading + " tok/s").meaning};
-  }
-  const auto is_speed = [](const Column& one) {
-    return one.meaning >= Meaning::total_speed && one.meaning <= Meaning::tpot;
-  };
-  if (std::ranges::any_of(columns_, is_speed)) return;
-  std::vector<std::string> headings;
-  for (const Column& column : columns_) headings.push_back(column.heading);
-  if (const auto only = only_speed(headings)) columns_[*only].meaning = Meaning::speed;
 }
 
 /// "+8 %" below "throughput", "5.32x" below "max concurrency" are something else than their headings say.
@@ -369,36 +348,6 @@ void HeadedTable::tell_gamma() {
   }
 }
 
-/// Requests/s with decimals beside a concurrency are those that were served.
-void HeadedTable::tell_request_rate() {
-  const auto rate = at(Meaning::request_rate), load = at(Meaning::concurrency);
-  const auto is_whole = [](double value) { return value == std::floor(value); };
-  if (rate && load && !std::ranges::all_of(values_in(*rate), is_whole) &&
-      std::ranges::all_of(values_in(*load), is_whole))
-    columns_[*rate].meaning = Meaning::ignored;
-}
-
-/// Times without a unit are in milliseconds if all are long, in seconds if all are short; else rejects the table.
-void HeadedTable::tell_time(Meaning meaning, std::string_view heading) {
-  constexpr double surely_ms = 2.0;
-  constexpr double surely_s = 0.3;
-  const auto column = at(meaning);
-  if (!column || columns_[*column].unit > 0.0) return;
-  std::vector<double> values;
-  for (const TableRow& row : rows_) {
-    const CellNumber time = number_of_cell(row.cells[*column]);
-    if (time.value && time.unit == 0.0) values.push_back(*time.value);
-  }
-  if (std::ranges::all_of(values, [](double value) { return value >= surely_ms; })) {
-    columns_[*column].unit = 1.0;
-  } else if (std::ranges::all_of(values, [](double value) { return value < surely_s; })) {
-    columns_[*column].unit = 1000.0;
-  } else {
-    refuse(meaning, "seconds or milliseconds?",
-           fmt::format("call it {} or {}_s", heading, heading.substr(0, heading.size() - 3)));
-  }
-}
-
 /// Rates above 1 are percent, unless they can only be lengths: "accept" 2.6 at K = 3. A "rate" that plain runs have too
 /// is an accuracy. Accepted tokens in percent are a rate.
 void HeadedTable::tell_rate() {
@@ -495,122 +444,6 @@ void HeadedTable::tell_mean_accepted() {
   } else {
     refuse(Meaning::mean_accepted, "with the bonus token or without?",
            "call it acceptance_length (with it) or accepted_per_step (without)");
-  }
-}
-
-/// An inter-token latency is that of an iteration, and tells the acceptance length, if it equals TPOT in plain runs and
-/// exceeds it in runs that draft, and the table has no acceptance. It is that of a token if the speed of one request
-/// that drafts says so, and none is stated as that of one request: the table of the other arm, without drafts to say
-/// so, could only be read by that one. Else it is ignored beside a TPOT or a speed.
-void HeadedTable::tell_inter_token() {
-  const auto column = at(Meaning::inter_token);
-  if (!column) return;
-  constexpr double same = 1.1;
-  std::size_t plain = 0, drafts = 0, other = 0;
-  for (const TableRow& row : rows_) {
-    const auto chunk = number_of_cell(row.cells[*column]).value;
-    const auto token = number_of_cell(text(row, Meaning::tpot)).value;
-    if (!chunk || !token) continue;
-    const bool one = *chunk <= same * *token && *token <= same * *chunk;
-    if (arm_of(row).plain && one) ++plain;
-    if (!arm_of(row).plain && *chunk > same * *token) ++drafts;
-    if (arm_of(row).plain != one) ++other;
-  }
-  const bool has_acceptance =
-      std::ranges::any_of(columns_, [](const Column& one) { return one.meaning >= Meaning::length; });
-  if (plain > 0 && drafts > 0 && other == 0 && !has_acceptance && !has(Meaning::iteration)) {
-    chunks_ = true;
-    columns_[*column].unit = columns_[*at(Meaning::tpot)].unit;
-    return;
-  }
-  // Counters of drafts that are 0 are of a server without, whose times between tokens are those of tokens.
-  const auto counts_none = [&](Meaning meaning) {
-    const std::vector<double> counts = has(meaning) ? values_in(*at(meaning)) : std::vector<double>{};
-    return !counts.empty() && std::ranges::all_of(counts, [](double count) { return count == 0.0; });
-  };
-  const bool none = counts_none(Meaning::steps) || counts_none(Meaning::drafted) || counts_none(Meaning::accepted);
-  bool of_token = false;
-  for (const TableRow& row : rows_) {
-    constexpr double rounded = 0.02, several = 1.5;
-    const double ms = number_of_cell(row.cells[*column]).value.value_or(0.0) *
-                      (columns_[*column].unit > 0.0 ? columns_[*column].unit : 1.0);
-    const auto speed = value(row, has(Meaning::speed) ? Meaning::speed : Meaning::total_speed);
-    const double tokens = std::max(1.0, value(row, Meaning::length).value_or(1.0));
-    const double requests = ms * speed.value_or(0.0) / 1000.0;  // if it is the time of a token
-    of_token = of_token || ((tokens > same || none) && std::abs(requests - 1.0) <= rounded);
-    several_ = several_ || requests > several * tokens;
-  }
-  if (of_token && !has(Meaning::tpot) && !has(Meaning::request_speed)) {
-    columns_[*column].meaning = Meaning::tpot;
-    return tell_time(Meaning::tpot, "tpot_ms");
-  }
-  if (!has(Meaning::tpot) && !has(Meaning::speed) && !has(Meaning::request_speed) && !has(Meaning::total_speed)) {
-    refuse(Meaning::inter_token, "of a token or of an iteration?", "call it tpot_ms (token) or iteration_ms");
-  }
-  columns_[*column].meaning = Meaning::ignored;
-}
-
-/// Speeds of all requests rise with the load, those of each fall; else rejects the table.
-void HeadedTable::tell_speed() {
-  const auto column = at(Meaning::speed);
-  if (!column) return;
-  Column& speed = columns_[*column];
-  const auto load = at(Meaning::concurrency);
-  const std::vector<double> loads = load ? values_in(*load) : std::vector<double>{};
-  constexpr double several = 1.5, fastest = 1000.0;  // requests, whose 1000 ms hold tok/s tokens; iterations/s of one
-  const bool together = tell_whole_runs(*column) || std::ranges::any_of(rows_, [&](const TableRow& row) {
-                          const double tokens_per_s = value(row, Meaning::speed).value_or(0.0);
-                          const double tokens =
-                              arm_of(row).plain ? 1.0 : value(row, Meaning::length).value_or(tokens_per_s);
-                          return time_ms(row, Meaning::tpot).value_or(0.0) * tokens_per_s > several * 1000.0 ||
-                                 tokens_per_s > fastest * tokens;
-                        });
-  const bool alone = !together && std::ranges::all_of(loads, [](double requests) { return requests <= 1.0; });
-  if (alone || together || has(Meaning::request_speed) || has(Meaning::tpot)) {
-    speed.meaning = alone ? Meaning::request_speed : Meaning::total_speed;
-    return;
-  }
-  struct Loaded {
-    Arm arm = {};
-    std::string setup = {};
-    double load = 0.0, speed = 0.0;
-  };
-  std::vector<Loaded> runs;
-  for (const TableRow& row : rows_.first(std::min(rows_.size(), max_compared_rows))) {
-    const auto requests = number_of_cell(row.cells[*load]).value;
-    const auto tokens = number_of_cell(row.cells[*column]).value;
-    if (!requests || !tokens) continue;
-    runs.push_back({.arm = arm_of(row),
-                    .setup = kind_in(bare_cell(text(row, Meaning::name))) + " / " + kind_of(row),
-                    .load = *requests,
-                    .speed = *tokens});
-  }
-  std::size_t rises = 0, falls = 0, clear_falls = 0;
-  for (const Loaded& few : runs) {
-    for (const Loaded& many : runs) {
-      const bool same_arm = few.setup == many.setup && few.arm.plain == many.arm.plain &&
-                            few.arm.gamma == many.arm.gamma && few.arm.drafter == many.arm.drafter;
-      if (!same_arm || !(many.load >= 2.0 * few.load)) continue;
-      constexpr double clearly = 1.2, saturated = 1.05;
-      if (many.speed > clearly * few.speed) ++rises;
-      if (many.speed < few.speed) ++falls;
-      if (saturated * many.speed < few.speed) ++clear_falls;
-    }
-  }
-  if (rises > 0 && clear_falls == 0) {
-    speed.meaning = Meaning::total_speed;
-  } else if (falls > 0 && rises == 0) {
-    speed.meaning = Meaning::request_speed;
-  } else if (!has(Meaning::length) && std::ranges::all_of(runs, [&](const Loaded& one) {
-               return std::ranges::any_of(runs, [&](const Loaded& other) {
-                 return one.setup == other.setup && one.load == other.load && one.arm.plain != other.arm.plain;
-               });
-             })) {
-    speed.meaning = Meaning::total_speed;  // or each: both arms of a load have the same ratio
-    only_ratios_ = true;
-  } else {
-    refuse(Meaning::speed, "of all requests together or of each?",
-           "call it \"total tok/s\" (all) or \"tok/s per request\" (each)");
   }
 }
 
