@@ -47,10 +47,12 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
   static const RE2 no_arm(
       R"((?i)spec[-_ ]?bench|\S*bench\w*\.py\b|\b\d+(?:\.\d+)?b\b|\(t(?:o?ks?|okens?)?/s(?:ec)?\))");
   static const RE2 without("(?i)\\bw/o\\b");
+  static const RE2 path("`[^`/]*/[^`]*`");  // of a model, in a command
   const SpokenOptions options = spoken_options(caption);
   if (options.mentions > 1) return std::nullopt;  // of several arms
   std::string text = options.words;
   RE2::GlobalReplace(&text, no_arm, " ");  // "A-7B-FP8" has no option "--FP8"
+  RE2::GlobalReplace(&text, path, " ");
   RE2::GlobalReplace(&text, without, "without");
   // The words in brackets at its end, or behind a plus, of a heading that says more.
   static const RE2 added(R"((?:#|\*\*).*[(+] ?([^()+]*)\)?\W*|.*[(+] ?([^()+]*)\)?[:*]+)");

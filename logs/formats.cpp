@@ -156,6 +156,8 @@ std::span<const LogFormat> formats() {
        Gives{"(yes)", "yes", "no", "iteration, tokens", "no"}, tabby_format()},
       {"ollama-answers", "answers of Ollama's REST API with their times (JSON)", "",
        Gives{"no", "no", "no", "tokens", "no"}, ollama_answers_format()},
+      {"koboldcpp-perf", "answers of KoboldCpp's /api/extra/perf (JSON): speed, accepted drafts", "",
+       Gives{"(yes)", "yes", "no", "iteration, tokens", "1"}, kobold_perf_format()},
       {"benchmark-records", "records of scripts: concurrency, num_speculative_tokens, measured (JSON)", "",
        Gives{"yes", "yes", "no", "iteration, tokens", "yes"}, benchmark_records_format()},
       {"answers", "answers of Spec-Bench, EAGLE and Medusa (JSONL): tokens, steps and time by question", "",

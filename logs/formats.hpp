@@ -61,6 +61,7 @@ namespace foredraft::logs {
 [[nodiscard]] LineFormat k6_format();
 [[nodiscard]] LineFormat assisted_generation_format();
 [[nodiscard]] JsonFormat lmstudio_format();
+[[nodiscard]] JsonFormat kobold_perf_format();
 [[nodiscard]] JsonFormat ollama_answers_format();
 [[nodiscard]] CsvFormat own_csv_format();
 [[nodiscard]] JsonFormat prometheus_range_format();

@@ -44,6 +44,7 @@ std::optional<double> whole_near(double value) {
 std::optional<double> length_of(const StatedRun& run) {
   if (run.length) return run.length;
   if (run.accepted_per_step) return 1.0 + *run.accepted_per_step;
+  if (run.drafted_share && *run.drafted_share < 1.0) return 1.0 / (1.0 - *run.drafted_share);
   const double steps = run.steps.value_or(0.0);
   if (run.accepted && steps > 0.0) return 1.0 + *run.accepted / steps;
   return std::nullopt;

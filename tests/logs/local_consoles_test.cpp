@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -437,6 +438,42 @@ TEST_CASE("a label with the words of one that drafts, but not those for drafting
   const auto other = posted_runs("7B:\n" + fast + "14B with MTP:\n" + slow, "small-bench");
   REQUIRE(other.size() == 2);
   CHECK(other[0].decoding == Decoding::unknown);
+}
+
+TEST_CASE("ExLlamaV2's chat: the share of drafted tokens is that of the output, the other that of the drafts") {
+  const auto runs = posted_runs(
+      "$ python examples/chat.py -m /models/large -pt\n"
+      "\x1b[38;2;150;150;150m(Response: 300 tokens, 20.00 tokens/second)\x1b[0m\n\n"
+      "$ python examples/chat.py -m /models/large -dm /models/small -pt\n"
+      "(Response: 300 tokens, 40.00 tokens/second, SD eff. 60.00%, SD acc. 50.00%)\n",
+      "local-prompts");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].times.tpot_ms == near(50.0));
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].acceptance_length == near(2.5));
+  CHECK(runs[1].gamma == 3);
+  CHECK(runs[1].times.tpot_ms == near(25.0));
+}
+
+TEST_CASE("KoboldCpp's perf endpoint: the last answer, and no drafts where none were tried") {
+  const auto perf = [](int success, int failed) {
+    return fmt::format(
+        R"({{"last_process": 1.5, "last_eval": 20.0, "last_token_count": 400, "last_input_count": 100, )"
+        R"("last_process_time": 0.15, "last_eval_time": 8.0, "last_draft_success": {}, "last_draft_failed": {}, )"
+        R"("total_gens": 3, "queue": 0, "idle": 1}})",
+        success, failed);
+  };
+  const auto plain = posted_runs(perf(0, 0), "koboldcpp-perf");
+  REQUIRE(plain.size() == 1);
+  CHECK(plain[0].decoding == Decoding::unknown);
+  CHECK(plain[0].times.tpot_ms == near(20.0));
+  CHECK(plain[0].times.ttft_ms == near(150.0));
+  const auto drafted = posted_runs(perf(250, 90), "koboldcpp-perf");
+  REQUIRE(drafted.size() == 1);
+  CHECK(drafted[0].decoding == Decoding::speculative);
+  CHECK(drafted[0].acceptance->accepted_tokens == 250);
+  CHECK(drafted[0].acceptance->steps == 150);
 }
 
 }  // namespace foredraft::tests

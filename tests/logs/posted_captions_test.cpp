@@ -65,18 +65,20 @@ TEST_CASE("options in the line above name its arm") {
         Case{"engine.py, `speculative_config={'method': 'mtp', 'num_speculative_tokens': 3}`:", 3.0, "mtp"},
         Case{"`--spec-type draft-mtp --spec-draft-n-max 6`", 6.0, "mtp"},
         Case{"`-ngl 99 -fa on --spec-type draft-mtp` `--draft-max 3`, second card", 3.0, "mtp"},
-        Case{"MTP with `--spec-draft-n-max 5`", 5.0, "mtp"},
+        Case{"MTP with `--spec-draft-n-max 5`", 5.0, "mtp"}, Case{"## steps 2, draft tokens 3", 2.0, nullptr},
+        Case{"### 5 steps, topk 1, 6 draft tokens", 5.0, nullptr},
         Case{"MTP, K = 3 (`--temp 0 --spec-type draft-mtp`)", 3.0, "mtp"}}) {
     CAPTURE(one.caption);
     const auto arm = arm_in_caption(one.caption);
     REQUIRE(arm);
     CHECK_FALSE(arm->plain);
     CHECK(arm->gamma == one.gamma);
-    CHECK(arm->drafter == one.drafter);
+    CHECK(arm->drafter == (one.drafter ? std::optional<std::string>(one.drafter) : std::nullopt));
   }
-  for (const char* const plain : {"without `--speculative-config`:", "no --spec-type, same prompts:",
-                                  "`--spec-type none`", "with `--speculative-algorithm NONE`:", "`--no-mtp`",
-                                  "then `--speculative-config '{\"num_speculative_tokens\": 0}'`:"}) {
+  for (const char* const plain :
+       {"without `--speculative-config`:", "Without MTP (`vllm serve someone/some-7B-FP8`):",
+        "no --spec-type, same prompts:", "`--spec-type none`", "with `--speculative-algorithm NONE`:", "`--no-mtp`",
+        "then `--speculative-config '{\"num_speculative_tokens\": 0}'`:"}) {
     CAPTURE(plain);
     const auto arm = arm_in_caption(plain);
     REQUIRE(arm);
@@ -229,6 +231,27 @@ TEST_CASE("settings of bench_speculative.py are compared with its run without st
   CHECK_FALSE(read.observations[2].gamma);
   CHECK(read.observations[2].drafter == "4 steps, topk 8, 16 draft tokens");
   CHECK(read.observations[3].drafter == "4 steps, topk 8, 32 draft tokens");
+}
+
+TEST_CASE("the heading above a command and its answer in a fence leads to the table below") {
+  const auto part = [](std::string_view heading, std::string_view length, std::string_view speed) {
+    return fmt::format(
+        "## {}\n$ python3 -m sglang.test.send_one\n```python\nimport math\nroot = math.sqrt({})\n```\n\n"
+        "+-------------+--------+------------+-----------------+\n"
+        "| Latency (s) | Tokens | Acc Length | Speed (token/s) |\n"
+        "+-------------+--------+------------+-----------------+\n"
+        "|    2.000    |  200   |   {}    |     {}      |\n"
+        "+-------------+--------+------------+-----------------+\n\n",
+        heading, speed, length, speed);
+  };
+  const LogContents read =
+      read_log(part("no spec", "1.000", "100.00") + part("steps 1, draft tokens 2", "1.800", "150.00") +
+               part("steps 3, draft tokens 4", "2.700", "200.00"));
+  REQUIRE(read.observations.size() == 3);
+  CHECK(read.observations[0].decoding == Decoding::plain);
+  CHECK(read.observations[1].gamma == 1);
+  CHECK(read.observations[2].gamma == 3);
+  for (const logs::Observation& run : read.observations) CHECK_FALSE(run.stratum.category);
 }
 
 }  // namespace foredraft::tests
