@@ -89,6 +89,8 @@ std::span<const LogFormat> formats() {
        Gives{"yes", "yes", "(yes)", "no", "no"}, key_values_format()},
       {"acceptance-table", "acceptance length by K (YAML), with and without thinking, as in InferenceX", "",
        Gives{"yes", "yes", "no", "no", "no"}, acceptance_table_format()},
+      {"position-rates", "lists of acceptance rates by position, of all or conditional, if nothing else", "",
+       Gives{"yes", "yes", "yes", "no", "no"}, position_rates_format()},
       {"prose", "sentences that name arms and their speeds: \"from 31 to 52 tok/s with MTP\", if nothing else", "",
        Gives{"(yes)", "(yes)", "no", "tokens", "no"}, prose_format()},
       // JSON values and tables

@@ -8,6 +8,7 @@ namespace foredraft::logs {
 
 // lines of text
 [[nodiscard]] LineFormat acceptance_table_format();
+[[nodiscard]] LineFormat position_rates_format();
 [[nodiscard]] LineFormat aisbench_format();
 [[nodiscard]] LineFormat genai_perf_format();
 [[nodiscard]] LineFormat guidellm_console_format();

@@ -21,7 +21,7 @@ namespace foredraft::logs {
 bool Launches::read(std::string_view text, std::string_view above, std::int64_t number) {
   static const RE2 program(
       R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(?:((?:vllm|sglang|trtllm-bench)(?:[ \t]+bench[ \t]+(?:throughput|latency))?)[ \t]+(?:-|serve\b)|((?:docker|podman)[ \t]+run)[ \t]|(llama-[a-z-]+)(?:\.exe)?["']?[ \t]+-|(mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp)[\w.-]*[ \t]+-)re"
-      R"re(|(aiperf|genai-perf|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-))re",
+      R"re(|(aiperf|genai-(?:perf|bench)|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-|(vllm[ \t]+bench[ \t]+serve)\b))re",
       byte_options());
   static const RE2 model(R"re(\bollama(?:\.exe)?["']?[ \t]+run[ \t]+(?:--\S+[ \t]+)*["']?([\w./:-]+))re",
                          byte_options());
@@ -33,10 +33,10 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
   static const RE2 slots(R"re(--max[-_](?:num[-_]seqs|running[-_]requests)[ \t=]+(\d{1,6})\b)re", byte_options());
   static const RE2 configuration(R"re(\bdecoding_type["']?[ \t]*[:=][ \t]*["']?\w)re",
                                  byte_options());  // TensorRT-LLM's
-  static const RE2 load(R"re(--(?:(?:max[-_])?concurrency[ \t=]+|config-list[ \t=]+["']?)(\d{1,6})\b)re",
+  static const RE2 load(R"re(--(?:(?:max[-_]|num[-_])?concurrency[ \t=]+|config-list[ \t=]+["']?)(\d{1,6})\b)re",
                         byte_options());
   constexpr std::size_t max_launches = 256;
-  std::array<std::string, 6> names;  // one of them is found
+  std::array<std::string, 7> names;  // one of them is found
   std::string value;
   static const RE2 engine(R"re(\bspeculative_config=(?:None|Spec))re", byte_options());  // a line of vLLM's
   const bool prints = RE2::PartialMatch(piece(text), engine);
@@ -44,9 +44,9 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
   const bool runs_model = RE2::PartialMatch(piece(text), model, &value);
   const std::string target = runs_model ? model_without_drafter(value) : "";
   if (runs_model) names[0] = "ollama run " + target;  // other models are other programs
-  const bool begins =
-      configures || runs_model ||
-      RE2::PartialMatch(piece(text), program, &names[0], &names[1], &names[2], &names[3], &names[4], &names[5]);
+  const bool begins = configures || runs_model ||
+                      RE2::PartialMatch(piece(text), program, &names[0], &names[1], &names[2], &names[3], &names[4],
+                                        &names[5], &names[6]);
   const bool options = !begins && text.starts_with("--") && !above.ends_with('\\');  // of a command without its own
   if (begins || options || prints) {
     if (launches_.size() == max_launches) return true;
@@ -68,18 +68,23 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
 }
 
 /// The command line of each part of the output: of several without output between them the one that drafts, which a
-/// load generator's is not. Empty if two of these start the same program with and without drafts.
+/// load generator's is not; one of a load generator alone keeps the server of the part before. Empty if two of these
+/// start the same program with and without drafts.
 std::vector<Launch> Launches::before_runs(const LogContents& contents) const {
   std::vector<std::int64_t> runs;
   for (const Observation& run : contents.observations) runs.push_back(run.line);
   std::ranges::sort(runs);
+  static const RE2 client(R"re(aiperf|genai-\w+|guidellm|evalscope|vllm[ \t]+bench[ \t]+serve)re");
   std::vector<Launch> last;
   bool clear = true;
   for (const Launch& launch : launches_) {
     const bool next =
         last.empty() || std::ranges::lower_bound(runs, launch.line) != std::ranges::lower_bound(runs, last.back().line);
     if (next) {
-      last.push_back(launch);
+      const bool of_server = !last.empty() && RE2::FullMatch(launch.program, client);
+      last.push_back(of_server ? last.back() : launch);
+      last.back().line = launch.line;
+      last.back().concurrency = launch.concurrency;
       continue;
     }
     const bool other = last.back().options.drafts != launch.options.drafts;

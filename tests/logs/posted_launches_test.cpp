@@ -180,6 +180,22 @@ TEST_CASE("the command of a server or a client by its name states draft length a
   CHECK(both.concurrency == 16.0);
   CHECK(run_below("$ aiperf profile --model m --concurrency 8\n").concurrency == 8.0);
   CHECK_FALSE(run_below("We like aiperf and its --concurrency 16 option.\n").concurrency);
+  CHECK(run_below("vllm bench serve --model m --max-concurrency 12\n").concurrency == 12.0);
+  CHECK(run_below("genai-bench benchmark --api-backend openai --num-concurrency 6\n").concurrency == 6.0);
+  CHECK_FALSE(run_below("genai-bench has --num-concurrency 6.\n").concurrency);
+}
+
+TEST_CASE("a client that is started again measures the server of the part before") {
+  const std::string table = "\n| tok/s | accept length |\n|---|---|\n| 50 | 2.4 |\n\n";
+  const auto runs = posted_runs(
+      "$ vllm serve m --speculative-config '{\"method\":\"mtp\",\"num_speculative_tokens\":3}'\n"
+      "$ vllm bench serve --max-concurrency 1\n" +
+          table + "$ vllm bench serve --max-concurrency 16\n" + table,
+      "table");
+  REQUIRE(runs.size() == 2);
+  for (const auto& run : runs) CHECK(run.gamma == 3);
+  CHECK(runs[0].concurrency == 1.0);
+  CHECK(runs[1].concurrency == 16.0);
 }
 
 TEST_CASE("the total of vllm bench throughput is that of the run whose progress ended above it") {
