@@ -35,7 +35,20 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
                                  byte_options());  // TensorRT-LLM's
   static const RE2 load(R"re(--(?:(?:max[-_])?concurrency[ \t=]+|config-list[ \t=]+["']?)(\d{1,6})\b)re",
                         byte_options());
+  static const RE2 set_length(R"re((?i)^\W*set parameter\W+draft_num_predict\W+(?:to\W+)?(\d{1,4})\b)re",
+                              byte_options());
   constexpr std::size_t max_launches = 256;
+  if (std::int64_t tokens = 0; RE2::PartialMatch(piece(text), set_length, &tokens)) {
+    Launch session = launches_.empty() ? Launch{.program = "ollama run"} : launches_.back();
+    // Without one in its tag, whether the model drafted before is unknown.
+    if (!session.options.drafts && !session.of_session) session.program += " with parameters";
+    session.line = number;
+    session.options.drafts = tokens > 0;
+    session.options.tokens = tokens;
+    session.of_session = true;
+    if (launches_.size() < max_launches) launches_.push_back(std::move(session));
+    return false;
+  }
   std::array<std::string, 6> names;  // one of them is found
   std::string value;
   static const RE2 engine(R"re(\bspeculative_config=(?:None|Spec))re", byte_options());  // a line of vLLM's
@@ -80,6 +93,10 @@ std::vector<Launch> Launches::before_runs(const LogContents& contents) const {
         last.empty() || std::ranges::lower_bound(runs, launch.line) != std::ranges::lower_bound(runs, last.back().line);
     if (next) {
       last.push_back(launch);
+      continue;
+    }
+    if (launch.of_session) {
+      last.back() = launch;
       continue;
     }
     const bool other = last.back().options.drafts != launch.options.drafts;

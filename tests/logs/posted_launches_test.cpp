@@ -451,6 +451,38 @@ TEST_CASE("tags of ollama run tell which answers draft") {
   CHECK(under_words.at(1).decoding == Decoding::speculative);
 }
 
+TEST_CASE("a draft length that is set within ollama run is that of the answers below it") {
+  const auto answer = [](const std::string& words, const std::string& speed) {
+    return words +
+           "\n>>> Why is the sky blue?\nIt scatters.\n\neval count:           300 token(s)\neval rate:            " +
+           speed + " tokens/s\n\n";
+  };
+  using Told = std::vector<std::pair<Decoding, std::optional<std::int64_t>>>;
+  const auto told = [&](const std::string& text) {
+    Told runs;
+    for (const auto& one : posted_runs(text, "ollama")) runs.emplace_back(one.decoding, one.gamma);
+    return runs;
+  };
+  const std::pair<Decoding, std::optional<std::int64_t>> plain{Decoding::plain, std::nullopt},
+      drafts{Decoding::speculative, std::nullopt}, unknown{Decoding::unknown, std::nullopt};
+  const auto at = [](std::int64_t length) { return std::pair{Decoding::speculative, std::optional(length)}; };
+  const std::string set3 = ">>> /set parameter draft_num_predict 3", set6 = "Set parameter 'draft_num_predict' to '6'",
+                    off = ">>> /set parameter draft_num_predict 0";
+  CHECK(told(answer("$ ollama run phi9:14b --verbose", "20.00") +
+             answer("$ ollama run phi9:14b-mtp --verbose", "31.00") + answer(set3, "35.00") + answer(set6, "33.00") +
+             answer(off, "20.50") + answer("$ ollama run phi9:14b-mtp --verbose", "31.20")) ==
+        Told{plain, drafts, at(3), at(6), plain, drafts});
+  // Without a tag that says so, nothing tells whether the model drafts of itself.
+  CHECK(told(answer("$ ollama run phi9:14b --verbose", "20.00") + answer(set3, "35.00")) == Told{unknown, at(3)});
+  CHECK(told(answer("$ ollama run phi9:14b --verbose\n" + set3, "35.00") + answer(off, "20.00")) == Told{at(3), plain});
+  CHECK(told(answer("", "31.00") + answer(set6, "33.00")) == Told{unknown, at(6)});
+  CHECK(told(answer("$ ollama run phi9:14b-mtp --verbose\n" + off, "20.00") + answer(set3, "35.00")) ==
+        Told{plain, at(3)});
+  // Of another parameter, and words about one.
+  CHECK(told(answer("$ ollama run phi9:14b-mtp --verbose\n>>> /set parameter num_ctx 4096", "31.00") +
+             answer("$ ollama run phi9:14b --verbose", "20.00")) == Told{drafts, plain});
+}
+
 TEST_CASE("llama-cli's commands tell its answers apart, whatever it prints of them") {
   const auto run = [](const std::string& options, const std::string& printed) {
     return "llama-cli.exe -m big.gguf -n 200" + options + "\n\n> Why?\n\nBecause.\n\n" + printed;
