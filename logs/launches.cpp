@@ -25,7 +25,8 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
       byte_options());
   static const RE2 model(R"re(\bollama(?:\.exe)?["']?[ \t]+run[ \t]+(?:--\S+[ \t]+)*["']?([\w./:-]+))re",
                          byte_options());
-  static const RE2 without(R"re((?i)[-_:.](?:no|without)[-_])re");
+  static const RE2 without(R"re((?i)[-_:.](?:non?|without)[-_]?(?:spec|draft|)re" + std::string(names_of_drafters) +
+                           ")");
   // Without a server, all prompts at once; the second is the folder of vLLM's examples.
   static const RE2 offline("throughput|offline_inference");
   static const RE2 server("serv|^(?:vllm|sglang|docker run|podman run)$");
@@ -43,6 +44,7 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
     // Without one in its tag, whether the model drafted before is unknown.
     if (!session.options.drafts && !session.of_session) session.program += " with parameters";
     session.line = number;
+    session.without_drafter = false;
     session.options.drafts = tokens > 0;
     session.options.tokens = tokens;
     session.of_session = true;
@@ -68,7 +70,8 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
     return false;
   }
   Launch& launch = launches_.back();
-  if (runs_model) launch.options.drafts = target.size() < value.size() && !RE2::PartialMatch(value, without);
+  if (runs_model) launch.without_drafter = RE2::PartialMatch(value, without);
+  if (runs_model) launch.options.drafts = target.size() < value.size() && !launch.without_drafter;
   launch.options.read(text);
   double requests = 0.0;
   const bool alone = RE2::PartialMatch(launch.program, offline);
@@ -88,7 +91,9 @@ std::vector<Launch> Launches::before_runs(const LogContents& contents) const {
   std::ranges::sort(runs);
   std::vector<Launch> last;
   bool clear = true;
-  for (const Launch& launch : launches_) {
+  for (Launch launch : launches_) {
+    const auto opts_out = [&](const Launch& other) { return other.without_drafter && other.program == launch.program; };
+    if (!launch.without_drafter && std::ranges::any_of(launches_, opts_out)) launch.options.drafts = true;
     const bool next =
         last.empty() || std::ranges::lower_bound(runs, launch.line) != std::ranges::lower_bound(runs, last.back().line);
     if (next) {

@@ -28,6 +28,7 @@ struct Launch {
   std::optional<double> concurrency = {};
   std::optional<double> slots = {};    ///< the most that run at once, of a program that is no server
   std::optional<double> prompts = {};  ///< sent at once, of a program without a server
+  bool without_drafter = false;        ///< the name of its model says so: "gemma4:31b-nodraft"
   bool of_session = false;             ///< changes what the one before it started: "/set parameter" of `ollama run`
 };
 

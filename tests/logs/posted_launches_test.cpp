@@ -441,6 +441,12 @@ TEST_CASE("tags of ollama run tell which answers draft") {
   CHECK(decodings("ollama run --verbose phi9:14b-q8_0 hi", "ollama run --verbose phi9:14b-q8_0-nextn hi") == told);
   CHECK(decodings("ollama.exe run me/phi9:no-mtp --verbose", "ollama.exe run me/phi9:mtp --verbose") == told);
   CHECK(decodings("ollama run hf.co/lab/phi9-GGUF:Q4_K_M", "ollama run hf.co/lab/phi9-MTP-GGUF:Q4_K_M") == told);
+  // A model that is made without its drafter has one: the other drafts by itself.
+  CHECK(decodings("ollama run phi9:14b-nodraft --verbose", "ollama run phi9:14b --verbose") == told);
+  CHECK(decodings("ollama run phi9:14b_no_spec --verbose", "ollama run phi9:14b --verbose") == told);
+  CHECK(decodings("ollama run phi9:14b-nomtp --verbose", "ollama run phi9:14b-mtp --verbose") == told);
+  CHECK(decodings("ollama run phi9:14b-no-think --verbose", "ollama run phi9:14b-no-think-mtp --verbose") == told);
+  CHECK(decodings("ollama run phi9:4b-nodraft --verbose", "ollama run phi9:14b --verbose") == unknown);
   // Another model is no run without speculation.
   CHECK(decodings("ollama run phi9:4b --verbose", "ollama run phi9:14b-mtp --verbose")[0] == Decoding::unknown);
   CHECK(decodings("ollama run phi9:14b --verbose", "ollama run phi9:14b --verbose") == unknown);
