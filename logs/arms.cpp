@@ -265,7 +265,7 @@ std::string without_arm(std::string_view name) {
 std::string model_without_drafter(std::string_view model) {
   // A word of the name itself has none of these marks before it: "Eagle2-9B" is a model.
   static const RE2 drafter("(?i)[-.:+ ](?:(?:no|non|with|" + std::string(words_for_without) +
-                           ")-)?(?:(?:" + std::string(names_of_drafters) +
+                           ")-?)?(?:(?:" + std::string(names_of_drafters) +
                            R"()(?:-?\d(?:\.\d)?)?|vanilla|baseline|spec(?:ulat\w*|-?dec\w*)?|draft\w*)\b)");
   std::string name(model);
   std::ranges::replace(name, '_', '-');

@@ -118,7 +118,7 @@ constexpr std::array<StatedLine, 37> prompt_lines{{
       &StatedRun::duration_s,
       nullptr,
       &StatedRun::request_tokens_per_s}},
-    {"Draft Results - Success:#, Failure:#", {&StatedRun::accepted, &StatedRun::rejections}},
+    {"Draft Results - Success:#, Failure:#", {&StatedRun::accepted, &StatedRun::rejections}, StatedLine::Of::nearer},
     {"Process:#s (#ms/T = #T/s), Generate:#s (#ms/T =",
      {{{&StatedRun::ttft_ms, 1000.0}, nullptr, nullptr, {&StatedRun::duration_s}, {&StatedRun::tpot_ms}}}},
     {"Processed:# in #s (#T/s), Generated:#/# in #s (#T/s)",

@@ -307,6 +307,8 @@ TEST_CASE("names of a target that differ only by words of a drafter are of one t
     return advice.loads.at(0).chain.has_value();
   };
   CHECK(are_one("phi9:14b-mtp", "phi9:14b"));
+  CHECK(are_one("phi9:14b-nodraft", "phi9:14b"));
+  CHECK(are_one("phi9:14b-NoSpec", "phi9:14b-mtp"));
   CHECK(are_one("phi9:14b-nextn-q4_K_M", "phi9:14b-q4_K_M"));
   CHECK(are_one("lab/Phi-9-14B_MTP_Q4", "lab/Phi-9-14B_Q4"));
   CHECK(are_one("phi-9-14b-medusa", "phi-9-14b-vanilla"));
@@ -315,6 +317,7 @@ TEST_CASE("names of a target that differ only by words of a drafter are of one t
   CHECK(are_one("lab/Phi-9-14B-medusa", "lab/Phi-9-14B-no-medusa"));
   CHECK(are_one("lab/Phi-9-14B-DFlash-speculators", "lab/Phi-9-14B"));
   CHECK_FALSE(are_one("phi9:14b-mtp", "phi9:4b"));
+  CHECK_FALSE(are_one("phi9:14b-novel", "phi9:14b"));
   CHECK_FALSE(are_one("phi9:14b-q8-mtp", "phi9:14b-q4"));
   CHECK_FALSE(are_one("lab/Phi-9-14B-special", "lab/Phi-9-14B"));
   CHECK_FALSE(are_one("lab/Eagle2-14B", "lab/14B"));

@@ -117,6 +117,39 @@ TEST_CASE("KoboldCpp counts accepted drafts and the rounds that a rejected one e
   CHECK(plain.at(0).times.tpot_ms == near(40.0));
 }
 
+TEST_CASE("a debug run of KoboldCpp counts drafts beside the speeds of others") {
+  const auto answer = [](const std::string& seconds, const std::string& speed) {
+    return "CtxLimit:700/4096, Process:0.50s (400.00T/s), Generate:" + seconds + "s (" + speed + "T/s), Total:9.0s\n";
+  };
+  const std::string plain = "koboldcpp --model big.gguf\n" + answer("10.00", "30.00"),
+                    drafted = "koboldcpp --model big.gguf --draftmodel small.gguf --draftamount 3\n",
+                    counts = "(Draft Results - Success:280, Failure:90)\n";
+  const auto told = [](const std::string& text) {
+    std::vector<std::pair<bool, bool>> runs;  // counts or a length, a speed
+    for (const auto& one : posted_runs(text, "local-prompts"))
+      runs.emplace_back(one.acceptance || one.acceptance_length, one.times.tpot_ms.has_value());
+    return runs;
+  };
+  using Told = std::vector<std::pair<bool, bool>>;
+  const std::pair timed{false, true}, counted{true, false}, both{true, true};
+  // Printed above the speed of its answer or below it; the speed of a run that prints each draft is no result.
+  CHECK(told(plain + drafted + answer("6.00", "50.00") + "\nthe same, debugging:\n" + counts +
+             answer("8.00", "40.00")) == Told{timed, timed, counted});
+  CHECK(told(plain + drafted + answer("6.00", "50.00") + "\nthe same, debugging:\n" + answer("8.00", "40.00") +
+             counts) == Told{timed, timed, counted});
+  CHECK(told(plain + drafted + counts + answer("6.00", "50.00") + "\n" + counts + answer("6.10", "49.00")) ==
+        Told{timed, both, both});
+  CHECK(told(plain + drafted + answer("6.00", "50.00") + "\n\n" + counts + "\nHello.\n\n\n" +
+             answer("6.10", "49.00")) == Told{timed, counted, timed});
+  // Without the command: a caption quotes its options.
+  const auto spoken = posted_runs("Without a draft model:\n" + answer("10.00", "30.00") +
+                                      "\nAdded --draftmodel small.gguf --draftamount 5:\n" + answer("6.00", "50.00"),
+                                  "local-prompts");
+  CHECK(spoken.at(0).decoding == Decoding::plain);
+  CHECK(spoken.at(1).decoding == Decoding::speculative);
+  CHECK(spoken.at(1).gamma == 5);
+}
+
 TEST_CASE("benchmarks of assisted generation name their runs in progress bars") {
   const auto block = [](const std::string& bar, const std::string& words, const std::string& ms) {
     return bar + "|#####| 9/9 [00:19<00:00,  2.10s/it]\n" + words + "verage time per input (ms): 2000.00\n" + words +

@@ -257,4 +257,33 @@ TEST_CASE("the heading above a command and its answer in a fence leads to the ta
   for (const logs::Observation& run : read.observations) CHECK_FALSE(run.stratum.category);
 }
 
+TEST_CASE("headings name the runs below them, whatever stands between") {
+  const auto answer = [](const std::string& speed) {
+    return "\n```\n[ Prompt: 300.0 t/s | Generation: " + speed + " t/s ]\n```\n\n";
+  };
+  using Kinds = std::vector<Decoding>;
+  const auto kinds = [](const std::string& text) {
+    Kinds found;
+    for (const auto& one : posted_runs(text, "local-prompts")) found.push_back(one.decoding);
+    return found;
+  };
+  const Kinds told{Decoding::plain, Decoding::speculative}, unknown{Decoding::unknown, Decoding::unknown};
+  const std::string command = "\n`python3 -m my.client --port 80`\n", words = "\nAll as said, nothing else ran.\n";
+  CHECK(kinds("## Baseline\n" + command + answer("20.0") + "## EAGLE-3, K=2\n" + words + answer("31.0")) == told);
+  CHECK(kinds("### No MTP\n" + words + command + answer("20.0") + "### MTP\n" + words + answer("31.0")) == told);
+  // Below them, other levels say nothing of the arm; at theirs, they end what it is.
+  CHECK(kinds("# Baseline\n## Prose\n" + words + answer("20.0") + "# MTP\n## Code\n" + words + answer("31.0")) == told);
+  CHECK(kinds("# Baseline\n" + words + answer("20.0") + "# MTP\n" + words + answer("31.0") + "# My laptop\n" + words +
+              answer("9.0")) == Kinds{Decoding::plain, Decoding::speculative, Decoding::unknown});
+  // A title that names a drafter is that of a text about it, and another command is not of the heading.
+  CHECK(kinds("# MTP on my card\n" + words + answer("20.0") + "## Next\n" + words + answer("31.0")) == unknown);
+  CHECK(kinds("# Baseline of my card\n" + words + "1 user:\n" + answer("20.0") + "## No\n2 users:\n" +
+              answer("31.0")) == unknown);
+  // Comments of commands are above all runs.
+  CHECK(kinds("# baseline\nstart --port 80\n# MTP\nstart --port 81 --fast\n\n" + words + answer("20.0") +
+              answer("31.0")) == unknown);
+  CHECK(kinds("## Baseline\n" + words + answer("20.0") + command + answer("22.0") + "## MTP\n" + words +
+              answer("31.0"))[1] == Decoding::unknown);
+}
+
 }  // namespace foredraft::tests
