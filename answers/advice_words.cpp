@@ -190,8 +190,8 @@ std::string sign_text(const Advice& advice) {
     const Interval interval = analytic::interval_of(*load->speedup());
     if (interval.low <= 1.0 && interval.high >= 1.0) ++open;
   }
-  if (!single || open == compared.size()) return "sign uncertain";
-  if (open == 0) return "sign clear if so";
+  if (open == compared.size()) return "sign uncertain";
+  if (open == 0) return single ? "sign clear if so" : "sign clear at 95 %";
   return fmt::format("sign uncertain at {} load{}", open, open == 1 ? "" : "s");
 }
 

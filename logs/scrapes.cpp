@@ -267,6 +267,12 @@ bool drafted_acceptance(const Counted& counted, Observation& run, LogContents& c
     run.gamma = whole(std::round(gamma));
     counts.steps = *whole(std::round(draft_tokens / gamma));
     counts.steps_estimated = draft_tokens != static_cast<double>(counts.steps) * gamma;
+    if (!llama && !counted.gauge("spec_num_tokens"))
+      warn_once(
+          contents, "W22", counted.line(),
+          fmt::format("K = {} is not stated: it follows from the length of the last iteration, {}, and the rate of "
+                      "all drafts",
+                      *run.gamma, *length));
   } else if (llama) {
     const auto tokens = counted.count("tokens_predicted");
     if (!tokens || *tokens <= *accepted) return true;

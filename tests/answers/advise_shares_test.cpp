@@ -190,6 +190,14 @@ TEST_CASE(
   CHECK(sign({2.0, 1.0, 1.0, 1.0, 1.0}) == "sign uncertain at 4 loads");
   CHECK(answers::sign_text(advice_of({speculative(2, 1.0, 15.0, 0.8), plain(1.0, 10.0)})) == "sign certain");
   CHECK(answers::sign_text(advice_of({speculative(2, 1.0, 15.0, 0.8)})).empty());
+  // Three windows whose times differ by a few percent.
+  const auto scattered = [&](double least) {
+    std::vector<logs::Observation> runs{plain(1.0, 10.0), plain(1.0, 10.0), plain(1.0, 10.0)};
+    for (const double ms : {least, least + 0.3, least + 0.6}) runs.push_back(speculative(2, 1.0, ms, 0.8));
+    return answers::sign_text(advice_of(runs));
+  };
+  CHECK(scattered(22.0) == "sign clear at 95 %");
+  CHECK(scattered(25.5) == "sign uncertain");
 }
 
 }  // namespace foredraft::tests

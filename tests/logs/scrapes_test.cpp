@@ -230,15 +230,15 @@ TEST_CASE("a llama-server that names its slot on a line above the times of each 
 }
 
 TEST_CASE("TensorRT-LLM's last length gives the draft length if it agrees with the rate of all iterations") {
-  const auto run = [](const std::string& length) {
-    return posted_runs(
-               "trtllm_spec_decode_num_draft_tokens_total 4000\n"
-               "trtllm_spec_decode_num_accepted_tokens_total 3000\n"
-               "trtllm_spec_decode_acceptance_length " +
-                   length + "\n",
-               "prometheus")
-        .at(0);
+  const auto scrape = [](const std::string& length) {
+    return "trtllm_spec_decode_num_draft_tokens_total 4000\n"
+           "trtllm_spec_decode_num_accepted_tokens_total 3000\n"
+           "trtllm_spec_decode_acceptance_length " +
+           length + "\n";
   };
+  const auto run = [&](const std::string& length) { return posted_runs(scrape(length), "prometheus").at(0); };
+  CHECK(warns(read_log(scrape("2.5")), "W22"));
+  CHECK_FALSE(warns(read_log(scrape("2.8")), "W22"));
   CHECK(run("2.5").gamma == 2);
   REQUIRE(run("2.5").acceptance);
   CHECK(run("2.5").acceptance->steps == 2000);
