@@ -31,8 +31,10 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
   static const RE2 server("serv|^(?:vllm|sglang|docker run|podman run)$");
   static const RE2 prompts(R"re(--num-prompts[ \t=]+(\d{1,6})\b)re", byte_options());
   static const RE2 slots(R"re(--max[-_](?:num[-_]seqs|running[-_]requests)[ \t=]+(\d{1,6})\b)re", byte_options());
-  static const RE2 configuration(R"re(\bdecoding_type["']?[ \t]*[:=][ \t]*["']?\w)re",
-                                 byte_options());  // TensorRT-LLM's
+  // TensorRT-LLM's, and the options of a request to Ollama.
+  static const RE2 configuration(
+      R"re(\bdecoding_type["']?[ \t]*[:=][ \t]*["']?\w|[{,"'][ \t]*draft_num_predict[\\"']*[ \t]*:[ \t]*\d)re",
+      byte_options());
   static const RE2 load(R"re(--(?:(?:max[-_])?concurrency[ \t=]+|config-list[ \t=]+["']?)(\d{1,6})\b)re",
                         byte_options());
   constexpr std::size_t max_launches = 256;
@@ -190,7 +192,8 @@ void Launches::name_runs(LogContents& contents) const {
     set_launched_drafts(options, run, contents);
     const bool says_so = run.span == Span::window || (options.llama.is_server() && prints_drafts);
     const bool of_both = with_plain.contains(launch) && with_others.contains(launch);
-    if (says_so || !lacks_decoding(*launch, run, contents) || !drafting.contains(launch->program) ||
+    const bool told = drafting.contains(launch->program) || options.tokens == 0;
+    if (says_so || !told || !lacks_decoding(*launch, run, contents) ||
         (of_both && run.decoding != Decoding::speculative))
       continue;
     set_launched_decoding(options, run);
