@@ -81,6 +81,34 @@ TEST_CASE("SGLang's latency since the start, of all loads, is not that of the re
   CHECK(says(read_log(now + counters), "the throughput is that of the last batch, the counters"));
 }
 
+TEST_CASE("a comment above a scrape, also behind its command, says what drafts") {
+  const auto scrape = [](int tokens, int milliseconds) {
+    return fmt::format(
+        "dynamo_frontend_inter_token_latency_seconds_sum{{m=\"a\"}} {}\n"
+        "dynamo_frontend_inter_token_latency_seconds_count{{m=\"a\"}} {}\n",
+        0.001 * milliseconds, tokens);
+  };
+  const auto run = [&](const std::string& before, const std::string& after) {
+    const auto runs = posted_runs(
+        before + scrape(100, 2000) + "\n$ aiperf profile --concurrency 4 -m a\n" + after + scrape(600, 7000),
+        "prometheus");
+    REQUIRE(runs.size() == 1);
+    CHECK(*runs[0].times.tpot_ms == near(10.0));
+    return runs[0];
+  };
+  for (const std::string words :
+       {"mtp, 3 draft tokens", "before, worker with mtp, num_speculative_tokens 3", "MTP K=3"}) {
+    INFO(words);
+    for (const std::string& before : {"# " + words + "\n", "$ curl -s host/metrics | grep dynamo  # " + words + "\n"}) {
+      CHECK(run(before, "").gamma == 3);
+      CHECK(run(before, "$ curl -s host/metrics  # after\n").gamma == 3);
+      CHECK(run(before, "# after\n").decoding == Decoding::speculative);
+    }
+  }
+  CHECK(run("$ curl -s host/metrics  # before, no speculation\n", "").decoding == Decoding::plain);
+  CHECK(run("$ curl -s host/metrics  # before\n", "$ curl -s host/metrics  # after\n").decoding == Decoding::unknown);
+}
+
 namespace {
 
 /// TensorRT-LLM's counters of drafts, and the acceptance length of its last iteration.
