@@ -235,12 +235,13 @@ std::string by_load_text(const Advice& advice) {
   return texts.empty() ? "" : fmt::format("{}.", fmt::join(texts, ", "));
 }
 
-/// "mtp at K = 1", "adaptive drafting up to K = 8".
-std::string setting_of_recommendation(const Advice& advice) {
+/// "mtp at K = 1", "adaptive drafting up to K = 8", "K = 2 (not logged)".
+std::string setting_of_recommendation(const Advice& advice, std::string_view unlogged = " (not logged)") {
   const Recommendation& use = *advice.recommendation;
   const std::string length =
       use.adaptive ? fmt::format("adaptive drafting up to K = {}", use.gamma) : fmt::format("K = {}", use.gamma);
-  return use.drafter.empty() ? length : fmt::format("{} at {}", use.drafter, length);
+  const std::string named = use.drafter.empty() ? length : fmt::format("{} at {}", use.drafter, length);
+  return fmt::format("{}{}", named, is_logged(advice) ? "" : unlogged);
 }
 
 /// Whether the loads differ in the requests at once alone, so that a server may have a setting for its own.
@@ -299,7 +300,6 @@ std::string best_of_each_load_text(const Advice& advice) {
 
 std::string recommended_text(const Advice& advice) {
   const Recommendation& use = *advice.recommendation;
-  const std::string named = setting_of_recommendation(advice);
   if (std::string by_load = best_of_each_load_text(advice); use.schedule.empty() && !by_load.empty()) return by_load;
   const bool one_load = advice.loads.size() == 1;
   const std::string at = !use.schedule.empty() ? ""
@@ -311,13 +311,12 @@ std::string recommended_text(const Advice& advice) {
       by_load.empty() ? fmt::format("{:.2f}x{}{}{}.{}", use.value, interval_text(use), of, at, losing_text(advice))
                       : by_load;
   if (!use.schedule.empty()) {
-    return fmt::format(
-        "Use {}; {}", schedule_text(advice),
-        use.gamma == 0 ? "one K for all loads gains nothing." : fmt::format("fixed, {} gives {}", named, gain));
+    return fmt::format("Use {}; {}", schedule_text(advice),
+                       use.gamma == 0 ? "one K for all loads gains nothing."
+                                      : fmt::format("fixed, {} gives {}", setting_of_recommendation(advice), gain));
   }
   const std::string_view verb = logged_settings(advice) == 1 && advice.gamma_observed == use.gamma ? "Keep" : "Use";
-  const std::string_view guess = is_logged(advice) ? "" : ", between those that were logged";
-  return fmt::format("{} {}{}: {}", verb, named, guess, gain);
+  return fmt::format("{} {}: {}", verb, setting_of_recommendation(advice, ", between those that were logged"), gain);
 }
 
 /// The speed of a setting of a load over that of each other one, with the name of the other.

@@ -18,7 +18,8 @@
 namespace foredraft::answers {
 namespace {
 
-/// The plain run of the same load. If there is none, how the first plain run differs.
+/// The plain run of the same load; for a run of unknown load that of one request, by a tool that sends no more. If
+/// there is none, how the first plain run differs.
 struct PlainRun {
   std::optional<std::size_t> run = {};
   std::string differs = {};
@@ -47,8 +48,13 @@ PlainRun plain_run_for(const Run& run, const std::vector<RunEstimates>& runs, co
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Run& plain = runs[i].run;
     if (!plain.is_plain() || !timed[i]) continue;
-    const std::string differs = difference_of(run, plain);
+    std::string differs = difference_of(run, plain);
     if (differs.empty()) return {.run = i};
+    Run alone = run;
+    alone.load = plain.load;
+    alone.requests = plain.requests;
+    const bool may_be_alone = run.load == RunLoad{} && !run.requests && plain.requests.value_or(2.0) <= 1.0;
+    if (may_be_alone && !found.run && difference_of(alone, plain).empty()) found.run = i;
     if (found.differs.empty()) found.differs = differs;
   }
   return found;
@@ -206,6 +212,10 @@ void add_loads(const AdviceQuestion& question, Advice& advice) {
         std::ranges::any_of(load.logged, [](const LoggedRun& one) { return one.speedup.has_value(); });
     if (!load.arms_differ.empty()) {
       advice.warnings.push_back({"W09", 0, "the plain run is not compared: " + load.arms_differ});
+    } else if (measured && load.load == RunLoad{} && advice.runs[*load.plain].run.requests) {
+      advice.warnings.push_back({"W09", 0,
+                                 "the load of the runs that draft was not logged: taken for that of the plain run, one "
+                                 "request; with more the speedup would be too small"});
     } else if (measured && load.load == RunLoad{}) {
       advice.warnings.push_back({"W09", 0, "the concurrency was not logged: both runs are taken for the same load"});
     }

@@ -87,8 +87,9 @@ Arm arm_named(std::string_view name) {
     RE2 pattern;
     int longest;  ///< more are tokens of an answer
   };
-  static const std::array<Length, 5> lengths{
-      {{RE2(R"((?i)(?:(?:^|(?:mtp|nextn|spec|draft|eagle-?[23]?)[-_ ])d|(?:^|[^a-z\d])nd|(?:^|[^a-z])(?:k|n|nst|gamma|\x{3B3}|n[-_ ]?max|draft(?:[-_ ]?n)?(?:[-_ ]?max)?|draft_num_predict|num[-_ ]?(?:spec\w*|draft)[-_ ]?tokens|nextn_predict_layers)"
+  static const std::array<Length, 6> lengths{
+      {{RE2(R"((?i)(?:^|[^\d.])(\d{1,2})[- ]steps?\W.*(?:top-?k|draft))"), 64},  // of a tree or a chain
+       {RE2(R"((?i)(?:(?:^|(?:mtp|nextn|spec|draft|eagle-?[23]?)[-_ ])d|(?:^|[^a-z\d])nd|(?:^|[^a-z])(?:k|n|nst|gamma|\x{3B3}|n[-_ ]?max|draft(?:[-_ ]?n)?(?:[-_ ]?max)?|draft_num_predict|num[-_ ]?(?:spec\w*|draft)[-_ ]?tokens|nextn_predict_layers)"
             R"(|n[-_ ]?spec|spec(?:ulative)?[-_ ]?tokens|depth|(?:num[-_ ]?)?steps)[ ]?[=: _-]?[ ]?)(\d{1,3})(?:[^\d.b]|\.\D|\.?$))"),
         64},
        {RE2(R"((?i)(?:^|[^\d.])(\d{1,3})[- ]?(?:draft|spec(?:ulative)?) tok(?:en)?s?(?:\W|$))"), 64},
@@ -184,7 +185,8 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
       "|(before (?:(?:i|we) )?(?:\\w+(?:ing|ed) )?(?:the )?(?:-*\\w+[- ]){0,2}" +
       named +
       ")"
-      "|(\\+sd|(?:with|using) sd|-md|\\d{1,2} (?:draft|spec\\w*) tokens?|" +
+      "|(\\d{1,2}[- ]steps?\\W.*(?:top-?k|draft)|steps?[ =:]+\\d{1,2}\\W.*(?:top-?k|draft)|\\+sd|(?:with|using) "
+      "sd|-md|\\d{1,2} (?:draft|spec\\w*) tokens?|" +
       method + "|[kn] ?=? ?\\d+|n[-_ ]?max[ =:]{1,2}\\d+|d\\d))(?:[^a-z]|$)");
   static const RE2 sampled("(?i)\\btop[-_ ]?$");  // "top-k 20": of the sampling
   static const RE2 letter("(?i)[kn]\\d+"), family("(?i)kimi[- _]$"), version(R"(^\.\d|^-[A-Z])");  // "Kimi-K2.6"
@@ -263,8 +265,8 @@ std::string without_arm(std::string_view name) {
 std::string model_without_drafter(std::string_view model) {
   // A word of the name itself has none of these marks before it: "Eagle2-9B" is a model.
   static const RE2 drafter("(?i)[-.:+ ](?:(?:no|non|with|" + std::string(words_for_without) +
-                           ")-)?(?:(?:" + std::string(names_of_drafters) +
-                           R"()(?:-?\d(?:\.\d)?)?|spec(?:ulat\w*|-?dec\w*)?|draft\w*)\b)");
+                           ")-?)?(?:(?:" + std::string(names_of_drafters) +
+                           R"()(?:-?\d(?:\.\d)?)?|vanilla|baseline|spec(?:ulat\w*|-?dec\w*)?|draft\w*)\b)");
   std::string name(model);
   std::ranges::replace(name, '_', '-');
   RE2::GlobalReplace(&name, drafter, "");

@@ -79,7 +79,8 @@ struct ArmPhrase {
 [[nodiscard]] std::string without_repetition(std::string_view name);
 
 /// The name of a model without the words of a drafter behind its own: "qwen3:27b" of "qwen3:27b-mtp", "llama-3.1-8b" of
-/// "llama-3.1-8b-speculator.eagle3". A tag or a repository that ships a drafter has the target's name with such words.
+/// "llama-3.1-8b-speculator.eagle3", "7b" of "7b-vanilla". A tag or a repository that ships a drafter, and the name
+/// that a benchmark gives to a model and its method, have the target's name with such words.
 [[nodiscard]] std::string model_without_drafter(std::string_view model);
 
 /// The name without the words and the numbers of its arm: "code" of "MTP K=3, code" and of "code, no speculation".

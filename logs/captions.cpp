@@ -27,6 +27,9 @@ namespace foredraft::logs {
 
 namespace {
 
+constexpr std::size_t max_captions = 1024;
+constexpr std::size_t max_level = 6;  // of headings
+
 /// "first without MTP:" of "One A100, vLLM 0.12, first without MTP:": the words behind the setup, if they lead to what
 /// is below, and only they name an arm.
 std::string last_clause(const std::string& text) {
@@ -47,10 +50,12 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
   static const RE2 no_arm(
       R"((?i)spec[-_ ]?bench|\S*bench\w*\.py\b|\b\d+(?:\.\d+)?b\b|\(t(?:o?ks?|okens?)?/s(?:ec)?\))");
   static const RE2 without("(?i)\\bw/o\\b");
+  static const RE2 path("`[^`/]*/[^`]*`");  // of a model, in a command
   const SpokenOptions options = spoken_options(caption);
   if (options.mentions > 1) return std::nullopt;  // of several arms
   std::string text = options.words;
   RE2::GlobalReplace(&text, no_arm, " ");  // "A-7B-FP8" has no option "--FP8"
+  RE2::GlobalReplace(&text, path, " ");
   RE2::GlobalReplace(&text, without, "without");
   // The words in brackets at its end, or behind a plus, of a heading that says more.
   static const RE2 added(R"((?:#|\*\*).*[(+] ?([^()+]*)\)?\W*|.*[(+] ?([^()+]*)\)?[:*]+)");
@@ -81,7 +86,6 @@ bool names_arm_above(std::string_view caption, std::string_view lead) {
 }
 
 void RunCaptions::note(std::string_view caption, std::int64_t number, bool of_read) {
-  constexpr std::size_t max_captions = 1024;
   if (caption.empty() || captions_.size() == max_captions) return;
   static const RE2 change(R"((?i)\W*(?:(before)|after)\W*)");
   auto arm = arm_in_caption(caption);
@@ -89,22 +93,42 @@ void RunCaptions::note(std::string_view caption, std::int64_t number, bool of_re
   std::string before;
   const bool of_change = !arm && RE2::FullMatch(piece(caption), change, &before);
   if (of_change) arm = Arm{.plain = !before.empty()};
-  if (!arm && requests && !captions_.empty()) arm = captions_.back().arm;  // another load of it
-  static const RE2 label(R"([^:=]{1,40}[:*\s]*)");                         // no line with a value
+  std::size_t level = 0;
+  if (!arm && requests && !captions_.empty()) {  // another load of it
+    arm = captions_.back().arm;
+    level = captions_.back().level;
+  }
+  static const RE2 label(R"([^:=]{1,40}[:*\s]*)");  // no line with a value
   if (!arm && !requests && (unnamed_.size() == max_captions || !RE2::FullMatch(piece(caption), label))) return;
   Caption noted{.line = number,
                 .arm = std::move(arm),
                 .requests = std::move(requests),
                 .of_change = of_change,
                 .of_read = of_read,
+                .level = level,
                 .words = without_arm(caption)};
   (noted.arm || noted.requests ? captions_ : unnamed_).push_back(std::move(noted));
 }
 
 /// The captions that name arms, and those with the words of one that drafts but not those of its arm, "7b:" beside
 /// "spec 7b:", which are of the run without speculation.
-std::vector<RunCaptions::Caption> RunCaptions::with_plain() const {
+std::vector<RunCaptions::Caption> RunCaptions::with_plain(std::span<const Observation> runs) const {
   std::vector<Caption> captions = captions_;
+  std::array<std::set<bool>, max_level + 1> arms;  // plain or not, of headings with runs below
+  for (auto heading = captions.begin(); heading != captions.end(); ++heading) {
+    if (heading->level == 0 || !heading->arm) continue;
+    const auto next = std::find_if(heading, captions.end(), [&](const Caption& other) {
+      return other.line > heading->line && (other.level > 0 || !(other.arm || other.requests));
+    });
+    const auto is_below = [&](const Observation& run) {
+      return run.line > heading->line && (next == captions.end() || run.line < next->line);
+    };
+    if (std::ranges::any_of(runs, is_below)) arms.at(heading->level).insert(heading->arm->plain);
+  }
+  const auto is_alone = [&](const Caption& one) { return one.level > 0 && arms.at(one.level).size() < 2; };
+  std::erase_if(captions, [&](const Caption& one) { return is_alone(one) && !one.requests; });
+  for (Caption& one : captions)
+    if (is_alone(one)) one.arm.reset();
   for (Caption one : unnamed_) {
     const auto drafts = [&](const Caption& other) {
       return other.arm && !other.arm->plain && !other.of_change && other.words == one.words;
@@ -128,13 +152,29 @@ void RunCaptions::note_change(std::string_view text) {
     (sign == "+" ? adds_drafter_ : removes_drafter_) = true;
 }
 
-void RunCaptions::end(std::int64_t number) {
-  if (!captions_.empty() && captions_.back().arm) captions_.push_back({.line = number});
+void RunCaptions::note_heading(std::string_view heading, std::int64_t number) {
+  const std::size_t level = heading.find_first_not_of('#');
+  if (level > max_level || captions_.size() == max_captions) return;  // "#######" are those of other captions
+  auto arm = arm_in_caption(heading);
+  if (!arm && level > level_) return;
+  const bool names = arm.has_value();
+  captions_.push_back({.line = number, .arm = std::move(arm), .level = names ? level : level_});
+  level_ = names ? level : 0;
+  is_read_ = false;
+}
+
+void RunCaptions::end(std::int64_t number, bool goes_on) {
+  if (captions_.empty() || (!captions_.back().arm && captions_.back().level == 0)) return;
+  Caption last = captions_.back();
+  captions_.push_back({.line = number});
+  if (!goes_on || is_read_ || last.level == 0 || !last.arm) return;
+  last.line = number;
+  captions_.push_back(std::move(last));
 }
 
 void RunCaptions::name_runs(LogContents& contents, bool all) const {
   std::vector<Observation>& runs = contents.observations;
-  std::vector<Caption> captions = with_plain();
+  std::vector<Caption> captions = with_plain(runs);
   std::set<std::string> said;
   std::erase_if(captions, [&](const Caption& one) { return !all && !one.of_read; });
   if (!contents.scrapes.empty() && runs.size() == 1) {  // of two scrapes: between them stand "after" and what loaded it
@@ -369,7 +409,6 @@ void keep_sections_apart(std::span<const LogSection> sections, LogContents& cont
   const bool several = !parts && contents.format.find(' ') != std::string::npos;
   if (several || RE2::FullMatch(contents.format, tables) || !contents.scrapes.empty()) return;
   const auto level = [](std::string_view words) { return words.find_first_not_of('#'); };
-  constexpr std::size_t max_level = 6;  // of headings; captions are below
   constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max();
   std::vector<ReadTable> all(1, ReadTable{.last_line = end});
   std::vector<std::string_view> above;  // the headings of this part, the widest first

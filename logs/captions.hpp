@@ -32,8 +32,14 @@ class RunCaptions {
   void note(std::string_view caption, std::int64_t number, bool of_read);
   /// Text at the beginning of a log: a diff that adds a drafter says which of "Before:" and "After:" drafts.
   void note_change(std::string_view text);
-  /// A command line or a table below a heading of its own at line `number` ends what the last caption says.
-  void end(std::int64_t number);
+  /// A heading of Markdown that names an arm is a caption of all up to the next one of its level, if one without and
+  /// one with speculation are of that level: a title that names a drafter may be that of a text about it.
+  void note_heading(std::string_view heading, std::int64_t number);
+  /// Something was read below the last heading: the next command is another one's.
+  void note_reading() { is_read_ = true; }
+  /// A command line or a table below a heading of its own at line `number` ends what the last caption says, but a
+  /// command (`goes_on`) directly below a heading not what that says.
+  void end(std::int64_t number, bool goes_on);
   /// Gives observations the arm of the last caption above them, if the log has one format; with windows or requests,
   /// only if a caption names the arm without speculation, or has the words of one that drafts without those for that
   /// ("7b:" beside "spec 7b:"). Those with acceptance keep their decoding. `all`: also
@@ -47,14 +53,17 @@ class RunCaptions {
     std::optional<std::string> requests = {};  ///< concurrent
     bool of_change = false;                    ///< "Before:"
     bool of_read = true;
+    std::size_t level = 0;   ///< of a heading; 0: of none
     std::string words = {};  ///< without those of the arm
     bool is_beside = false;  ///< names no arm, and another caption the same with one
   };
-  [[nodiscard]] std::vector<Caption> with_plain() const;
+  [[nodiscard]] std::vector<Caption> with_plain(std::span<const Observation> runs) const;
 
   std::vector<Caption> captions_ = {};
   std::vector<Caption> unnamed_ = {};  ///< labels that name no arm
   std::size_t bytes_ = 0;
+  std::size_t level_ = 0;  ///< of the last heading, if it names an arm
+  bool is_read_ = false;
   bool adds_drafter_ = false, removes_drafter_ = false;
 };
 

@@ -89,6 +89,8 @@ std::span<const LogFormat> formats() {
        Gives{"yes", "yes", "(yes)", "no", "no"}, key_values_format()},
       {"acceptance-table", "acceptance length by K (YAML), with and without thinking, as in InferenceX", "",
        Gives{"yes", "yes", "no", "no", "no"}, acceptance_table_format()},
+      {"position-rates", "lists of acceptance rates by position, of all or conditional, if nothing else", "",
+       Gives{"yes", "yes", "yes", "no", "no"}, position_rates_format()},
       {"prose", "sentences that name arms and their speeds: \"from 31 to 52 tok/s with MTP\", if nothing else", "",
        Gives{"(yes)", "(yes)", "no", "tokens", "no"}, prose_format()},
       // JSON values and tables
@@ -156,6 +158,8 @@ std::span<const LogFormat> formats() {
        Gives{"(yes)", "yes", "no", "iteration, tokens", "no"}, tabby_format()},
       {"ollama-answers", "answers of Ollama's REST API with their times (JSON)", "",
        Gives{"no", "no", "no", "tokens", "no"}, ollama_answers_format()},
+      {"koboldcpp-perf", "answers of KoboldCpp's /api/extra/perf (JSON): speed, accepted drafts", "",
+       Gives{"(yes)", "yes", "no", "iteration, tokens", "1"}, kobold_perf_format()},
       {"benchmark-records", "records of scripts: concurrency, num_speculative_tokens, measured (JSON)", "",
        Gives{"yes", "yes", "no", "iteration, tokens", "yes"}, benchmark_records_format()},
       {"answers", "answers of Spec-Bench, EAGLE and Medusa (JSONL): tokens, steps and time by question", "",

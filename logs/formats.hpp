@@ -8,6 +8,7 @@ namespace foredraft::logs {
 
 // lines of text
 [[nodiscard]] LineFormat acceptance_table_format();
+[[nodiscard]] LineFormat position_rates_format();
 [[nodiscard]] LineFormat aisbench_format();
 [[nodiscard]] LineFormat genai_perf_format();
 [[nodiscard]] LineFormat guidellm_console_format();
@@ -61,6 +62,7 @@ namespace foredraft::logs {
 [[nodiscard]] LineFormat k6_format();
 [[nodiscard]] LineFormat assisted_generation_format();
 [[nodiscard]] JsonFormat lmstudio_format();
+[[nodiscard]] JsonFormat kobold_perf_format();
 [[nodiscard]] JsonFormat ollama_answers_format();
 [[nodiscard]] CsvFormat own_csv_format();
 [[nodiscard]] JsonFormat prometheus_range_format();

@@ -18,70 +18,118 @@
 
 namespace foredraft::logs {
 
-bool Launches::read(std::string_view text, std::string_view above, std::int64_t number) {
+namespace {
+
+constexpr std::size_t max_launches = 256;
+
+/// The program that a command line starts, empty if the line starts none.
+std::string program_in(std::string_view text) {
   static const RE2 program(
       R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(?:((?:vllm|sglang|trtllm-bench)(?:[ \t]+bench[ \t]+(?:throughput|latency))?)[ \t]+(?:-|serve\b)|((?:docker|podman)[ \t]+run)[ \t]|(llama-[a-z-]+)(?:\.exe)?["']?[ \t]+-|(mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp)[\w.-]*[ \t]+-)re"
-      R"re(|(aiperf|genai-perf|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-))re",
+      R"re(|(aiperf|genai-(?:perf|bench)|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-|(vllm[ \t]+bench[ \t]+serve)\b))re",
       byte_options());
-  static const RE2 model(R"re(\bollama(?:\.exe)?["']?[ \t]+run[ \t]+(?:--\S+[ \t]+)*["']?([\w./:-]+))re",
-                         byte_options());
-  static const RE2 without(R"re((?i)[-_:.](?:no|without)[-_])re");
+  std::array<std::string, 7> names;  // one of them is found
+  const bool found = RE2::PartialMatch(piece(text), program, &names[0], &names[1], &names[2], &names[3], &names[4],
+                                       &names[5], &names[6]);
+  return found ? fmt::format("{}", fmt::join(names, "")) : "";
+}
+
+/// Reads the load that the options of a line state.
+void read_launched_load(std::string_view text, Launch& launch) {
   // Without a server, all prompts at once; the second is the folder of vLLM's examples.
   static const RE2 offline("throughput|offline_inference");
   static const RE2 server("serv|^(?:vllm|sglang|docker run|podman run)$");
   static const RE2 prompts(R"re(--num-prompts[ \t=]+(\d{1,6})\b)re", byte_options());
   static const RE2 slots(R"re(--max[-_](?:num[-_]seqs|running[-_]requests)[ \t=]+(\d{1,6})\b)re", byte_options());
+  static const RE2 load(R"re(--(?:(?:max[-_]|num[-_])?concurrency[ \t=]+|config-list[ \t=]+["']?)(\d{1,6})\b)re",
+                        byte_options());
+  const auto read = [&](const RE2& option, std::optional<double>& field) {
+    double requests = 0.0;
+    if (RE2::PartialMatch(piece(text), option, &requests) && requests > 0.0) field = requests;
+  };
+  const bool alone = RE2::PartialMatch(launch.program, offline);
+  if (!RE2::PartialMatch(launch.program, server)) read(slots, launch.slots);
+  if (alone) note(launch.concurrency, launch.slots);
+  read(load, launch.concurrency);
+  if (alone) read(prompts, launch.prompts);
+}
+
+}  // namespace
+
+/// Reads the draft length that a user sets within `ollama run`; false for other lines.
+bool Launches::read_session(std::string_view text, std::int64_t number) {
+  static const RE2 set_length(R"re((?i)^\W*set parameter\W+draft_num_predict\W+(?:to\W+)?(\d{1,4})\b)re",
+                              byte_options());
+  std::int64_t tokens = 0;
+  if (!RE2::PartialMatch(piece(text), set_length, &tokens)) return false;
+  Launch session = launches_.empty() ? Launch{.program = "ollama run"} : launches_.back();
+  // Without one in its tag, whether the model drafted before is unknown.
+  if (!session.options.drafts && !session.of_session) session.program += " with parameters";
+  session.line = number;
+  session.without_drafter = false;
+  session.options.drafts = tokens > 0;
+  session.options.tokens = tokens;
+  session.of_session = true;
+  if (launches_.size() < max_launches) launches_.push_back(std::move(session));
+  return true;
+}
+
+bool Launches::read(std::string_view text, std::string_view above, std::int64_t number) {
+  static const RE2 model(R"re(\bollama(?:\.exe)?["']?[ \t]+run[ \t]+(?:--\S+[ \t]+)*["']?([\w./:-]+))re",
+                         byte_options());
+  static const RE2 without(R"re((?i)[-_:.](?:non?|without)[-_]?(?:spec|draft|)re" + std::string(names_of_drafters) +
+                           ")");
   // TensorRT-LLM's, and the options of a request to Ollama.
   static const RE2 configuration(
       R"re(\bdecoding_type["']?[ \t]*[:=][ \t]*["']?\w|[{,"'][ \t]*draft_num_predict[\\"']*[ \t]*:[ \t]*\d)re",
       byte_options());
-  static const RE2 load(R"re(--(?:(?:max[-_])?concurrency[ \t=]+|config-list[ \t=]+["']?)(\d{1,6})\b)re",
-                        byte_options());
-  constexpr std::size_t max_launches = 256;
-  std::array<std::string, 6> names;  // one of them is found
-  std::string value;
   static const RE2 engine(R"re(\bspeculative_config=(?:None|Spec))re", byte_options());  // a line of vLLM's
-  const bool prints = RE2::PartialMatch(piece(text), engine);
-  const bool configures = RE2::PartialMatch(piece(text), configuration);
-  const bool runs_model = RE2::PartialMatch(piece(text), model, &value);
-  const std::string target = runs_model ? model_without_drafter(value) : "";
-  if (runs_model) names[0] = "ollama run " + target;  // other models are other programs
-  const bool begins =
-      configures || runs_model ||
-      RE2::PartialMatch(piece(text), program, &names[0], &names[1], &names[2], &names[3], &names[4], &names[5]);
+  if (read_session(text, number)) return false;
+  std::string name;
+  const bool runs_model = RE2::PartialMatch(piece(text), model, &name);
+  const std::string target = runs_model ? model_without_drafter(name) : "";
+  // Other models are other programs.
+  const std::string program = runs_model ? "ollama run " + target : program_in(text);
+  const bool begins = !program.empty() || RE2::PartialMatch(piece(text), configuration);
   const bool options = !begins && text.starts_with("--") && !above.ends_with('\\');  // of a command without its own
-  if (begins || options || prints) {
+  if (begins || options || RE2::PartialMatch(piece(text), engine)) {
     if (launches_.size() == max_launches) return true;
-    launches_.push_back({.line = number, .program = fmt::format("{}", fmt::join(names, ""))});
+    launches_.push_back({.line = number, .program = program});
   } else if (launches_.empty()) {
     return false;
   }
   Launch& launch = launches_.back();
-  if (runs_model) launch.options.drafts = target.size() < value.size() && !RE2::PartialMatch(value, without);
+  if (runs_model) launch.without_drafter = RE2::PartialMatch(name, without);
+  if (runs_model) launch.options.drafts = target.size() < name.size() && !launch.without_drafter;
   launch.options.read(text);
-  double requests = 0.0;
-  const bool alone = RE2::PartialMatch(launch.program, offline);
-  if (!RE2::PartialMatch(launch.program, server) && RE2::PartialMatch(piece(text), slots, &requests) && requests > 0.0)
-    launch.slots = requests;
-  if (alone) note(launch.concurrency, launch.slots);
-  if (RE2::PartialMatch(piece(text), load, &requests) && requests > 0.0) launch.concurrency = requests;
-  if (alone && RE2::PartialMatch(piece(text), prompts, &requests) && requests > 0.0) launch.prompts = requests;
+  read_launched_load(text, launch);
   return begins || options;
 }
 
 /// The command line of each part of the output: of several without output between them the one that drafts, which a
-/// load generator's is not. Empty if two of these start the same program with and without drafts.
+/// load generator's is not; one of a load generator alone keeps the server of the part before. Empty if two of these
+/// start the same program with and without drafts.
 std::vector<Launch> Launches::before_runs(const LogContents& contents) const {
   std::vector<std::int64_t> runs;
   for (const Observation& run : contents.observations) runs.push_back(run.line);
   std::ranges::sort(runs);
+  static const RE2 client(R"re(aiperf|genai-\w+|guidellm|evalscope|vllm[ \t]+bench[ \t]+serve)re");
   std::vector<Launch> last;
   bool clear = true;
-  for (const Launch& launch : launches_) {
+  for (Launch launch : launches_) {
+    const auto opts_out = [&](const Launch& other) { return other.without_drafter && other.program == launch.program; };
+    if (!launch.without_drafter && std::ranges::any_of(launches_, opts_out)) launch.options.drafts = true;
     const bool next =
         last.empty() || std::ranges::lower_bound(runs, launch.line) != std::ranges::lower_bound(runs, last.back().line);
     if (next) {
-      last.push_back(launch);
+      const bool of_server = !last.empty() && RE2::FullMatch(launch.program, client);
+      last.push_back(of_server ? last.back() : launch);
+      last.back().line = launch.line;
+      last.back().concurrency = launch.concurrency;
+      continue;
+    }
+    if (launch.of_session) {
+      last.back() = launch;
       continue;
     }
     const bool other = last.back().options.drafts != launch.options.drafts;

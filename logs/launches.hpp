@@ -15,24 +15,27 @@ namespace foredraft::logs {
 
 /// RE2 of the lines that Launches reads.
 inline constexpr std::string_view launch_anchor =
-    R"re(\b(?:aiperf|genai-perf|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-)re"
-    R"re(|\bollama(?:\.exe)?["']?[ \t]+run[ \t]+[-\w"']|\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\b(?:vllm|sglang)[ \t]+(?:serve|bench[ \t]+(?:throughput|latency))\b|\btrtllm-bench[ \t]+-)re"
+    R"re(\b(?:aiperf|genai-(?:perf|bench)|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-)re"
+    R"re(|\bollama(?:\.exe)?["']?[ \t]+run[ \t]+[-\w"']|\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\b(?:vllm|sglang)[ \t]+(?:serve|bench[ \t]+(?:throughput|latency|serve))\b|\btrtllm-bench[ \t]+-)re"
     R"re(|\b(?:docker|podman)[ \t]+run[ \t]|\bllama-[a-z-]+(?:\.exe)?["']?[ \t]+--?[a-zA-Z]|\b(?:mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp[\w.-]*)[ \t]+-)re"
-    R"re(|\bspeculative_config=(?:None|Spec)|\b(?:decoding_type|num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*["']?\w|[{,"'][ \t]*draft_num_predict[\\"']*[ \t]*:[ \t]*\d|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:max[-_])?concurrency|max[-_](?:num[-_]seqs|running[-_]requests)|num-prompts))re";
+    R"re(|\bspeculative_config=(?:None|Spec)|\b(?:decoding_type|num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*["']?\w|[{,"'][ \t]*draft_num_predict[\\"']*[ \t]*:[ \t]*\d|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:max[-_]|num[-_])?concurrency|max[-_](?:num[-_]seqs|running[-_]requests)|num-prompts)|\bparameter[ \t]+'?draft_num_predict\b)re";
 
 /// What a command line or a configuration starts.
 struct Launch {
-  std::int64_t line;
-  std::string program;  ///< "vllm", "vllm bench throughput", or the script or module; empty: a configuration
+  std::int64_t line = 0;
+  std::string program = {};  ///< "vllm", "vllm bench throughput", or the script or module; empty: a configuration
   DraftOptions options = {};
   std::optional<double> concurrency = {};
   std::optional<double> slots = {};    ///< the most that run at once, of a program that is no server
   std::optional<double> prompts = {};  ///< sent at once, of a program without a server
+  bool without_drafter = false;        ///< the name of its model says so: "gemma4:31b-nodraft"
+  bool of_session = false;             ///< changes what the one before it started: "/set parameter" of `ollama run`
 };
 
 /// The command lines of a log: those of Python scripts and modules, of `vllm serve`, `sglang serve`, `trtllm-bench`,
 /// `llama-cli`, `ollama run` (a tag may name its drafter), `mlx_lm.generate` and other servers, clients and consoles by
-/// their names, also over several lines, configurations (YAML) of TensorRT-LLM, and the options of requests to Ollama.
+/// their names, also over several lines, configurations (YAML) of TensorRT-LLM, the options of requests to Ollama, and
+/// the draft length that somebody sets within `ollama run`, up to the next command.
 class Launches {
  public:
   /// Reads a line with launch_anchor; `above`: the one above it. Returns whether it begins a command line, options that
@@ -49,6 +52,7 @@ class Launches {
   void name_runs(LogContents& contents) const;
 
  private:
+  bool read_session(std::string_view text, std::int64_t number);
   [[nodiscard]] std::vector<Launch> before_runs(const LogContents& contents) const;
 
   std::vector<Launch> launches_ = {};

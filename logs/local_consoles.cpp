@@ -84,9 +84,9 @@ void mlx_speeds(StatedRun& run) {
 constexpr StatedConsole mlx_console{Span::request, mlx_lines, mlx_speeds};
 
 // ---- llama-cli and its predecessors, LM Studio's `lms chat --stats` and `lms log stream --stats`, mistral.rs,
-// KoboldCpp, TabbyAPI: one prompt after the other.
+// KoboldCpp, TabbyAPI, ExLlamaV2's chat.py: one prompt after the other.
 
-constexpr std::array<StatedLine, 35> prompt_lines{{
+constexpr std::array<StatedLine, 37> prompt_lines{{
     {"Prompt: # t/s | Generation: # t/s", {nullptr, &StatedRun::request_tokens_per_s}},
     {"prompt eval time = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
     {"prompt eval time     = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
@@ -118,7 +118,7 @@ constexpr std::array<StatedLine, 35> prompt_lines{{
       &StatedRun::duration_s,
       nullptr,
       &StatedRun::request_tokens_per_s}},
-    {"Draft Results - Success:#, Failure:#", {&StatedRun::accepted, &StatedRun::rejections}},
+    {"Draft Results - Success:#, Failure:#", {&StatedRun::accepted, &StatedRun::rejections}, StatedLine::Of::nearer},
     {"Process:#s (#ms/T = #T/s), Generate:#s (#ms/T =",
      {{{&StatedRun::ttft_ms, 1000.0}, nullptr, nullptr, {&StatedRun::duration_s}, {&StatedRun::tpot_ms}}}},
     {"Processed:# in #s (#T/s), Generated:#/# in #s (#T/s)",
@@ -143,6 +143,12 @@ constexpr std::array<StatedLine, 35> prompt_lines{{
      {&StatedRun::request_tokens_per_s, &StatedRun::prompt_tokens, &StatedRun::accepted, &StatedRun::drafted}},
     {"Generate: # T/s, Context: # tokens", {&StatedRun::request_tokens_per_s, &StatedRun::prompt_tokens}},
     {"# tokens generated in # seconds (Queue: # s", {&StatedRun::output_tokens}},
+    {"(Response: # tokens, # tokens/second, SD eff. #%, SD acc. #%",
+     {&StatedRun::output_tokens,
+      &StatedRun::request_tokens_per_s,
+      {&StatedRun::drafted_share, 0.01},
+      {&StatedRun::rate, 0.01}}},
+    {"(Response: # tokens, # tokens/second", {&StatedRun::output_tokens, &StatedRun::request_tokens_per_s}},
     {"tokensPerSecond: #", {&StatedRun::request_tokens_per_s}},
     {"timeToFirstTokenSec: #", {{{&StatedRun::ttft_ms, 1000.0}}}},
     {"promptTokensCount: #", {&StatedRun::prompt_tokens}},
@@ -239,7 +245,7 @@ LineFormat prompt_console_format() {
       R"(\[ Prompt: [\d.]+ t/s|llama_perf_context_print: +(?:prompt )?eval time|\bgeneration eval time *= |print_timings\] +prompt eval time|^ *Tokens/Second: )"
       R"(|^ *Time to First Token: [\d.]+ ?s|^ *(?:Prompt|Predicted) Tokens: \d)"
       R"(|(?:Prompt|Decode): \d+ tokens, [\d.]+ T/s|Process: ?[\d.]+s \(.*T/s\), Generate:|Processed: ?\d+ in [\d.]+s \()"
-      R"(|Generate: [\d.]+ T/s, Context: \d|\d tokens generated in [\d.]+ seconds \(Queue: |Draft Results - Success: ?\d|(?:Prompt|Generation): \d+ tokens, [\d.]+ t(?:ok(?:ens)?)?/s)"
+      R"(|Generate: [\d.]+ T/s, Context: \d|\d tokens generated in [\d.]+ seconds \(Queue: |Draft Results - Success: ?\d|\(Response: \d+ tokens, [\d.]+ tokens/second|(?:Prompt|Generation): \d+ tokens, [\d.]+ t(?:ok(?:ens)?)?/s)"
       R"(|(?:Prompt|Decoded|Generat(?:ed|ion)): \d+ tokens in [\d.]+s|\bsteps=\d+ proposed=\d+ accepted=\d)"
       R"(|^ *(?:tokensPerSecond|timeToFirstTokenSec|(?:prompt|predicted|totalDraft|acceptedDraft)TokensCount): \d)",
       prompt_console);

@@ -436,7 +436,7 @@ void LogReader::State::note_sections(std::string_view passed) {
         (names || (level > 0 && level != std::string_view::npos) || text.ends_with(':') || text.ends_with(":**")) &&
         !is_title(text);
     in_fence_ = in_fence_ != fence;
-    if (fence && in_fence_ && !last_.empty()) {
+    if (fence && in_fence_ && !last_.empty() && !last_.starts_with("$ ")) {
       lead_ = last_;
     } else if (leads || (!lead_.empty() && !text.empty() && !fence && !in_fence_ && !is_item(text) && !is_title(text) &&
                          !is_ruling(text))) {

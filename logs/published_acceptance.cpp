@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <re2/re2.h>
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "logs/acceptance.hpp"
+#include "logs/expectations.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
 
@@ -271,9 +278,117 @@ void read_specforge(const JsonFields& file, LogContents& contents) {
   }
 }
 
+// ---- Rates by position alone, as analyses of a server's log print them: those of all drafts, or conditional ones,
+// each of the drafts whose token before was accepted.
+
+constexpr std::string_view rates_anchor =
+    R"((?i)^[^\n\[{|]*accept[^\n\[{|]*[:=][ \t]*[\[(]?[ \t]*[01]?\.?\d|^[ \t]*\[[ \t]*[01]?\.\d[^\n{}\[]*\][ \t]*\r?$)"
+    R"(|^[ \t*-]*(?:(?:total|num(?:ber of)?)[ _])?(?:draft(?:ed)?[ _]tokens|drafts)[ \t]*[:=][ \t]*\d)";
+
+/// Only of a text in which nothing else is measured.
+class PositionRatesReader final : public LineReader {
+ public:
+  bool line(std::string_view /*text*/, std::int64_t /*number*/, LogContents& /*contents*/) override { return false; }
+  bool line_below(std::string_view above, std::string_view text, std::int64_t number, LogContents& contents) override;
+  void finish_alone(LogContents& contents) override;
+
+ private:
+  std::vector<double> of_all_ = {}, conditional_ = {};
+  std::int64_t line_ = 0, drafted_tokens_ = 0, drafts_ = 0;
+  std::optional<double> mean_ = {};  ///< a rate of all positions
+  bool several_ = false;             ///< results of several runs
+};
+
+/// Numbers of a list, separated by anything: "[0.7 0.5]", "70 % / 50 %"; empty unless all are rates.
+std::vector<double> rates_in_list(std::string_view list) {
+  constexpr double percent = 100.0;
+  static const RE2 number(R"((\d*\.?\d+) ?(%?))");
+  std::vector<double> rates;
+  re2::StringPiece rest = piece(list);
+  for (std::string digits, unit; RE2::FindAndConsume(&rest, number, &digits, &unit);) {
+    std::string_view text = digits;
+    rates.push_back(take_number(text).value_or(-1.0) / (unit.empty() ? 1.0 : percent));
+  }
+  const bool all = std::ranges::all_of(rates, [](double rate) { return rate >= 0.0 && rate <= 1.0; });
+  return all ? rates : std::vector<double>{};
+}
+
+bool PositionRatesReader::line_below(std::string_view above, std::string_view text, std::int64_t number,
+                                     LogContents& /*contents*/) {
+  static const RE2 total(
+      R"((?i)[ \t*-]*(?:(?:total|num(?:ber of)?)[ _])?(?:draft(?:ed)?[ _](tokens)|drafts)[ \t]*[:=][ \t]*([\d,]+)\s*)");
+  static const RE2 list(R"(([^\[:=]*)[:=]?[ \t]*([\[(]?(?:[ \t,;/|]*\d*\.?\d+(?: ?%)?)+[ \t]*[\])]?)[ \t]*\r?)");
+  static const RE2 label(R"((?i)[^.;]*\baccept(?:ance|ed)?\b[^.;]*)"), given("(?i).*\\bcondition.*");
+  static const RE2 by_position(R"((?i).*\b(?:positions?|pos|condition\w*|cumulative|token index)\b.*)");
+  std::string tokens, words, numbers;
+  if (RE2::FullMatch(piece(text), total, &tokens, &numbers)) {
+    std::string_view digits = numbers;
+    const auto count = whole(take_number(digits)).value_or(0);
+    std::int64_t& counted = tokens.empty() ? drafts_ : drafted_tokens_;
+    several_ = several_ || (counted != 0 && counted != count);
+    counted = count;
+    return false;
+  }
+  if (!RE2::FullMatch(piece(text), list, &words, &numbers)) return false;
+  if (trimmed(words).empty()) words = above;
+  std::ranges::replace_if(
+      words, [](char c) { return c == '_' || c == '-'; }, ' ');
+  const std::vector<double> rates = rates_in_list(numbers);
+  const bool labeled = RE2::FullMatch(words, label) && !names_expected(words);
+  if (rates.empty() || !labeled) return false;
+  if (rates.size() == 1 && numbers.front() != '[') {
+    mean_ = rates.front();
+    return false;
+  }
+  if (!RE2::FullMatch(words, by_position)) return false;
+  std::vector<double>& kept = RE2::FullMatch(words, given) ? conditional_ : of_all_;
+  several_ = several_ || (!kept.empty() && kept != rates);
+  kept = rates;
+  if (line_ == 0) line_ = number;
+  return false;
+}
+
+void PositionRatesReader::finish_alone(LogContents& contents) {
+  constexpr double rounded = 0.006;  // of rates with two digits
+  std::vector<double> rates = conditional_;
+  for (std::size_t i = 1; i < rates.size(); ++i) rates[i] *= rates[i - 1];
+  if (!of_all_.empty() && !conditional_.empty()) {
+    const auto agree = [&](double one, double other) { return std::abs(one - other) <= rounded; };
+    if (!std::ranges::equal(of_all_, rates, agree)) return;  // what they are of is not known
+  }
+  if (!of_all_.empty()) rates = of_all_;
+  const auto rises = [&](double before, double after) { return after > before + rounded; };
+  if (rates.empty() || several_ || std::ranges::adjacent_find(rates, rises) != rates.end()) return;
+  Observation run{.line = line_, .span = Span::run, .decoding = Decoding::speculative};
+  run.gamma = static_cast<std::int64_t>(rates.size());
+  run.acceptance_length = std::accumulate(rates.begin(), rates.end(), 1.0);
+  const double mean = (*run.acceptance_length - 1.0) / static_cast<double>(rates.size());
+  if (mean_ && std::abs(mean - *mean_) > rounded) return;  // of other drafts, or a part was cut off
+  const bool whole_drafts = drafts_ == 0 ? drafted_tokens_ % *run.gamma == 0
+                                         : drafted_tokens_ == 0 || drafted_tokens_ == drafts_ * *run.gamma;
+  AcceptanceCounts counts{.steps = drafts_ == 0 ? drafted_tokens_ / *run.gamma : drafts_};
+  if (counts.steps > 0 && whole_drafts) {
+    counts.drafted_tokens = counts.steps * *run.gamma;
+    set_positions(counts, rates, run.gamma, std::nullopt, line_);
+    counts.accepted_tokens = sum_of_counts(counts.accepted_at, "accepted", line_);
+    run.acceptance_length.reset();
+    run.acceptance = std::move(counts);
+  } else if (counts.steps > 0) {
+    run.adaptive = true;  // some drafts are shorter
+  }
+  contents.observations.push_back(std::move(run));
+  contents.warnings.push_back(
+      {.code = "W22",
+       .line = line_,
+       .message = fmt::format("rates by position read as: {}",
+                              of_all_.empty() ? "each of the drafts accepted before it" : "each of all drafts")});
+}
+
 }  // namespace
 
 LineFormat acceptance_table_format() { return lines_of<AcceptanceTableReader>(length_table_anchor); }
+
+LineFormat position_rates_format() { return lines_of<PositionRatesReader>(rates_anchor); }
 
 JsonFormat acceptance_traces_format() {
   return {"acc_len", claims_acceptance_traces, of_object<read_acceptance_traces>};

@@ -164,7 +164,7 @@ bool Recognizer::line(std::string_view line, std::int64_t number, std::string_vi
   line_ = number;
   const std::vector<int> matching = anchors_->lines.in(line);
   const bool launches = !matching.empty() && static_cast<std::size_t>(matching.back()) == line_formats_.size();
-  if (launches && launches_.read(line, caption, number)) captions_.end(number);
+  if (launches && launches_.read(line, caption, number)) captions_.end(number, true);
   const bool taken = std::any_of(matching.begin(), matching.end(), [&](int index) {
     if (static_cast<std::size_t>(index) == line_formats_.size()) {
       note_section(sections_, {.line = number, .words = std::string(line)});
@@ -175,6 +175,7 @@ bool Recognizer::line(std::string_view line, std::int64_t number, std::string_vi
     last_lines_ = &lines;
     return true;
   });
+  if (taken) captions_.note_reading();
   if (taken && !caption.empty() && lead != lead_) {  // else the caption may be a line of the run's console
     if (names_arm_above(caption, lead)) captions_.note(lead, number, true);
     lead_ = lead;
@@ -461,7 +462,7 @@ void Recognizer::end_table() {
     unused_.push_back(std::move(unused));
     return;
   }
-  if (table.caption.starts_with('#')) captions_.end(table.rows.front().line);  // of an earlier heading
+  if (table.caption.starts_with('#')) captions_.end(table.rows.front().line, false);  // of an earlier heading
   try {
     const std::size_t before = contents_.observations.size();
     table.whole->read(written, contents_);

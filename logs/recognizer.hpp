@@ -60,6 +60,7 @@ class Recognizer {
   /// Notes a heading or caption above what comes next: "## With MTP"; `apart`: as LogSection.
   void heading(std::string_view text, std::int64_t number, bool apart) {
     note_section(sections_, {.line = number, .words = std::string(text), .apart = apart});
+    captions_.note_heading(text, number);
   }
   /// The containers that wrote the lines, before finish().
   void note_containers(const Containers& containers) { containers.caption_runs(captions_); }

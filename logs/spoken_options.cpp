@@ -33,8 +33,9 @@ SpokenOptions spoken_options(std::string_view text) {
   static const RE2 option(std::string(R"re((?i)(?:^|[\s`(])(--?[a-z][\w.-]*)re") + value +
                               R"re(|speculative_config["']?[ =:]+\{[^{}]*\}?))re",
                           byte_options());
-  static const RE2 drafts(R"re((?i)(?:--?)?(?:[a-z]+[-_])*(?:spec(?:ulative)?|draft|mtp|nextn|md)(?:[-_=\s].*)?)re",
-                          byte_options());
+  static const RE2 drafts(
+      R"re((?i)(?:--?)?(?:[a-z]+[-_])*(?:spec(?:ulative)?|draft(?:model|amount)?|mtp|nextn|md)(?:[-_=\s].*)?)re",
+      byte_options());
   static const RE2 off(
       R"re((?i)--(?:no|disable)[-_].*|--?[\w-]*(?:type|algorithm|algo|method|config|model|max|tokens|steps|draft|mtp|md)(?:=|\s+)["']?(?:none|off|false|null|0)["']?|.*num_speculative_tokens["']?[ :=]+0\b.*)re",
       byte_options());

@@ -11,6 +11,8 @@
 #include "logs/captions.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
+#include "logs/subjects.hpp"
+#include "logs/table_shapes.hpp"
 
 namespace foredraft::logs {
 
@@ -46,6 +48,9 @@ void StatedLength::note(std::string_view text) {
       R"re([^`\n]*(?:num[-_]spec|draft))re");
   static const RE2 load(
       R"re((?:(?:--(?:max[-_])?concurrency|--parallel|--max[-_](?:num[-_]seqs|running[-_]requests))[ =]|(?:^|[ `])-np )(\d{1,5})\b([,; ]+\d)?)re");
+  static const RE2 one(  // a clause of a line that is no row: "8 GB card, one request, temperature 0"
+      R"((?i)^(?:[^|]*[,;:.(#])?\W{0,3}(?:(?:at|with|for|all) )?(?:a )?(?:single|one)[ -](?:stream|user|request|client|session|slot))"
+      R"((?: at a time| at once| only| decod\w+)? ?(?:[,;:.)]|\s*$))");
   if (bytes_ > first_bytes) return;
   bytes_ += text.size();
   benchy_ = benchy_ || text.find("llama-benchy") != std::string_view::npos;
@@ -57,6 +62,11 @@ void StatedLength::note(std::string_view text) {
     const bool begins = server.read(lines.substr(0, end));
     if (begins) servers_.emplace_back();
     if (!servers_.empty()) servers_.back() = server;
+    const std::string_view line = lines.substr(0, end);
+    if (RE2::PartialMatch(piece(line), one)) loads_.insert("1");
+    if (const auto stated = load_in_caption(trimmed(line)); stated && !line.starts_with('|')) loads_.insert(*stated);
+    for (const double requests : loads_in(line))
+      if (requests != 1.0) loads_.insert(fmt::format("{}", requests));  // 1 may begin a list
     lines.remove_prefix(end);
   }
   int length = 0;

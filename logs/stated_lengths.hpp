@@ -28,7 +28,8 @@ class StatedLength {
   /// if it is the only statement, of a command, and no word is of a run without.
   void name_runs(LogContents& contents) const;
   /// Rows of tables that state no load were measured at one request if every option of the text that limits the
-  /// requests in flight says so ("--concurrency 1"). Above one, speeds could be of all requests or of each.
+  /// requests in flight and all words for loads say so ("--concurrency 1", "one request, greedy"). Above one, speeds
+  /// could be of all requests or of each.
   void name_loads(LogContents& contents) const;
   /// Runs of a table or a text that state a rate are adaptive if the text sets a threshold that ends drafts early
   /// ("--draft-p-min 0.6"), never 0, and no run states its own.

@@ -30,7 +30,13 @@ class StatedLinesReader final : public LineReader {
   const StatedConsole& console_;
   StatedRun of_all_ = {};
   StatedRun run_ = {};
-  bool has_total_ = false;                   ///< of the run
+  bool has_total_ = false;  ///< of the run
+  /// A line that may be of the next run.
+  struct Held {
+    StatedRun before, alone;  ///< the run without it, and what it states
+    std::int64_t gap;         ///< from the run
+  };
+  std::optional<Held> held_ = {};
   std::optional<Arm> arm_ = {};              ///< of the run, if words before one of its lines name it
   bool runs_were_read_ = false;              ///< since the last settings or mean
   std::vector<std::size_t> undrafted_ = {};  ///< observations that count no drafts, of runs that no words name
@@ -72,13 +78,18 @@ bool StatedLinesReader::line(std::string_view text, std::int64_t number, LogCont
     const bool again = run_.line > 0 && !completes && std::ranges::any_of(line.numbers, [&](const StatedNumber& one) {
                          return one.field != nullptr && (run_.*one.field).has_value();
                        });
-    if (again || (line.of != StatedLine::Of::run && line.of != StatedLine::Of::total)) close(contents);
+    const std::optional<Held> held = std::exchange(held_, std::nullopt);
+    const bool of_next = again && held && number - held->alone.line < held->gap;
+    if (of_next) run_ = held->before;
+    const bool of_several = line.of == StatedLine::Of::all_runs || line.of == StatedLine::Of::mean;
+    if (again || of_several) close(contents);
     if (line.of == StatedLine::Of::all_runs) {
       of_all_ = {};
       set(line, numbers, of_all_);
       runs_were_read_ = false;
       return true;
     }
+    if (of_next) run_ = held->alone;
     if (run_.line == 0) run_ = of_all_;
     if (line.of == StatedLine::Of::mean) {
       of_all_ = {};
@@ -86,6 +97,11 @@ bool StatedLinesReader::line(std::string_view text, std::int64_t number, LogCont
         run_ = {};
         return true;
       }
+    }
+    if (line.of == StatedLine::Of::nearer && run_.line > 0) {
+      held_ = Held{.before = run_, .alone = of_all_, .gap = number - run_.line};
+      held_->alone.line = number;
+      set(line, numbers, held_->alone);
     }
     run_.line = number;
     has_total_ = line.of == StatedLine::Of::total;

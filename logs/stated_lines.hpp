@@ -31,6 +31,7 @@ struct StatedLine {
     all_runs,  ///< settings of the following runs
     mean,      ///< of the runs before it: read only if these are missing
     total,     ///< of the run of the line before it, whose speed it repeats with all of its time
+    nearer,    ///< of the run whose lines are nearer: versions print it above or below these
   };
 
   std::string_view text;                      ///< # stands for a number: "eval count: # token(s)"

@@ -44,6 +44,7 @@ std::optional<double> whole_near(double value) {
 std::optional<double> length_of(const StatedRun& run) {
   if (run.length) return run.length;
   if (run.accepted_per_step) return 1.0 + *run.accepted_per_step;
+  if (run.drafted_share && *run.drafted_share < 1.0) return 1.0 / (1.0 - *run.drafted_share);
   const double steps = run.steps.value_or(0.0);
   if (run.accepted && steps > 0.0) return 1.0 + *run.accepted / steps;
   return std::nullopt;
@@ -225,9 +226,30 @@ void count_steps(Observation& run, LogContents& contents) {
   set_iteration(run);
 }
 
+/// KoboldCpp counts drafts only where it prints each (--debugmode), which takes time: such an answer has no speed
+/// beside others of its setting without counts.
+void drop_debug_speeds(LogContents& contents) {
+  const auto counts = [](const Observation& run) {
+    return run.acceptance && run.acceptance->steps_estimated && !run.acceptance->drafted_tokens;
+  };
+  if (contents.format != "local-prompts") return;
+  for (Observation& run : contents.observations) {
+    const auto is_beside = [&](const Observation& other) {
+      return other.decoding == Decoding::speculative && !other.acceptance && !other.acceptance_length &&
+             other.times.tpot_ms && other.gamma == run.gamma && other.drafter == run.drafter;
+    };
+    if (!counts(run) || std::ranges::none_of(contents.observations, is_beside)) continue;
+    run.times.tpot_ms.reset();
+    run.times.iteration_ms.reset();
+    warn_once(contents, "W18", run.line,
+              "the speed of answers that print each draft (--debugmode) is not used beside that of others");
+  }
+}
+
 }  // namespace
 
 void tell_rates(LogContents& contents) {
+  drop_debug_speeds(contents);
   for (Observation& run : contents.observations) {
     count_steps(run, contents);
     if (!run.acceptance_rate || run.acceptance || run.acceptance_length) continue;

@@ -21,6 +21,7 @@ struct StatedRun {
   std::optional<double> steps = {}, drafted = {}, accepted = {};
   std::optional<double> rejections = {};         ///< rounds that ended with a rejected draft: others accepted all
   std::optional<double> rate = {};               ///< accepted / drafted, a fraction
+  std::optional<double> drafted_share = {};      ///< of the output tokens, those that were drafted
   std::optional<double> length = {};             ///< tokens an iteration, with the bonus or replacement token
   std::optional<double> accepted_per_step = {};  ///< the same without it
   std::vector<double> positions = {};            ///< fractions of the steps by draft position

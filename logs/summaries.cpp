@@ -393,6 +393,28 @@ void read_tabby(const JsonFields& answer, LogContents& contents) {
   contents.observations.push_back(std::move(request));
 }
 
+// ---- KoboldCpp's /api/extra/perf: the last answer, without drafts if it has no draft model.
+
+constexpr std::array<StatedKey, 6> kobold_keys{{
+    {"last_input_count", &StatedRun::prompt_tokens},
+    {"last_process_time", &StatedRun::ttft_ms, 1000.0},
+    {"last_token_count", &StatedRun::output_tokens},
+    {"last_eval_time", &StatedRun::duration_s},
+    {"last_draft_success", &StatedRun::accepted},
+    {"last_draft_failed", &StatedRun::rejections},
+}};
+
+void read_kobold(const JsonFields& answer, LogContents& contents) {
+  StatedRun run{.line = answer.line(), .concurrency = 1.0};
+  read_stated(answer, kobold_keys, run);
+  if (!(run.duration_s.value_or(0.0) > 0.0) || !run.output_tokens) return;
+  if (!(run.accepted.value_or(0.0) + run.rejections.value_or(0.0) > 0.0)) run.accepted = run.rejections = std::nullopt;
+  run.request_tokens_per_s = *run.output_tokens / *run.duration_s;
+  Observation request = observation_of(run, Decoding::unknown, contents);
+  request.span = Span::request;
+  contents.observations.push_back(std::move(request));
+}
+
 // ---- Ollama's REST API: the last object of an answer has its tokens, and times in nanoseconds.
 
 constexpr double s_of_ns = 1e-9;
@@ -421,6 +443,14 @@ JsonFormat ollama_answers_format() {
             return has_keys(value, {"eval_count", "eval_duration"});
           },
           of_object<read_ollama>, true};
+}
+
+JsonFormat kobold_perf_format() {
+  return {"last_eval_time",
+          [](const JsonValue& value) {
+            return has_keys(value, {"last_eval_time", "last_token_count"});
+          },
+          of_object<read_kobold>, true};
 }
 
 JsonFormat evalscope_format() { return {evalscope_anchor, claims_evalscope, of_each<read_evalscope>, true}; }

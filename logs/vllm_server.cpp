@@ -203,9 +203,11 @@ bool has_any(std::string_view text, std::span<const std::string_view> words) {
 }
 
 /// LMDeploy's logger is adapted from vLLM's and writes the same metrics, but its server has other options: its own
-/// words are its name as a logger's, its rank "DP0" or "DP: 0" instead of an engine, and the finished requests.
+/// words are its name as a logger's, its rank "DP0" or "DP: 0" instead of an engine, the finished requests, and the
+/// metrics of drafts in the line of the others.
 bool is_of_lmdeploy(std::string_view text) {
-  static const RE2 own_words(R"(Avg thr \(in/out\): | - lmdeploy - |\bDP(?:\d+\]|: \d+,) Avg |\bFinished: \d)");
+  static const RE2 own_words(
+      R"(Avg thr \(in/out\): | - lmdeploy - |hit rate: [\d.]+%, SpecDec|\bDP(?:\d+\]|: \d+,) Avg |\bFinished: \d)");
   return RE2::PartialMatch(piece(text), own_words);
 }
 

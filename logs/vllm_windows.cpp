@@ -186,6 +186,23 @@ bool has_other_steps(std::span<Observation* const> windows) {
   return counted > 0.0 && all > uncounted_steps * counted;
 }
 
+/// Whether lines between the windows were left out: the counted tokens of each took the default interval at its
+/// throughput, and the windows are further apart.
+bool are_picked(std::span<Observation* const> windows) {
+  constexpr double rounded = 0.02;  // throughputs have one decimal, and a step may begin in the window before
+  std::size_t found = 0;
+  for (const Observation* window : windows) {
+    const auto tokens = generated(*window);
+    if (!window->acceptance || !window->acceptance->accepted_tokens || !tokens || !(*tokens > 0.0)) continue;
+    const double seconds = *window->times.duration_s *
+                           static_cast<double>(window->acceptance->steps + *window->acceptance->accepted_tokens) /
+                           *tokens;
+    if (std::abs(seconds - default_interval_s) > rounded * default_interval_s) return false;
+    ++found;
+  }
+  return found > 1;
+}
+
 /// Sets `generated_tokens` of a window, which tell the number of its steps without a draft.
 void count_other_steps(Observation& window, std::optional<std::int64_t> gamma,
                        const std::optional<std::string>& method) {
@@ -278,6 +295,9 @@ void VllmWindows::end_server(LogContents& contents) {
         (seconds == default_interval_s || seconds > interval() + 1.0)) {
       seconds = interval();
     }
+  }
+  if (interval() > default_interval_s && are_picked(windows)) {
+    for (Observation* window : windows) window->times.duration_s = default_interval_s;
   }
   if (speculates_) {
     count_as_plain(split_off_plain(windows, pauses_, contents.settings));

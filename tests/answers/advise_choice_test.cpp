@@ -160,16 +160,25 @@ TEST_CASE("a schedule turns speculation off above a load at which it loses enoug
 }
 
 TEST_CASE("a schedule has no draft length between those that were logged at its load") {
-  std::vector<Observation> runs;
-  const std::vector<std::array<double, 3>> speedups{{1.0, 1.4, 2.1}, {16.0, 1.35, 1.36}, {64.0, 1.1, 0.7}};
-  for (const auto& [requests, one, three] : speedups) {
-    runs.push_back(whole(plain(requests, 10.0)));
-    runs.push_back(whole(with_speedup(1, requests, one, 10.0)));
-    runs.push_back(whole(with_speedup(3, requests, three, 10.0)));
-  }
-  const Advice advice = advice_of(runs);
+  // Speedups at K = 1 and 3, by load.
+  const auto advice_for = [](const std::vector<std::array<double, 3>>& speedups) {
+    std::vector<Observation> runs;
+    for (const auto& [requests, one, three] : speedups) {
+      runs.push_back(whole(plain(requests, 10.0)));
+      runs.push_back(whole(with_speedup(1, requests, one, 10.0)));
+      runs.push_back(whole(with_speedup(3, requests, three, 10.0)));
+    }
+    return answers::advise({.logs = {log_as_is(runs)}});
+  };
+  const Advice advice = advice_for({{1.0, 1.4, 2.1}, {16.0, 1.35, 1.36}, {64.0, 1.1, 0.7}});
   REQUIRE_FALSE(choice_of(advice).schedule.empty());
   for (const GammaRange& range : choice_of(advice).schedule) CHECK((range.gamma == 1 || range.gamma == 3));
+  CHECK(advice.action.find("(not logged)") == std::string::npos);
+  // The one draft length for all loads beside it may be between those that were logged, and says so.
+  const Advice between = advice_for({{1.0, 1.3, 2.2}, {64.0, 1.2, 0.871}});
+  REQUIRE_FALSE(choice_of(between).schedule.empty());
+  CHECK(choice_of(between).gamma == 2);
+  CHECK(between.action.find("; fixed, K = 2 (not logged) gives ") != std::string::npos);
 }
 
 TEST_CASE("a gain at any load is enough for a schedule, however small its share of the traffic") {

@@ -307,13 +307,17 @@ TEST_CASE("names of a target that differ only by words of a drafter are of one t
     return advice.loads.at(0).chain.has_value();
   };
   CHECK(are_one("phi9:14b-mtp", "phi9:14b"));
+  CHECK(are_one("phi9:14b-nodraft", "phi9:14b"));
+  CHECK(are_one("phi9:14b-NoSpec", "phi9:14b-mtp"));
   CHECK(are_one("phi9:14b-nextn-q4_K_M", "phi9:14b-q4_K_M"));
   CHECK(are_one("lab/Phi-9-14B_MTP_Q4", "lab/Phi-9-14B_Q4"));
+  CHECK(are_one("phi-9-14b-medusa", "phi-9-14b-vanilla"));
   CHECK(are_one("someone/Phi-9-14B-speculator.eagle3", "lab/Phi-9-14B"));
   CHECK(are_one("lab/Phi-9-14B-EAGLE-3", "lab/Phi-9-14B"));
   CHECK(are_one("lab/Phi-9-14B-medusa", "lab/Phi-9-14B-no-medusa"));
   CHECK(are_one("lab/Phi-9-14B-DFlash-speculators", "lab/Phi-9-14B"));
   CHECK_FALSE(are_one("phi9:14b-mtp", "phi9:4b"));
+  CHECK_FALSE(are_one("phi9:14b-novel", "phi9:14b"));
   CHECK_FALSE(are_one("phi9:14b-q8-mtp", "phi9:14b-q4"));
   CHECK_FALSE(are_one("lab/Phi-9-14B-special", "lab/Phi-9-14B"));
   CHECK_FALSE(are_one("lab/Eagle2-14B", "lab/14B"));
@@ -357,6 +361,18 @@ TEST_CASE("acceptance of an unknown load that has no row is named") {
   untimed.times = {};
   CHECK_FALSE(advice_of({speculative(3, 8, 12.0, 0.8), plain(8, 10.0)}).warns("W11"));
   CHECK(advice_of({speculative(3, 8, 12.0, 0.8), plain(8, 10.0), untimed}).warns("W11"));
+}
+
+TEST_CASE("a run of unknown load is compared with a plain one of one request, not with one of more") {
+  const auto at = [](double plain_requests) {
+    logs::Observation drafted = speculative(3, 8, 12.0, 0.8);
+    drafted.requests = std::nullopt;
+    return advice_of({drafted, plain(plain_requests, 10.0)});
+  };
+  const Advice one = at(1);
+  REQUIRE(one.loads.at(0).speedup());
+  CHECK(one.warns("W09"));
+  CHECK_FALSE(at(2).loads.at(0).speedup());
 }
 
 TEST_CASE("the arrival rate, prefill, tiny windows, steps and separate texts each have their warning") {

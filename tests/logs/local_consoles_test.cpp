@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -114,6 +115,39 @@ TEST_CASE("KoboldCpp counts accepted drafts and the rounds that a rejected one e
       "local-prompts");
   CHECK(plain.at(0).stratum.output_tokens == 300.0);
   CHECK(plain.at(0).times.tpot_ms == near(40.0));
+}
+
+TEST_CASE("a debug run of KoboldCpp counts drafts beside the speeds of others") {
+  const auto answer = [](const std::string& seconds, const std::string& speed) {
+    return "CtxLimit:700/4096, Process:0.50s (400.00T/s), Generate:" + seconds + "s (" + speed + "T/s), Total:9.0s\n";
+  };
+  const std::string plain = "koboldcpp --model big.gguf\n" + answer("10.00", "30.00"),
+                    drafted = "koboldcpp --model big.gguf --draftmodel small.gguf --draftamount 3\n",
+                    counts = "(Draft Results - Success:280, Failure:90)\n";
+  const auto told = [](const std::string& text) {
+    std::vector<std::pair<bool, bool>> runs;  // counts or a length, a speed
+    for (const auto& one : posted_runs(text, "local-prompts"))
+      runs.emplace_back(one.acceptance || one.acceptance_length, one.times.tpot_ms.has_value());
+    return runs;
+  };
+  using Told = std::vector<std::pair<bool, bool>>;
+  const std::pair timed{false, true}, counted{true, false}, both{true, true};
+  // Printed above the speed of its answer or below it; the speed of a run that prints each draft is no result.
+  CHECK(told(plain + drafted + answer("6.00", "50.00") + "\nthe same, debugging:\n" + counts +
+             answer("8.00", "40.00")) == Told{timed, timed, counted});
+  CHECK(told(plain + drafted + answer("6.00", "50.00") + "\nthe same, debugging:\n" + answer("8.00", "40.00") +
+             counts) == Told{timed, timed, counted});
+  CHECK(told(plain + drafted + counts + answer("6.00", "50.00") + "\n" + counts + answer("6.10", "49.00")) ==
+        Told{timed, both, both});
+  CHECK(told(plain + drafted + answer("6.00", "50.00") + "\n\n" + counts + "\nHello.\n\n\n" +
+             answer("6.10", "49.00")) == Told{timed, counted, timed});
+  // Without the command: a caption quotes its options.
+  const auto spoken = posted_runs("Without a draft model:\n" + answer("10.00", "30.00") +
+                                      "\nAdded --draftmodel small.gguf --draftamount 5:\n" + answer("6.00", "50.00"),
+                                  "local-prompts");
+  CHECK(spoken.at(0).decoding == Decoding::plain);
+  CHECK(spoken.at(1).decoding == Decoding::speculative);
+  CHECK(spoken.at(1).gamma == 5);
 }
 
 TEST_CASE("benchmarks of assisted generation name their runs in progress bars") {
@@ -437,6 +471,42 @@ TEST_CASE("a label with the words of one that drafts, but not those for drafting
   const auto other = posted_runs("7B:\n" + fast + "14B with MTP:\n" + slow, "small-bench");
   REQUIRE(other.size() == 2);
   CHECK(other[0].decoding == Decoding::unknown);
+}
+
+TEST_CASE("ExLlamaV2's chat: the share of drafted tokens is that of the output, the other that of the drafts") {
+  const auto runs = posted_runs(
+      "$ python examples/chat.py -m /models/large -pt\n"
+      "\x1b[38;2;150;150;150m(Response: 300 tokens, 20.00 tokens/second)\x1b[0m\n\n"
+      "$ python examples/chat.py -m /models/large -dm /models/small -pt\n"
+      "(Response: 300 tokens, 40.00 tokens/second, SD eff. 60.00%, SD acc. 50.00%)\n",
+      "local-prompts");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].times.tpot_ms == near(50.0));
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].acceptance_length == near(2.5));
+  CHECK(runs[1].gamma == 3);
+  CHECK(runs[1].times.tpot_ms == near(25.0));
+}
+
+TEST_CASE("KoboldCpp's perf endpoint: the last answer, and no drafts where none were tried") {
+  const auto perf = [](int success, int failed) {
+    return fmt::format(
+        R"({{"last_process": 1.5, "last_eval": 20.0, "last_token_count": 400, "last_input_count": 100, )"
+        R"("last_process_time": 0.15, "last_eval_time": 8.0, "last_draft_success": {}, "last_draft_failed": {}, )"
+        R"("total_gens": 3, "queue": 0, "idle": 1}})",
+        success, failed);
+  };
+  const auto plain = posted_runs(perf(0, 0), "koboldcpp-perf");
+  REQUIRE(plain.size() == 1);
+  CHECK(plain[0].decoding == Decoding::unknown);
+  CHECK(plain[0].times.tpot_ms == near(20.0));
+  CHECK(plain[0].times.ttft_ms == near(150.0));
+  const auto drafted = posted_runs(perf(250, 90), "koboldcpp-perf");
+  REQUIRE(drafted.size() == 1);
+  CHECK(drafted[0].decoding == Decoding::speculative);
+  CHECK(drafted[0].acceptance->accepted_tokens == 250);
+  CHECK(drafted[0].acceptance->steps == 150);
 }
 
 }  // namespace foredraft::tests

@@ -38,10 +38,13 @@ TEST_CASE("a text whose options let one request run at a time states the load of
         .concurrency;
   };
   for (const char* text : {"`--concurrency 1`", "client with --max-concurrency=1", "llama-server -np 1 -fa on",
-                           "`--parallel 1`", "--max-num-seqs 1", "--parallel 1 and --concurrency 1"})
+                           "`--parallel 1`", "--max-num-seqs 1", "--parallel 1 and --concurrency 1", "one request",
+                           "T = 0 (single stream)", "a single user only", "at one client"})
     CHECK(load_below(text) == 1.0);
-  for (const char* text : {"`--concurrency 8`", "--concurrency 1 4 16", "--concurrency 1, 4",
-                           "--parallel 4 --concurrency 1", "--parallel 16", "one --np"})
+  for (const char* text :
+       {"`--concurrency 8`", "--concurrency 1 4 16", "--concurrency 1, 4", "--parallel 4 --concurrency 1",
+        "--parallel 16", "one --np", "one request failed", "single user or 8 concurrent requests",
+        "one user, then 4 and 8 concurrent requests", "one client with concurrency 4"})
     CHECK_FALSE(load_below(text));
   const auto own = posted_runs(
       "All with `--concurrency 1`.\n\nResults:\n\n| config | concurrency | TPOT (ms) |\n|---|---|---|\n"
@@ -65,18 +68,20 @@ TEST_CASE("options in the line above name its arm") {
         Case{"engine.py, `speculative_config={'method': 'mtp', 'num_speculative_tokens': 3}`:", 3.0, "mtp"},
         Case{"`--spec-type draft-mtp --spec-draft-n-max 6`", 6.0, "mtp"},
         Case{"`-ngl 99 -fa on --spec-type draft-mtp` `--draft-max 3`, second card", 3.0, "mtp"},
-        Case{"MTP with `--spec-draft-n-max 5`", 5.0, "mtp"},
+        Case{"MTP with `--spec-draft-n-max 5`", 5.0, "mtp"}, Case{"## steps 2, draft tokens 3", 2.0, nullptr},
+        Case{"### 5 steps, topk 1, 6 draft tokens", 5.0, nullptr},
         Case{"MTP, K = 3 (`--temp 0 --spec-type draft-mtp`)", 3.0, "mtp"}}) {
     CAPTURE(one.caption);
     const auto arm = arm_in_caption(one.caption);
     REQUIRE(arm);
     CHECK_FALSE(arm->plain);
     CHECK(arm->gamma == one.gamma);
-    CHECK(arm->drafter == one.drafter);
+    CHECK(arm->drafter == (one.drafter ? std::optional<std::string>(one.drafter) : std::nullopt));
   }
-  for (const char* const plain : {"without `--speculative-config`:", "no --spec-type, same prompts:",
-                                  "`--spec-type none`", "with `--speculative-algorithm NONE`:", "`--no-mtp`",
-                                  "then `--speculative-config '{\"num_speculative_tokens\": 0}'`:"}) {
+  for (const char* const plain :
+       {"without `--speculative-config`:", "Without MTP (`vllm serve someone/some-7B-FP8`):",
+        "no --spec-type, same prompts:", "`--spec-type none`", "with `--speculative-algorithm NONE`:", "`--no-mtp`",
+        "then `--speculative-config '{\"num_speculative_tokens\": 0}'`:"}) {
     CAPTURE(plain);
     const auto arm = arm_in_caption(plain);
     REQUIRE(arm);
@@ -229,6 +234,56 @@ TEST_CASE("settings of bench_speculative.py are compared with its run without st
   CHECK_FALSE(read.observations[2].gamma);
   CHECK(read.observations[2].drafter == "4 steps, topk 8, 16 draft tokens");
   CHECK(read.observations[3].drafter == "4 steps, topk 8, 32 draft tokens");
+}
+
+TEST_CASE("the heading above a command and its answer in a fence leads to the table below") {
+  const auto part = [](std::string_view heading, std::string_view length, std::string_view speed) {
+    return fmt::format(
+        "## {}\n$ python3 -m sglang.test.send_one\n```python\nimport math\nroot = math.sqrt({})\n```\n\n"
+        "+-------------+--------+------------+-----------------+\n"
+        "| Latency (s) | Tokens | Acc Length | Speed (token/s) |\n"
+        "+-------------+--------+------------+-----------------+\n"
+        "|    2.000    |  200   |   {}    |     {}      |\n"
+        "+-------------+--------+------------+-----------------+\n\n",
+        heading, speed, length, speed);
+  };
+  const LogContents read =
+      read_log(part("no spec", "1.000", "100.00") + part("steps 1, draft tokens 2", "1.800", "150.00") +
+               part("steps 3, draft tokens 4", "2.700", "200.00"));
+  REQUIRE(read.observations.size() == 3);
+  CHECK(read.observations[0].decoding == Decoding::plain);
+  CHECK(read.observations[1].gamma == 1);
+  CHECK(read.observations[2].gamma == 3);
+  for (const logs::Observation& run : read.observations) CHECK_FALSE(run.stratum.category);
+}
+
+TEST_CASE("headings name the runs below them, whatever stands between") {
+  const auto answer = [](const std::string& speed) {
+    return "\n```\n[ Prompt: 300.0 t/s | Generation: " + speed + " t/s ]\n```\n\n";
+  };
+  using Kinds = std::vector<Decoding>;
+  const auto kinds = [](const std::string& text) {
+    Kinds found;
+    for (const auto& one : posted_runs(text, "local-prompts")) found.push_back(one.decoding);
+    return found;
+  };
+  const Kinds told{Decoding::plain, Decoding::speculative}, unknown{Decoding::unknown, Decoding::unknown};
+  const std::string command = "\n`python3 -m my.client --port 80`\n", words = "\nAll as said, nothing else ran.\n";
+  CHECK(kinds("## Baseline\n" + command + answer("20.0") + "## EAGLE-3, K=2\n" + words + answer("31.0")) == told);
+  CHECK(kinds("### No MTP\n" + words + command + answer("20.0") + "### MTP\n" + words + answer("31.0")) == told);
+  // Below them, other levels say nothing of the arm; at theirs, they end what it is.
+  CHECK(kinds("# Baseline\n## Prose\n" + words + answer("20.0") + "# MTP\n## Code\n" + words + answer("31.0")) == told);
+  CHECK(kinds("# Baseline\n" + words + answer("20.0") + "# MTP\n" + words + answer("31.0") + "# My laptop\n" + words +
+              answer("9.0")) == Kinds{Decoding::plain, Decoding::speculative, Decoding::unknown});
+  // A title that names a drafter is that of a text about it, and another command is not of the heading.
+  CHECK(kinds("# MTP on my card\n" + words + answer("20.0") + "## Next\n" + words + answer("31.0")) == unknown);
+  CHECK(kinds("# Baseline of my card\n" + words + "1 user:\n" + answer("20.0") + "## No\n2 users:\n" +
+              answer("31.0")) == unknown);
+  // Comments of commands are above all runs.
+  CHECK(kinds("# baseline\nstart --port 80\n# MTP\nstart --port 81 --fast\n\n" + words + answer("20.0") +
+              answer("31.0")) == unknown);
+  CHECK(kinds("## Baseline\n" + words + answer("20.0") + command + answer("22.0") + "## MTP\n" + words +
+              answer("31.0"))[1] == Decoding::unknown);
 }
 
 }  // namespace foredraft::tests

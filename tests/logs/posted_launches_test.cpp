@@ -180,6 +180,22 @@ TEST_CASE("the command of a server or a client by its name states draft length a
   CHECK(both.concurrency == 16.0);
   CHECK(run_below("$ aiperf profile --model m --concurrency 8\n").concurrency == 8.0);
   CHECK_FALSE(run_below("We like aiperf and its --concurrency 16 option.\n").concurrency);
+  CHECK(run_below("vllm bench serve --model m --max-concurrency 12\n").concurrency == 12.0);
+  CHECK(run_below("genai-bench benchmark --api-backend openai --num-concurrency 6\n").concurrency == 6.0);
+  CHECK_FALSE(run_below("genai-bench has --num-concurrency 6.\n").concurrency);
+}
+
+TEST_CASE("a client that is started again measures the server of the part before") {
+  const std::string table = "\n| tok/s | accept length |\n|---|---|\n| 50 | 2.4 |\n\n";
+  const auto runs = posted_runs(
+      "$ vllm serve m --speculative-config '{\"method\":\"mtp\",\"num_speculative_tokens\":3}'\n"
+      "$ vllm bench serve --max-concurrency 1\n" +
+          table + "$ vllm bench serve --max-concurrency 16\n" + table,
+      "table");
+  REQUIRE(runs.size() == 2);
+  for (const auto& run : runs) CHECK(run.gamma == 3);
+  CHECK(runs[0].concurrency == 1.0);
+  CHECK(runs[1].concurrency == 16.0);
 }
 
 TEST_CASE("the total of vllm bench throughput is that of the run whose progress ended above it") {
@@ -461,6 +477,12 @@ TEST_CASE("tags of ollama run tell which answers draft") {
   CHECK(decodings("ollama run --verbose phi9:14b-q8_0 hi", "ollama run --verbose phi9:14b-q8_0-nextn hi") == told);
   CHECK(decodings("ollama.exe run me/phi9:no-mtp --verbose", "ollama.exe run me/phi9:mtp --verbose") == told);
   CHECK(decodings("ollama run hf.co/lab/phi9-GGUF:Q4_K_M", "ollama run hf.co/lab/phi9-MTP-GGUF:Q4_K_M") == told);
+  // A model that is made without its drafter has one: the other drafts by itself.
+  CHECK(decodings("ollama run phi9:14b-nodraft --verbose", "ollama run phi9:14b --verbose") == told);
+  CHECK(decodings("ollama run phi9:14b_no_spec --verbose", "ollama run phi9:14b --verbose") == told);
+  CHECK(decodings("ollama run phi9:14b-nomtp --verbose", "ollama run phi9:14b-mtp --verbose") == told);
+  CHECK(decodings("ollama run phi9:14b-no-think --verbose", "ollama run phi9:14b-no-think-mtp --verbose") == told);
+  CHECK(decodings("ollama run phi9:4b-nodraft --verbose", "ollama run phi9:14b --verbose") == unknown);
   // Another model is no run without speculation.
   CHECK(decodings("ollama run phi9:4b --verbose", "ollama run phi9:14b-mtp --verbose")[0] == Decoding::unknown);
   CHECK(decodings("ollama run phi9:14b --verbose", "ollama run phi9:14b --verbose") == unknown);
@@ -469,6 +491,38 @@ TEST_CASE("tags of ollama run tell which answers draft") {
                                        "ollama");
   CHECK(under_words.at(0).decoding == Decoding::plain);
   CHECK(under_words.at(1).decoding == Decoding::speculative);
+}
+
+TEST_CASE("a draft length that is set within ollama run is that of the answers below it") {
+  const auto answer = [](const std::string& words, const std::string& speed) {
+    return words +
+           "\n>>> Why is the sky blue?\nIt scatters.\n\neval count:           300 token(s)\neval rate:            " +
+           speed + " tokens/s\n\n";
+  };
+  using Told = std::vector<std::pair<Decoding, std::optional<std::int64_t>>>;
+  const auto told = [&](const std::string& text) {
+    Told runs;
+    for (const auto& one : posted_runs(text, "ollama")) runs.emplace_back(one.decoding, one.gamma);
+    return runs;
+  };
+  const std::pair<Decoding, std::optional<std::int64_t>> plain{Decoding::plain, std::nullopt},
+      drafts{Decoding::speculative, std::nullopt}, unknown{Decoding::unknown, std::nullopt};
+  const auto at = [](std::int64_t length) { return std::pair{Decoding::speculative, std::optional(length)}; };
+  const std::string set3 = ">>> /set parameter draft_num_predict 3", set6 = "Set parameter 'draft_num_predict' to '6'",
+                    off = ">>> /set parameter draft_num_predict 0";
+  CHECK(told(answer("$ ollama run phi9:14b --verbose", "20.00") +
+             answer("$ ollama run phi9:14b-mtp --verbose", "31.00") + answer(set3, "35.00") + answer(set6, "33.00") +
+             answer(off, "20.50") + answer("$ ollama run phi9:14b-mtp --verbose", "31.20")) ==
+        Told{plain, drafts, at(3), at(6), plain, drafts});
+  // Without a tag that says so, nothing tells whether the model drafts of itself.
+  CHECK(told(answer("$ ollama run phi9:14b --verbose", "20.00") + answer(set3, "35.00")) == Told{unknown, at(3)});
+  CHECK(told(answer("$ ollama run phi9:14b --verbose\n" + set3, "35.00") + answer(off, "20.00")) == Told{at(3), plain});
+  CHECK(told(answer("", "31.00") + answer(set6, "33.00")) == Told{unknown, at(6)});
+  CHECK(told(answer("$ ollama run phi9:14b-mtp --verbose\n" + off, "20.00") + answer(set3, "35.00")) ==
+        Told{plain, at(3)});
+  // Of another parameter, and words about one.
+  CHECK(told(answer("$ ollama run phi9:14b-mtp --verbose\n>>> /set parameter num_ctx 4096", "31.00") +
+             answer("$ ollama run phi9:14b --verbose", "20.00")) == Told{drafts, plain});
 }
 
 TEST_CASE("llama-cli's commands tell its answers apart, whatever it prints of them") {

@@ -42,6 +42,24 @@ TEST_CASE("an SGLang server whose acceptance length is 0 does not speculate, wha
   CHECK(read_log(vllm).observations.at(0).decoding == Decoding::plain);
 }
 
+TEST_CASE("the command of a load generator between two scrapes states the load, if no gauge does") {
+  const auto load = [](const std::string& command, const std::string& running) {
+    const auto scrape = [&](int times) {
+      return fmt::format(
+          "vllm:num_requests_running {}\nvllm:inter_token_latency_seconds_sum {}\n"
+          "vllm:inter_token_latency_seconds_count {}\n",
+          running, 20 * times, 1000 * times);
+    };
+    const auto runs = posted_runs(scrape(1) + command + scrape(3), "prometheus");
+    REQUIRE(runs.size() == 1);
+    return runs[0].requests ? runs[0].requests : runs[0].concurrency;
+  };
+  CHECK(load("$ vllm bench serve --model m --num-prompts 90 --max-concurrency 12\n", "0.0") == 12.0);
+  CHECK(load("# aiperf profile -m m --concurrency 5\n", "0.0") == 5.0);
+  CHECK(load("$ vllm bench serve --model m --max-concurrency 12\n", "7.0") == 7.0);
+  CHECK_FALSE(load("$ vllm bench serve --model m --num-prompts 90\n", "0.0"));
+}
+
 TEST_CASE("SGLang's acceptance length and rate of the last batch give the draft length, if only one fits") {
   const auto gamma = [](const char* length, const char* rate) {
     return read_log(sglang_scrape(length, rate)).observations.at(0).gamma;

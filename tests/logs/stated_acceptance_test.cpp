@@ -164,4 +164,44 @@ TEST_CASE("the time per token of both arms is from the same column") {
   CHECK(tpot(all, "mtp,1,100,9.9,2.5,1000,1500") == near(9.9));
 }
 
+TEST_CASE("lists of acceptance rates by position give length and draft length, conditional ones by their products") {
+  const auto read = [](const std::string& text) { return posted_runs(text, "position-rates").at(0); };
+  for (const char* text :
+       {"Weighted acceptance rates per position:\n[0.8 0.6 0.4]\n", "per-position acceptance: 80 % / 60 % / 40 %\n",
+        "acceptance_rates_by_position = [0.8, 0.6, 0.4]\n", "Conditional acceptance rates: [0.8, 0.75, 0.667]\n",
+        "Acceptance by position: (0.8, 0.6, 0.4)\n\nConditional acceptance:\n[0.8 0.75 0.67]\n"}) {
+    CAPTURE(text);
+    const auto run = read(text);
+    CHECK(run.decoding == logs::Decoding::speculative);
+    CHECK(run.gamma == 3);
+    CHECK(*run.acceptance_length == Approx(2.8).epsilon(1e-3));
+    CHECK_FALSE(run.acceptance);
+  }
+  CHECK(read("Cumulative acceptance: [0.7]\n").gamma == 1);
+  // With the number of drafted tokens or of drafts these are counts.
+  for (const char* total : {"Total drafted tokens: 3,000\n", "drafts: 1000\n", "drafts = 1000\ndraft tokens: 3000\n"}) {
+    CAPTURE(total);
+    const auto run = read(std::string(total) + "acceptance rates by position: [0.8 0.6 0.4]\n");
+    REQUIRE(run.acceptance);
+    CHECK(run.acceptance->steps == 1000);
+    CHECK(run.acceptance->accepted_at == std::vector<std::int64_t>{800, 600, 400});
+  }
+  const auto shorter = read("Total drafted tokens: 3001\nacceptance rates by position: [0.8 0.6 0.4]\n");
+  CHECK_FALSE(shorter.acceptance);
+  CHECK(shorter.adaptive == true);
+}
+
+TEST_CASE("rates of which it is not clear what they are of are not read") {
+  for (const char* text :
+       {"acceptance rates by position: [0.7 0.75 0.8]\n",  // rates of all drafts never rise
+        "acceptance rates: [0.8 0.6 0.4]\n",               // of requests?
+        "acceptance by position: [0.8 0.6]\nconditional acceptance: [0.8 0.6]\n",
+        "acceptance by position: [0.8 0.6]\nacceptance by position: [0.7 0.5]\n", "acceptance by position: 0.8\n",
+        "acceptance by position: [0.8 0.6]\nacceptance rate: 60 %\n", "acceptance by position: [5 3 2]\n",
+        "expected acceptance by position: [0.8 0.6]\n", "loss by position: [0.8 0.6]\n"}) {
+    CAPTURE(text);
+    CHECK(problem(text).find("no line of a known format") != std::string::npos);
+  }
+}
+
 }  // namespace foredraft::tests

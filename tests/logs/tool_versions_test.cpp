@@ -267,6 +267,8 @@ TEST_CASE("LMDeploy's engine line and its counters of drafts") {
   CHECK(read_log("DP: 0, " + load + end).engine == "lmdeploy");
   CHECK(read_log("2026-01-05 10:00:00,123 - lmdeploy - INFO - loggers.py:70 - " + load + end).engine == "lmdeploy");
   CHECK(read_log("10:00:00 " + load + "Finished: 3 reqs, Unfinished: 2 reqs, " + end).engine == "lmdeploy");
+  const std::string drafted = "Prefix cache hit rate: 0.0%, SpecDecoding metrics: " + std::string(drafts);
+  CHECK(read_log("s, " + drafted + "\n10:00:00 DP: 0, " + load + end).engine == "lmdeploy");  // cut at its start
   const std::string vllm = "(EngineCore_DP0 pid=9) INFO 01-05 10:00:00 [loggers.py:259] Engine 000: " + load + end;
   CHECK(read_log(vllm).engine == "vllm");
 

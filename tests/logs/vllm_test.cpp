@@ -195,6 +195,29 @@ TEST_CASE("windows of vLLM last as long as their lines are apart, ten seconds un
   CHECK(seconds == Approx(9000 * 5.0).epsilon(0.001));  // pooled ones too
 }
 
+TEST_CASE("lines of vLLM that were picked from a longer log are windows of ten seconds if their tokens say so") {
+  const auto window = [](int minute, double tokens_per_s, int steps, int accepted) {
+    return fmt::format(
+        "INFO 03-03 10:{:02}:00 [loggers.py:248] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation "
+        "throughput: {:.1f} tokens/s, Running: 4 reqs, Waiting: 0 reqs, GPU KV cache usage: 9.0%, Prefix cache hit "
+        "rate: 0.0%\n"
+        "INFO 03-03 10:{:02}:00 [metrics.py:100] SpecDecoding metrics: Mean acceptance length: {:.2f}, Accepted "
+        "throughput: {:.2f} tokens/s, Drafted throughput: {:.2f} tokens/s, Accepted: {} tokens, Drafted: {} tokens, "
+        "Per-position acceptance rate: 0.800, 0.600, 0.400, Avg Draft acceptance rate: 60.0%\n",
+        minute, tokens_per_s, minute, 1.0 + static_cast<double>(accepted) / steps, accepted / 60.0, 3.0 * steps / 60.0,
+        accepted, 3 * steps);
+  };
+  const auto seconds = [&](double first, double second) {
+    std::vector<std::optional<double>> durations;
+    const std::string log = window(1, first, 1000, 1800) + window(2, second, 1010, 1818) + window(3, 280.0, 1000, 1800);
+    for (const Observation& one : read_log(log).observations) durations.push_back(one.times.duration_s);
+    return durations;
+  };
+  using Durations = std::vector<std::optional<double>>;
+  CHECK(seconds(280.0, 282.8) == Durations{10.0, 10.0, 10.0});
+  CHECK(seconds(280.0, 140.0) == Durations{60.0, 60.0, 60.0});
+}
+
 TEST_CASE("windows of an n-gram drafter without a draft are steps of a speculating server") {
   const LogContents contents = read_log(sample("vllm_ngram.log"));
   REQUIRE(contents.observations.size() > 3);
