@@ -67,7 +67,7 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
     const auto arm = arm_in_text(before);  // a title that names a drafter may be that of a text about it
     text = arm && arm->plain ? before : addition + addition_of_line;
   }
-  static const RE2 goes_on(R"((?i)^\W*(?:and|but|then|now)\b)");  // "And with MTP:"
+  static const RE2 goes_on(R"((?i)^\W*(?:(?:and|but|then|now)\b|(?:before|after),))");  // "And with MTP:"
   RE2::Replace(&text, goes_on, "");
   text = last_clause(text);
   static const RE2 word(R"((?i)\W*(?:off|none|plain|disabled)\W*)");  // "=== off ==="
@@ -177,6 +177,12 @@ void RunCaptions::name_runs(LogContents& contents, bool all) const {
   std::vector<Caption> captions = with_plain(runs);
   std::set<std::string> said;
   std::erase_if(captions, [&](const Caption& one) { return !all && !one.of_read; });
+  if (!contents.scrapes.empty() && runs.size() == 1) {  // of two scrapes: between them stand "after" and what loaded it
+    std::erase_if(captions, [](const Caption& one) { return one.of_change || !(one.arm || one.requests); });
+    for (std::size_t i = 1; i < captions.size(); ++i) {
+      if (!captions[i].arm) captions[i].arm = captions[i - 1].arm;
+    }
+  }
   const bool other_spans = std::ranges::any_of(runs, [](const Observation& one) { return one.span != Span::run; });
   const auto is_known = [&](const Caption& one) {
     return one.arm && (!one.of_change || (adds_drafter_ && !removes_drafter_));

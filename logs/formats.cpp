@@ -114,7 +114,7 @@ std::span<const LogFormat> formats() {
        Gives{"yes", "yes", "no", "iteration, drafting", "yes"}, trtllm_iterations_format()},
       {"trtllm-bench", "trtllm-bench --report_json: a run with its decoding statistics", "tensorrt-llm",
        Gives{"(yes)", "yes", "no", "tokens", "yes"}, trtllm_bench_format()},
-      {"llamacpp-timings", "llama-server answers with timings, and lists of such records", "llama.cpp",
+      {"llamacpp-timings", "answers of llama-server or mlx-vlm with timings, and lists of such records", "",
        Gives{"(yes)", "yes", "no", "iteration, tokens", "no"}, llamacpp_timings_format()},
       {"speed-bench", "llama.cpp speed_bench.py --output: requests by category, or their means", "llama.cpp",
        Gives{"no", "(yes)", "no", "tokens", "yes"}, speed_bench_format()},

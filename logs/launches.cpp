@@ -79,8 +79,10 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
                          byte_options());
   static const RE2 without(R"re((?i)[-_:.](?:non?|without)[-_]?(?:spec|draft|)re" + std::string(names_of_drafters) +
                            ")");
-  static const RE2 configuration(R"re(\bdecoding_type["']?[ \t]*[:=][ \t]*["']?\w)re",
-                                 byte_options());                                        // TensorRT-LLM's
+  // TensorRT-LLM's, and the options of a request to Ollama.
+  static const RE2 configuration(
+      R"re(\bdecoding_type["']?[ \t]*[:=][ \t]*["']?\w|[{,"'][ \t]*draft_num_predict[\\"']*[ \t]*:[ \t]*\d)re",
+      byte_options());
   static const RE2 engine(R"re(\bspeculative_config=(?:None|Spec))re", byte_options());  // a line of vLLM's
   if (read_session(text, number)) return false;
   std::string name;
@@ -238,7 +240,8 @@ void Launches::name_runs(LogContents& contents) const {
     set_launched_drafts(options, run, contents);
     const bool says_so = run.span == Span::window || (options.llama.is_server() && prints_drafts);
     const bool of_both = with_plain.contains(launch) && with_others.contains(launch);
-    if (says_so || !lacks_decoding(*launch, run, contents) || !drafting.contains(launch->program) ||
+    const bool told = drafting.contains(launch->program) || options.tokens == 0;
+    if (says_so || !told || !lacks_decoding(*launch, run, contents) ||
         (of_both && run.decoding != Decoding::speculative))
       continue;
     set_launched_decoding(options, run);

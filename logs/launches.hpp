@@ -18,7 +18,7 @@ inline constexpr std::string_view launch_anchor =
     R"re(\b(?:aiperf|genai-(?:perf|bench)|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-)re"
     R"re(|\bollama(?:\.exe)?["']?[ \t]+run[ \t]+[-\w"']|\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\b(?:vllm|sglang)[ \t]+(?:serve|bench[ \t]+(?:throughput|latency|serve))\b|\btrtllm-bench[ \t]+-)re"
     R"re(|\b(?:docker|podman)[ \t]+run[ \t]|\bllama-[a-z-]+(?:\.exe)?["']?[ \t]+--?[a-zA-Z]|\b(?:mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp[\w.-]*)[ \t]+-)re"
-    R"re(|\bspeculative_config=(?:None|Spec)|\b(?:decoding_type|num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*["']?\w|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:max[-_]|num[-_])?concurrency|max[-_](?:num[-_]seqs|running[-_]requests)|num-prompts)|\bparameter[ \t]+'?draft_num_predict\b)re";
+    R"re(|\bspeculative_config=(?:None|Spec)|\b(?:decoding_type|num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*["']?\w|[{,"'][ \t]*draft_num_predict[\\"']*[ \t]*:[ \t]*\d|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:max[-_]|num[-_])?concurrency|max[-_](?:num[-_]seqs|running[-_]requests)|num-prompts)|\bparameter[ \t]+'?draft_num_predict\b)re";
 
 /// What a command line or a configuration starts.
 struct Launch {
@@ -34,8 +34,8 @@ struct Launch {
 
 /// The command lines of a log: those of Python scripts and modules, of `vllm serve`, `sglang serve`, `trtllm-bench`,
 /// `llama-cli`, `ollama run` (a tag may name its drafter), `mlx_lm.generate` and other servers, clients and consoles by
-/// their names, also over several lines, configurations (YAML) of TensorRT-LLM, and the draft length that somebody sets
-/// within `ollama run`, up to the next command.
+/// their names, also over several lines, configurations (YAML) of TensorRT-LLM, the options of requests to Ollama, and
+/// the draft length that somebody sets within `ollama run`, up to the next command.
 class Launches {
  public:
   /// Reads a line with launch_anchor; `above`: the one above it. Returns whether it begins a command line, options that
@@ -43,12 +43,12 @@ class Launches {
   bool read(std::string_view text, std::string_view above, std::int64_t number);
 
   /// Runs of unknown decoding speculate if the last command line before them drafts. If it does not, they are without
-  /// speculation if another command line of the log starts the same program with drafts; so are those without counts
-  /// and draft length that other words call speculative, such as a title. Command lines without output between them
-  /// count as one; nothing is set if two of these start the same program with and without drafts, or if the log has
-  /// several formats, but for those of one program. Runs of unknown load or drafter have those of the command line.
-  /// Warns of what was read (W22). Runs with a drafter that looks tokens up lose their counts if nothing tells how many
-  /// steps did not draft (W18).
+  /// speculation if it says so, or if another command line of the log starts the same program with drafts; so are those
+  /// without counts and draft length that other words call speculative, such as a title. Command lines without output
+  /// between them count as one; nothing is set if two of these start the same program with and without drafts, or if
+  /// the log has several formats, but for those of one program. Runs of unknown load or drafter have those of the
+  /// command line. Warns of what was read (W22). Runs with a drafter that looks tokens up lose their counts if nothing
+  /// tells how many steps did not draft (W18).
   void name_runs(LogContents& contents) const;
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <re2/re2.h>
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -117,12 +118,24 @@ bool claims_llamacpp_timings(const JsonValue& value) {
   return is_record(value) || has_records(value) || has_runs(value);
 }
 
+/// Notes the engine of an answer, if it tells: servers on MLX have llama-server's times, but count rounds, or name
+/// their models so.
+void note_engine_of_timings(const JsonFields& timings, const std::optional<std::string>& model, LogContents& contents) {
+  static const RE2 mlx(R"re((?i)(?:^|[^a-z])mlx(?:[^a-z]|$))re");
+  if (timings.has("draft_rounds") || timings.has("draft_kind") || (model && RE2::PartialMatch(*model, mlx))) {
+    contents.engine = "mlx";
+  } else if (timings.has("draft_n")) {
+    contents.engine = "llama.cpp";
+  }
+}
+
 void read_llamacpp_record(const JsonFields& record, Decoding undrafted, LogContents& contents) {
   const JsonFields timings = record.has("timings") ? record.required_object("timings") : record;
   Observation observation = llamacpp_request(timings, undrafted, contents);
   observation.stratum.request = record.has("id") ? record.text("id") : record.text("name");
   observation.stratum.category = record.text("category");
   note(contents.settings.target, record.text("model"));
+  note_engine_of_timings(timings, record.text("model"), contents);
   if (record.has("generation_settings")) {
     const JsonFields settings = record.required_object("generation_settings");
     observation.stratum.temperature = settings.real("temperature");
@@ -254,7 +267,11 @@ void read_speed_bench(const JsonFields& file, LogContents& contents) {
 
 }  // namespace
 
-JsonFormat llamacpp_timings_format() { return {"predicted_n", claims_llamacpp_timings, read_llamacpp_timings}; }
+JsonFormat llamacpp_timings_format() {
+  return {"predicted_n", claims_llamacpp_timings, read_llamacpp_timings, false, [](LogContents& contents) {
+            if (contents.engine.empty()) contents.engine = "llama.cpp";
+          }};
+}
 
 JsonFormat speed_bench_format() { return {speed_anchor, claims_speed_bench, of_object<read_speed_bench>}; }
 

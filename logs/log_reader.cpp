@@ -50,6 +50,13 @@ bool is_comment_of_metric(std::string_view line) {
   return line.starts_with("# ") && RE2::FullMatch(piece(line), comment);
 }
 
+/// The comment behind a command, "eagle3, K = 3" of "$ curl host/metrics  # eagle3, K = 3", else the line itself.
+std::string_view caption_in(std::string_view line) {
+  if (!line.starts_with("$ ") && !line.starts_with("curl ")) return line;
+  const std::size_t comment = line.rfind(" # ");
+  return comment == std::string_view::npos ? line : trimmed(line.substr(comment + 3));
+}
+
 }  // namespace
 
 /// Cuts the bytes of a log into lines and values.
@@ -398,7 +405,7 @@ void LogReader::State::note_caption(std::string_view passed) {
   for (int lines = 0; lines < near && !passed.empty(); ++lines) {
     const std::size_t end = passed.ends_with('\n') ? passed.size() - 1 : passed.size();
     const std::size_t begin = end == 0 ? 0 : passed.rfind('\n', end - 1) + 1;
-    const std::string_view text = trimmed(shown(passed.substr(begin, end - begin)));
+    const std::string_view text = caption_in(trimmed(shown(passed.substr(begin, end - begin))));
     passed = passed.substr(0, begin);
     if (lines == 0) above_ = text.starts_with('|') && text.size() <= max_head ? text : std::string_view{};
     if (text.starts_with('|')) continue;

@@ -325,7 +325,6 @@ bool verified_acceptance(const Counted& counted, Observation& run, LogContents& 
   run.gamma = depth;
   run.acceptance = AcceptanceCounts{.steps = *steps, .accepted_tokens = accepted};
   if (depth) run.acceptance->drafted_tokens = whole(drafted);
-  warn_since_start(counted, "counters", contents);
   return true;
 }
 
@@ -340,14 +339,13 @@ std::optional<std::int64_t> gauged_depth(const Counted& counted, LogContents& co
   return rates.gamma(counted.line(), contents);
 }
 
-/// SGLang's gauges of its last batch, with a warning (W02). A server without speculation has a length of 0.
+/// SGLang's gauges of its last batch. A server without speculation has a length of 0.
 bool last_batch(const Counted& counted, Observation& run, LogContents& contents) {
   const auto length = counted.gauge("spec_accept_length");
   if (!length || !(*length >= 1.0)) return false;
   run.acceptance_length = length;
   run.decoding = Decoding::speculative;
   run.gamma = gauged_depth(counted, contents);
-  warn_once(contents, "W02", counted.line(), "the acceptance length is that of the last batch only");
   return true;
 }
 
@@ -434,17 +432,38 @@ void llama_times(const Counted& counted, Observation& run) {
   }
 }
 
-/// SGLang's gauges are of its last batch; its latency between tokens is per token.
+/// Warns (W02) of what is of SGLang's last batch only, and of what is of all loads since the start.
+void warn_of_sglang(const Counted& counted, const Observation& run, bool of_now, LogContents& contents) {
+  if (run.acceptance && counted.since_start()) {
+    return warn_since_start(counted, of_now ? "the throughput is that of the last batch, the counters are" : "counters",
+                            contents);
+  }
+  if (run.acceptance_length || of_now) {
+    const bool unused = of_now && counted.since_start() && counted.has("inter_token_latency_seconds_count");
+    const std::string_view what = !of_now                 ? "acceptance length is that"
+                                  : run.acceptance_length ? "acceptance length and the throughput are those"
+                                                          : "throughput is that";
+    warn_once(contents, "W02", counted.line(),
+              fmt::format("the {} of the last batch only{}", what,
+                          unused ? "; the latency since the start, of all loads, is not used" : ""));
+  } else if (run.times.tpot_ms) {
+    warn_since_start(counted, "times", contents);
+  }
+}
+
+/// SGLang's latency between tokens is per token. Since the start it is of all loads, so a throughput of the last batch
+/// is used instead: it belongs to the requests that run.
 void sglang_times(const Counted& counted, Observation& run, LogContents& contents) {
   const auto throughput = counted.gauge("gen_throughput");
   const auto running = counted.gauge("num_running_reqs");
-  run.times.tpot_ms = counted.mean_ms("inter_token_latency_seconds");
-  run.times.ttft_ms = counted.mean_ms("time_to_first_token_seconds");
-  if (throughput && running && *throughput > 0.0 && *running > 0.0) {
-    run.times.output_tokens_per_s = throughput;
-    if (!run.times.tpot_ms) run.times.tpot_ms = 1000.0 * *running / *throughput;
-    warn_once(contents, "W02", counted.line(), "the throughput is that of the last batch only");
+  const bool of_now = throughput && running && *throughput > 0.0 && *running > 0.0;
+  if (of_now) run.times.output_tokens_per_s = throughput;
+  if (!of_now || !counted.since_start()) {
+    run.times.tpot_ms = counted.mean_ms("inter_token_latency_seconds");
+    run.times.ttft_ms = counted.mean_ms("time_to_first_token_seconds");
   }
+  if (of_now && !run.times.tpot_ms) run.times.tpot_ms = 1000.0 * *running / *throughput;
+  warn_of_sglang(counted, run, of_now, contents);
   if (!run.times.tpot_ms) return;
   if (run.decoding == Decoding::unknown) run.decoding = Decoding::plain;
   const auto length = run.acceptance ? tokens_per_step(*run.acceptance) : run.acceptance_length;

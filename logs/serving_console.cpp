@@ -41,7 +41,8 @@ constexpr std::string_view console_anchor =
     R"(|-Speculative Decoding-)"
     R"(|^[ \t]*(?:(?:Average )?(?:Latency: [\d.]+ s|Output throughput: [\d.]+ token/s)|Average Accept length: )"
     R"(|Num prompts: +\d|Output tokens: +\d|Spec verify ct: +\d|Throughput: +[\d.,]+ tok/s|#questions: )|--speculative|--max[-_]concurrency|\bmax_concurrency=|--parallel)"
-    R"(|\bvllm serve |api_server |\bbench(?:mark)?_serving|\bvllm bench serve)";
+    R"(|\bvllm serve |api_server |\bbench(?:mark)?_serving|\bvllm bench serve)"
+    R"(|^Running benchmark \w.*\bsteps \d|^\w[^:]* Evaluation Results$)";
 
 bool is_sglang_client(const KeyValueBlock& block) {
   return block.has("Backend") || block.has("Total generated tokens (retokenized)") || block.has("Accept length");
@@ -248,6 +249,7 @@ class ServingConsoleReader final : public BlockReader {
       add(drafts_heading, "", number, contents);
       return true;
     }
+    if (note_questions(text, contents)) return false;
     const bool command = note_command(text, contents);
     SglangOptions options = options_;
     if (options.read(text)) {
@@ -260,12 +262,7 @@ class ServingConsoleReader final : public BlockReader {
     const auto questions = numbers_in(text, "Throughput: # token/s, Acceptance length: #");
     if (!questions.empty()) {
       close(contents);
-      const Observation run{.line = number,
-                            .span = Span::run,
-                            .gamma = drafts_of_server(questions[1]),
-                            .requests = parallel_,
-                            .concurrency = parallel_};
-      add_questions(run, questions[0], std::nullopt, questions[1], contents);
+      add_questions(run_of_questions(number, questions[1]), questions[0], std::nullopt, questions[1], contents);
       return true;
     }
     std::optional<KeyValue> field = key_value(text);
@@ -292,12 +289,16 @@ class ServingConsoleReader final : public BlockReader {
   }
 
   bool note_command(std::string_view text, LogContents& contents);
+  bool note_questions(std::string_view text, LogContents& contents);
+  /// Starts a run of a set of questions with this acceptance length.
+  [[nodiscard]] Observation run_of_questions(std::int64_t line, double length);
   [[nodiscard]] bool join_counters(LogContents& contents) const;
 
   SglangOptions options_ = {};                                ///< of the server of the next results
   std::optional<double> concurrency_ = {};                    ///< of the command line above the next results
   std::optional<double> limit_above_ = {}, rate_above_ = {};  ///< of the lines before the title of the next results
   std::optional<double> parallel_ = {};                       ///< of the script that asks the next questions
+  std::optional<std::string> questions_ = {};                 ///< name of the next questions
   std::optional<bool> drafts_ = {};                 ///< whether the server of the next results drafts, by its command
   std::set<std::int64_t> undrafted_ = {};           ///< lines of runs whose server does not
   std::map<std::int64_t, std::int64_t> runs_ = {};  ///< first lines of runs by their last
@@ -328,6 +329,36 @@ bool ServingConsoleReader::note_command(std::string_view text, LogContents& cont
   if (asks) close(contents);
   if (asks) parallel_ = requests;
   return command || asks;
+}
+
+/// SpecForge says what it asks, its load and the draft options before each set of questions, and titles the results
+/// with the name of the set, in other letters. Returns whether it is one of these lines.
+bool ServingConsoleReader::note_questions(std::string_view text, LogContents& contents) {
+  static const RE2 setting(R"(^Running benchmark ([\w.-]+).*\bsteps \d)"), title(R"(^(\w[^:]*) Evaluation Results$)"),
+      load(R"(\bbatch[ _]size[ =:]+(\d{1,6})\b)");
+  std::string name;
+  const bool set = RE2::PartialMatch(piece(text), setting, &name);
+  if (!set && !RE2::PartialMatch(piece(text), title, &name)) return false;
+  close(contents);
+  if (set) {
+    questions_ = name;
+    options_.read(text);
+    double requests = 0.0;
+    if (RE2::PartialMatch(piece(text), load, &requests) && requests > 0.0) parallel_ = requests;
+  } else if (!questions_) {
+    questions_ = in_lower_case(name);
+  }
+  return true;
+}
+
+Observation ServingConsoleReader::run_of_questions(std::int64_t line, double length) {
+  Observation run{.line = line,
+                  .span = Span::run,
+                  .gamma = drafts_of_server(length),
+                  .requests = parallel_,
+                  .concurrency = parallel_};
+  run.stratum.category = std::exchange(questions_, std::nullopt);
+  return run;
 }
 
 /// Counters of vLLM's old engine that were posted right above or below results, without a load of their own, are of
@@ -395,12 +426,8 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
     return read_prompts(block, contents);
   if (const auto tokens_per_s = block.real("Output throughput")) {
     const auto length = block.real("Accept length");
-    const Observation run{.line = block.line(),
-                          .span = Span::run,
-                          .gamma = drafts_of_server(length.value_or(1.0)),
-                          .requests = parallel_,
-                          .concurrency = parallel_};
-    return add_questions(run, tokens_per_s, block.real("Latency"), length, contents);
+    return add_questions(run_of_questions(block.line(), length.value_or(1.0)), tokens_per_s, block.real("Latency"),
+                         length, contents);
   }
   Observation run{.line = block.line(), .span = Span::run};
   set_acceptance(block, run, contents);

@@ -17,11 +17,13 @@ bool SglangOptions::read(std::string_view text) {
     const auto value = count_after(text, spaced);
     return value ? value : count_after(text, equal);
   };
-  // Of a bench: requests, depth, width and tokens, of one setting.
+  // Of a bench: requests, depth, width and tokens, of one setting; and what it prints of each.
   static const RE2 config(
       R"(--config-list[ =]+["']?\d+,(\d{1,3}),(\d{1,3}),(\d{1,4})["']?(?:[ \t\\]*$|[ \t]+[-#|&>]))");
+  static const RE2 printed(R"(\bsteps[ =:]+(\d{1,3}),? +topk[ =:]+(\d{1,3}),? +num_draft_tokens[ =:]+(\d{1,4})\b)");
   std::int64_t steps = 0, topk = 0, drafted = 0;
-  if (RE2::PartialMatch(piece(text), config, &steps, &topk, &drafted)) {
+  if (RE2::PartialMatch(piece(text), config, &steps, &topk, &drafted) ||
+      RE2::PartialMatch(piece(text), printed, &steps, &topk, &drafted)) {
     *this = {};
     depth_ = steps;
     width_ = topk;

@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "logs/arm_headings.hpp"
 #include "logs/arms.hpp"
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
@@ -145,6 +146,31 @@ std::string measure_in_caption(std::string_view caption) {
   return RE2::FullMatch(text, milliseconds) ? "TPOT (ms)" : "TPOT";
 }
 
+std::string_view measure_by_batch(std::span<const std::string> headings, std::span<const TableRow> rows) {
+  // Not users: those that wait for each other multiply the time of an answer.
+  static const RE2 batch("(?i)(?:bs|batch(?:[ _-]?size)?)"), number(R"(\d+(?:\.\d+)?)");
+  const auto is_number = [&](const std::string& cell) { return RE2::FullMatch(bare_cell(cell), number); };
+  const auto is_bare = [&](const TableRow& row) { return std::ranges::all_of(row.cells, is_number); };
+  if (rows.size() < 2 || headings.size() < 3 || !RE2::FullMatch(headings.front(), batch) ||
+      !std::ranges::all_of(headings.subspan(1), is_arm) || !std::ranges::all_of(rows, is_bare))
+    return {};
+  const auto grown = [&](std::size_t column) {
+    return *number_of_cell(rows[1].cells[column]).value / *number_of_cell(rows[0].cells[column]).value;
+  };
+  constexpr double small_batch = 4.0;  // a step reads all weights, which takes longer than computing for so few
+  constexpr double nearly = 0.75;      // of several times as many
+  const double more = grown(0);
+  if (*number_of_cell(rows[0].cells[0]).value > small_batch || !(more >= 2.0)) return {};
+  bool from_plain = false;
+  for (std::size_t i = 1; i < headings.size(); ++i) {
+    if (!(grown(i) > 1.0)) return {};
+    const bool plain = arm_named(headings[i]).plain;
+    if (plain && !(grown(i) >= nearly * more)) return {};
+    from_plain = from_plain || plain;
+  }
+  return from_plain ? "total tok/s" : "";
+}
+
 std::optional<std::string> load_in_caption(std::string_view caption) {
   static const RE2 load(
       R"((?i)(?:[^a-z]|^)(?:(?:concurrency|conc|batch[ _-]size|bs)[ =:]{0,3}|(?:c|batch) ?= ?)(\d{1,5})(.*))");
@@ -200,16 +226,34 @@ void tell_loads(ShapedTable& table) {
   }
 }
 
-bool is_head_of_loads(std::span<const std::string> headings) {
+namespace {
+
+/// Whether headings are a load and rising numbers, the first of which is 0 or not.
+bool are_load_and_numbers(std::span<const std::string> headings, bool from_zero) {
   static const RE2 load(R"((?i)(?:max[ _-])?(?:concurrenc(?:y|ies)|batch(?:[ _-]sizes?)?|bs|users|clients|streams))");
   if (headings.size() < 3 || !RE2::FullMatch(bare_cell(headings.front()), load)) return false;
-  double before = 0.0;
-  return std::ranges::all_of(headings.subspan(1), [&](const std::string& one) {
-    static const RE2 number(R"(\d{1,5})");
-    const bool rises = RE2::FullMatch(bare_cell(one), number) && *number_of_cell(one).value > before;
-    if (rises) before = *number_of_cell(one).value;
-    return rises;
-  });
+  double before = from_zero ? -1.0 : 0.0;
+  return from_zero == (bare_cell(headings[1]) == "0") && std::ranges::all_of(headings.subspan(1), [&](const auto& one) {
+           static const RE2 number(R"(\d{1,5})");
+           const bool rises = RE2::FullMatch(bare_cell(one), number) && *number_of_cell(one).value > before;
+           if (rises) before = *number_of_cell(one).value;
+           return rises;
+         });
+}
+
+}  // namespace
+
+bool is_head_of_loads(std::span<const std::string> headings) { return are_load_and_numbers(headings, false); }
+
+bool may_be_lengths(std::span<const std::string> headings) { return are_load_and_numbers(headings, true); }
+
+void ask_for_lengths(std::span<const std::string> headings, std::span<const TableRow> rows) {
+  if (!may_be_lengths(headings)) return;
+  reject({.line = rows.front().line,
+          .key = headings[1],
+          .text = "may mean several things",
+          .why = "a draft length?",
+          .suggestion = fmt::format("call the columns \"K={}\", \"K={}\"", headings[1], headings.back())});
 }
 
 ShapedTable table_below_loads(std::span<const std::string> headings, std::span<const TableRow> rows) {

@@ -18,6 +18,10 @@ namespace foredraft::logs {
 /// than one thing.
 [[nodiscard]] std::string measure_in_caption(std::string_view caption);
 
+/// What bare numbers of arms by batch size measure, if they tell: from a small batch to the next larger one, tokens per
+/// second of all requests nearly multiply with it, but times hardly rise. Empty if they do not tell.
+[[nodiscard]] std::string_view measure_by_batch(std::span<const std::string> headings, std::span<const TableRow> rows);
+
 /// The number of concurrent requests that the line above a table states: "### GSM8K, concurrency = 64".
 [[nodiscard]] std::optional<std::string> load_in_caption(std::string_view caption);
 
@@ -55,7 +59,13 @@ void tell_blocks(ShapedTable& table);
 /// Whether a head row is that of loads: "concurrency", "1", "4", "32".
 [[nodiscard]] bool is_head_of_loads(std::span<const std::string> headings);
 
-/// The table below such a head row, whose rows are arms or metrics, as one with a row for each load.
+/// Whether headings are loads and numbers from 0: "bs", "0", "2", "4".
+[[nodiscard]] bool may_be_lengths(std::span<const std::string> headings);
+
+/// Rejects a table of such headings: the numbers may be draft lengths, but nothing says it.
+void ask_for_lengths(std::span<const std::string> headings, std::span<const TableRow> rows);
+
+/// The table below a head row of loads, whose rows are arms or metrics, as one with a row for each load.
 [[nodiscard]] ShapedTable table_below_loads(std::span<const std::string> headings, std::span<const TableRow> rows);
 
 /// Whether headings are those of table_by_load.

@@ -36,6 +36,8 @@ constexpr std::string_view headings_anchor =
     R"(|inter[- _]token|throughput|\bacc\b|acc(?:ept\w*)?[ _.]len|accept\w*|\btau\b|\bAL\b|\ba\.len|time[ _]per|\bspeed\b)"
     R"(|\btg ?\d+\b|\bdecode[ \t*]*(?:[|,;\t]|  )|^[ \t>]*\|[ \t*]*(?:run|mode|config\w*|method|arm|setup|variant|metrics?|condition)[ \t*]*\|)"
     R"(|(?:concurrency|batch size|bs|users|\bnp) ?=? ?\d+[ \t*]*(?:[|,;\t]|$))"
+    R"(|^[ \t>|*]*(?:max[ _-])?(?:concurrency|conc|c|batch(?:[ _-]?size)?|bs|users|clients|streams)[ \t*]*[|,;\t ][ \t*]*)"
+    R"((?:(?:k|n|gamma|n[-_ ]max) ?= ?\d|plain|base(?:line)?|vanilla|off|no[- ]spec|0[ \t*]*[|,;\t]))"
     R"(|^[ \t>]*\|?[ \t*_.-]*(?:metrics?|measure\w*|quantity|statistic|parameter|result)?[ \t*]*[|,;\t].*)"
     R"((?:\bk ?= ?\d|baseline|plain|vanilla|without|\boff\b|mtp|eagle|dflash|medusa|no[- ]spec|\bspec|\bdraft|n[-_ ]max))"
     R"(|^[ \t]*\w+[ \t]+(?:plain|base(?:line)?|vanilla|off)[ \t]+[-+]*(?:mtp|eagle|dflash|spec)\S*(?:[ \t]+\S+)?[ \t]*$)"
@@ -76,7 +78,8 @@ void tell_tests(ShapedTable& table) {
 /// an arm and a speed for sure; or are those of another shape.
 bool claims_headings(std::span<const std::string> written) {
   const std::vector<std::string> headings = without_sides(without_test(without_sign(headings_of_lists(written))));
-  if (is_head_of_loads(headings) || names_speedups(headings) || may_name_change(headings) || names_groups(headings))
+  if (is_head_of_loads(headings) || may_be_lengths(headings) || names_speedups(headings) || may_name_change(headings) ||
+      names_groups(headings))
     return true;
   constexpr std::size_t max_heading = 60;  // most other lines with commas have longer parts
   const bool other = std::ranges::any_of(headings, [](const std::string& one) {
@@ -281,9 +284,15 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   tell_loads(table);
   tell_blocks(table);
   drop_other_rows(table, contents);
+  ask_for_lengths(table.headings, table.rows);
   if (is_head_of_loads(table.headings)) table = table_below_loads(table.headings, table.rows);
   std::string measure = measure_in_caption(caption);
   if (measure.empty() && table.headings.front().starts_with('(')) measure = measure_in_caption(table.headings.front());
+  if (const auto by_batch = measure_by_batch(table.headings, table.rows); measure.empty() && !by_batch.empty()) {
+    measure = by_batch;
+    warn_once(contents, "W22", table.rows.front().line,
+              "numbers without a unit that multiply with the batch = tok/s of all requests");
+  }
   bool paired = false;
   if (auto over = table_over_plain(table.headings, table.rows)) {
     table = *std::move(over);

@@ -299,6 +299,26 @@ TEST_CASE("a range of draft lengths is that of no run, and a hint is none") {
   CHECK(lengths("Ollama, draft_num_predict 3, then draft_num_predict 4-5.") == std::set<std::int64_t>{0});
 }
 
+TEST_CASE("requests to Ollama state in their options how much the answers below them draft") {
+  const std::string answer = R"({"model": "m", "response": "", "eval_count": 200, "eval_duration": 5000000000})"
+                             "\n";
+  const auto run = [&](const std::string& request) { return posted_runs(request + answer, "ollama-answers").at(0); };
+  for (const std::string request :
+       {R"($ curl -s host/api/generate -d '{"model": "m", "options": {"temperature": 0, "draft_num_predict": 5}}')",
+        "$ jq -n '{model: \"m\", options: {num_predict: 200, draft_num_predict: 5}}' | curl -d @- host/api/chat",
+        R"(curl host/api/chat -d "{\"options\": {\"draft_num_predict\": 5}}")",
+        "curl host/api/chat -d '{\n  \"options\": {\n    \"draft_num_predict\": 5\n  }\n}'",
+        R"(r = post(url, json=dict(options={'draft_num_predict': 5})))"}) {
+    INFO(request);
+    CHECK(run(request + "\n").decoding == Decoding::speculative);
+    CHECK(run(request + "\n").gamma == 5);
+    const auto plain = run(replaced(request, ": 5", ": 0") + "\n");
+    CHECK(plain.decoding == Decoding::plain);
+    CHECK_FALSE(plain.gamma);
+  }
+  CHECK(run("curl host/api/generate -d '{options:{draft_num_predict:$k}}'\n").decoding == Decoding::unknown);
+}
+
 TEST_CASE("vllm bench throughput says in its command what drafts, and how many requests there are") {
   const auto run = [](const std::string& options, int speed) {
     return "$ vllm bench throughput --model big " + options +

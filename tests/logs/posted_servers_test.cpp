@@ -269,6 +269,38 @@ TEST_CASE("scripts of SGLang and SpecForge: throughput and length of a set of qu
   CHECK(runs[2].times.output_tokens_per_s == 300.0);
 }
 
+TEST_CASE("SpecForge's sets of questions are kinds of prompts, each with the setting and the load printed above it") {
+  const auto results = [](const std::string& title, const std::string& speed, const std::string& length) {
+    return "\n==========\n" + title +
+           " Evaluation Results\n==========\nNumber of questions: 20\nAverage Latency: 30.000 s\n" +
+           "Average Output throughput: " + speed + " token/s\nAverage Accept length: " + length + "\n==========\n";
+  };
+  const std::string log =
+      "Running benchmark mtbench with 20 prompts, batch size 8, steps 0, topk 0, num_draft_tokens 0, subset None\n" +
+      results("MT-Bench", "500.000", "1.000") +
+      "Running benchmark mtbench with 20 prompts, batch size 2, steps 4, topk 1, num_draft_tokens 5, subset None\n" +
+      results("MT-Bench", "900.000", "2.600") +
+      "Running benchmark math500 with 20 prompts, batch size 2, steps 6, topk 8, num_draft_tokens 32, subset None\n" +
+      results("MATH500", "990.000", "3.100");
+  const auto runs = posted_runs(log, "bench-serving");
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].concurrency == 8.0);
+  CHECK(runs[0].stratum.category == "mtbench");
+  CHECK(runs[1].stratum.category == "mtbench");
+  CHECK(runs[1].gamma == 4);
+  CHECK(runs[1].concurrency == 2.0);
+  CHECK(runs[2].stratum.category == "math500");
+  CHECK_FALSE(runs[2].gamma);  // a tree
+  // Without the first line, the title is the name, in its letters; results without a title have none.
+  const auto titled = posted_runs(results("HumanEval", "90.000", "2.100") +
+                                      "Average Output throughput: 80.000 token/s\n" + "Average Accept length: 2.000\n",
+                                  "bench-serving");
+  REQUIRE(titled.size() == 2);
+  CHECK(titled[0].stratum.category == "humaneval");
+  CHECK_FALSE(titled[1].stratum.category);
+}
+
 TEST_CASE("SGLang's clients name the engine in several ways") {
   const auto engine_of = [](const std::string& backend) {
     return read_log("Backend:    " + backend +

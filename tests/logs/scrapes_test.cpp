@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "tests/logs/logs_testing.hpp"
@@ -70,6 +71,60 @@ TEST_CASE("SGLang's acceptance length and rate of the last batch give the draft 
   const std::string stated = sglang_scrape("3.1", "0.525") + "sglang:spec_num_steps{m=\"a\"} 5.0\n";
   CHECK_FALSE(read_log(stated).observations.at(0).gamma);  // how many tokens it verifies was left out
   CHECK(read_log(stated + "sglang:spec_num_draft_tokens{m=\"a\"} 6.0\n").observations.at(0).gamma == 5);
+}
+
+TEST_CASE("SGLang's latency since the start, of all loads, is not that of the requests that run now") {
+  const std::string now = sglang_scrape("2.5", "0.5") + "sglang:gen_throughput{m=\"a\"} 400.0\n";
+  const auto says = [](const LogContents& contents, std::string_view words) {
+    return std::ranges::any_of(contents.warnings, [&](const logs::LogWarning& one) {
+      return one.code == "W02" && one.message.find(words) != std::string::npos;
+    });
+  };
+  const LogContents busy = read_log(now);
+  REQUIRE(busy.observations.size() == 1);
+  CHECK(busy.observations[0].requests == 5.0);
+  CHECK(*busy.observations[0].times.tpot_ms == near(12.5));  // 5 requests at 400 tok/s
+  CHECK(*busy.observations[0].times.iteration_ms == near(31.25));
+  CHECK(says(busy, "of all loads, is not used"));
+  // Of an idle server, it is all there is; between two scrapes, it is of the requests in between.
+  const LogContents idle = read_log(replaced(now, "400.0", "0.0"));
+  CHECK(*idle.observations.at(0).times.tpot_ms == near(5.0));
+  CHECK(says(read_log(replaced(replaced(now, "400.0", "0.0"), "} 2.5", "} 0.0")), "times since the start"));
+  const LogContents window = read_log(now + replaced(replaced(now, "} 30.0", "} 50.0"), "} 6000.0", "} 8000.0"));
+  REQUIRE(window.observations.size() == 1);
+  CHECK(*window.observations[0].times.tpot_ms == near(10.0));
+  const std::string counters =
+      "sglang:time_to_first_token_seconds_count{m=\"a\"} 10\nsglang:generation_tokens_total{m=\"a\"} 3010\n"
+      "sglang:spec_verify_calls_total{m=\"a\"} 1200\n";
+  CHECK(says(read_log(now + counters), "the throughput is that of the last batch, the counters"));
+}
+
+TEST_CASE("a comment above a scrape, also behind its command, says what drafts") {
+  const auto scrape = [](int tokens, int milliseconds) {
+    return fmt::format(
+        "dynamo_frontend_inter_token_latency_seconds_sum{{m=\"a\"}} {}\n"
+        "dynamo_frontend_inter_token_latency_seconds_count{{m=\"a\"}} {}\n",
+        0.001 * milliseconds, tokens);
+  };
+  const auto run = [&](const std::string& before, const std::string& after) {
+    const auto runs = posted_runs(
+        before + scrape(100, 2000) + "\n$ aiperf profile --concurrency 4 -m a\n" + after + scrape(600, 7000),
+        "prometheus");
+    REQUIRE(runs.size() == 1);
+    CHECK(*runs[0].times.tpot_ms == near(10.0));
+    return runs[0];
+  };
+  for (const std::string words :
+       {"mtp, 3 draft tokens", "before, worker with mtp, num_speculative_tokens 3", "MTP K=3"}) {
+    INFO(words);
+    for (const std::string& before : {"# " + words + "\n", "$ curl -s host/metrics | grep dynamo  # " + words + "\n"}) {
+      CHECK(run(before, "").gamma == 3);
+      CHECK(run(before, "$ curl -s host/metrics  # after\n").gamma == 3);
+      CHECK(run(before, "# after\n").decoding == Decoding::speculative);
+    }
+  }
+  CHECK(run("$ curl -s host/metrics  # before, no speculation\n", "").decoding == Decoding::plain);
+  CHECK(run("$ curl -s host/metrics  # before\n", "$ curl -s host/metrics  # after\n").decoding == Decoding::unknown);
 }
 
 namespace {

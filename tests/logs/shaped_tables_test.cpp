@@ -57,6 +57,34 @@ TEST_CASE("loads may be the head row, above metrics or arms") {
   CHECK_FALSE(problem("| users | 4 | 1 |\n|---|---|---|\n| tok/s | 50 | 160 |\n").empty());
 }
 
+TEST_CASE("numbers of arms without a unit that multiply with the batch are tokens per second of all requests") {
+  for (const std::string head :
+       {"bs\tK=0\tK=3\tK=5\n", "batch_size,no-spec,K=3,K=5\n", "Batch Size  plain  K=3  K=5\n"}) {
+    const char* const gap = head.find('\t') < head.size() ? "\t" : head.find(',') < head.size() ? "," : "          ";
+    std::string text = head;
+    for (const std::string row : {"2 80 150 160\n", "8 300 420 380\n", "32 900 910 700\n"}) {
+      for (const char one : row) text += one == ' ' ? gap : std::string(1, one);
+    }
+    INFO(text);
+    const auto runs = posted_runs(text, "table");
+    REQUIRE(runs.size() == 9);
+    CHECK(runs[0].decoding == Decoding::plain);
+    CHECK(runs[0].concurrency == 2.0);
+    CHECK(runs[0].times.output_tokens_per_s == 80.0);
+    CHECK(runs[5].gamma == 5);
+    CHECK(runs[5].times.output_tokens_per_s == 380.0);
+  }
+  const auto asks = [](const std::string& text) { return problem(text).find("may mean several things"); };
+  const std::string table = "bs\tK=0\tK=3\n2\t80\t150\n8\t300\t420\n";
+  CHECK(asks(table) == std::string::npos);
+  CHECK(asks(replaced(table, "bs", "users")) != std::string::npos);  // they may wait for each other
+  CHECK(asks(replaced(table, "300", "150")) != std::string::npos);   // times of steps may rise so
+  CHECK(asks(replaced(table, "420", "140")) != std::string::npos);
+  CHECK(asks(replaced(replaced(table, "\n2", "\n64"), "\n8", "\n256")) != std::string::npos);
+  CHECK(asks(replaced(table, "K=0", "K=1")) != std::string::npos);  // none without speculation
+  CHECK(problem("bs\t0\t3\n2\t80\t150\n8\t300\t420\n").find("0: may mean several things") != std::string::npos);
+}
+
 TEST_CASE("a kind of prompts may stand before the unit of a heading") {
   const auto runs = posted_runs(
       "| config | prompt tok/s | story tok/s | code t/s |\n|---|---|---|---|\n| no speculation | 900 | 20 | 30 |\n"

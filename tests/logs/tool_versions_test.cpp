@@ -223,6 +223,21 @@ TEST_CASE("mlx-vlm counts rounds and drafts accepted beyond the end of an answer
   CHECK(problem(replaced(brief, "\"draft_rounds\": 1, ", "")).find("draft_n_accepted") != std::string::npos);
 }
 
+TEST_CASE("answers of servers on MLX are not llama.cpp's, though they have its times") {
+  const std::string plain =
+      R"({"model": "lab/m", "timings": {"prompt_n": 40, "predicted_n": 101, "predicted_ms": 4000.0}})";
+  const std::string drafts = replaced(
+      plain, "4000.0", R"(2000.0, "draft_kind": "mtp", "draft_rounds": 40, "draft_n": 80, "draft_n_accepted": 61)");
+  CHECK(read_log(plain).engine == "llama.cpp");
+  CHECK(read_log(plain + "\n" + drafts + "\n").engine == "mlx");
+  CHECK(read_log(replaced(drafts, "\"draft_rounds\": 40, ", "")).engine == "mlx");
+  CHECK(read_log(replaced(plain, "lab/m", "some-MLX-4bit")).engine == "mlx");
+  CHECK(read_log(replaced(plain, "lab/m", "mlxtral")).engine == "llama.cpp");
+  const std::string llama = replaced(plain, "4000.0", R"(2000.0, "draft_n": 80, "draft_n_accepted": 61)");
+  CHECK(read_log(llama).engine == "llama.cpp");
+  CHECK_THROWS(read_log(llama + "\n" + drafts + "\n"));  // two engines
+}
+
 TEST_CASE("LMDeploy's engine line and its counters of drafts") {
   const auto line = [](const std::string& seconds, const std::string& end) {
     return "[2026-10-02 10:00:" + seconds + " Engine 000] Avg thr (in/out): 64.0 / 280.0 tokens/s, Server " +
