@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,145 +18,12 @@
 #include "logs/log_format.hpp"
 #include "logs/observation.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/scrape_counters.hpp"
 #include "logs/sglang_options.hpp"
 #include "logs/stated_run.hpp"
 
 namespace foredraft::logs {
 namespace {
-
-/// The name of a series: what is before its labels.
-std::string_view name_of(std::string_view series) { return series.substr(0, series.find('{')); }
-
-/// 2 of `{position="2"}` and `{token_position="2"}`.
-std::optional<std::int64_t> labeled_position(std::string_view series) {
-  constexpr std::string_view label = "position=\"";
-  const std::size_t at = series.find(label);
-  if (at == std::string_view::npos) return std::nullopt;
-  std::string_view rest = series.substr(at + label.size());
-  return whole(take_number(rest));
-}
-
-/// Counters of a server between two moments, or since its start.
-class Counted {
- public:
-  Counted(const ServerScrape& now, const ServerScrape* before) : now_(now), before_(before) {}
-
-  [[nodiscard]] bool has(std::string_view name) const { return sum(name).has_value(); }
-
-  /// Sum over all series of this name, nullopt if there is none; of SGLang's, one for every rank, the first.
-  [[nodiscard]] std::optional<double> sum(std::string_view name) const {
-    std::optional<double> total;
-    for (const auto& [series, value] : now_.counters) {
-      if (name_of(series) != name || (total && now_.engine == "sglang")) continue;
-      total = total.value_or(0.0) + since(series, value);
-    }
-    return total;
-  }
-
-  /// As above, nullopt unless positive.
-  [[nodiscard]] std::optional<double> positive(std::string_view name) const {
-    const auto total = sum(name);
-    return total && *total > 0.0 ? total : std::nullopt;
-  }
-
-  /// The sum as a count, nullopt if absent. Throws RejectedRecord unless it is an integer in [0, max_logged_count].
-  [[nodiscard]] std::optional<std::int64_t> count(std::string_view name) const {
-    const auto total = sum(name);
-    return total ? std::optional(whole_count_of(name, *total)) : std::nullopt;
-  }
-
-  /// The mean of a histogram; nullopt unless its sum and count are positive.
-  [[nodiscard]] std::optional<double> mean(std::string_view name) const {
-    const auto total = positive(fmt::format("{}_sum", name));
-    const auto observed = positive(fmt::format("{}_count", name));
-    return total && observed ? std::optional(*total / *observed) : std::nullopt;
-  }
-
-  /// The mean of a histogram of seconds, in milliseconds.
-  [[nodiscard]] std::optional<double> mean_ms(std::string_view name) const {
-    const auto seconds = mean(name);
-    return seconds ? std::optional(1000.0 * *seconds) : std::nullopt;
-  }
-
-  /// A counter by position; empty if a position is missing, which a post may leave out.
-  [[nodiscard]] std::vector<std::int64_t> by_position(std::string_view name) const {
-    std::vector<std::int64_t> at;
-    std::set<std::size_t> found;
-    for (const auto& [series, value] : now_.counters) {
-      if (name_of(series) != name) continue;
-      const auto position = labeled_position(series);
-      if (!position || *position >= max_positions) continue;
-      const auto i = static_cast<std::size_t>(*position);
-      found.insert(i);
-      at.resize(std::max(at.size(), i + 1), 0);
-      at[i] = whole_count_of(series, static_cast<double>(at[i]) + since(series, value));
-    }
-    return found.size() == at.size() ? at : std::vector<std::int64_t>{};
-  }
-
-  /// Drafts that were accepted at each position.
-  [[nodiscard]] std::vector<std::int64_t> accepted_at() const {
-    return by_position("spec_decode_num_accepted_tokens_per_pos");
-  }
-
-  [[nodiscard]] std::optional<double> gauge(std::string_view name) const {
-    const auto found = now_.gauges.find(name);
-    return found == now_.gauges.end() || !std::isfinite(found->second) ? std::nullopt : std::optional(found->second);
-  }
-
-  [[nodiscard]] std::int64_t line() const { return now_.line; }
-  [[nodiscard]] const std::string& engine() const { return now_.engine; }
-  [[nodiscard]] bool since_start() const { return before_ == nullptr; }
-  /// Seconds between both moments, if they are known.
-  [[nodiscard]] std::optional<double> seconds() const {
-    const auto end = gauge(scrape_time);
-    const auto begin = before_ == nullptr ? std::nullopt : Counted(*before_, nullptr).gauge(scrape_time);
-    if (!begin || !end) return std::nullopt;
-    const double between = *end - *begin;
-    return between > 0.0 ? std::optional(between) : std::nullopt;
-  }
-  [[nodiscard]] Counted from_start() const { return {now_, nullptr}; }
-
-  /// Running requests: at the end, or the mean of start and end if some run at both.
-  [[nodiscard]] std::optional<double> running() const {
-    const auto now = running_now();
-    const auto before = now && before_ != nullptr ? Counted(*before_, nullptr).running_now() : std::nullopt;
-    return before ? 0.5 * (*now + *before) : now;
-  }
-
- private:
-  /// The first gauge that exists, if positive. Queued requests are subtracted from Dynamo's, which includes them.
-  [[nodiscard]] std::optional<double> running_now() const {
-    for (const std::string_view name : {"num_generation_requests", "num_requests_running", "num_running_reqs",
-                                        "requests_processing", "dynamo_frontend_inflight_requests"}) {
-      auto now = gauge(name);
-      if (!now) continue;
-      if (name.starts_with("dynamo")) *now -= gauge("dynamo_frontend_queued_requests").value_or(0.0);
-      return *now > 0.0 ? now : std::nullopt;
-    }
-    return std::nullopt;
-  }
-
-  [[nodiscard]] std::int64_t whole_count_of(std::string_view name, double total) const {
-    const auto count = whole(total);
-    if (!count) {
-      reject({.line = now_.line,
-              .key = std::string(name),
-              .text = fmt::format("{}", total),
-              .why = "must be a whole number from 0 to 2^53"});
-    }
-    return *count;
-  }
-
-  [[nodiscard]] double since(const std::string& series, double value) const {
-    if (before_ == nullptr) return value;
-    const auto earlier = before_->counters.find(series);
-    return value - (earlier == before_->counters.end() ? 0.0 : earlier->second);
-  }
-
-  const ServerScrape& now_;
-  const ServerScrape* before_;
-};
 
 void warn_since_start(const Counted& counted, std::string_view what, LogContents& contents) {
   if (!counted.since_start()) return;
@@ -518,7 +384,7 @@ std::optional<Observation> observed(const ServerScrape& now, const ServerScrape*
 // ---- Matching scrapes of one server.
 
 bool is_start(std::string_view series) {
-  const std::string_view name = name_of(series);
+  const std::string_view name = name_of_series(series);
   return name.ends_with("_created") || name.starts_with("process_start_time_seconds");
 }
 
@@ -528,7 +394,7 @@ bool rose_apart(const ServerScrape& later, const ServerScrape& earlier) {
       {{"_seconds_sum", "_seconds_count"}, {"tokens_predicted_seconds", "tokens_predicted"}}};
   const Counted counted(later, &earlier);
   return std::ranges::any_of(earlier.counters, [&](const auto& counter) {
-    const std::string_view name = name_of(counter.first);
+    const std::string_view name = name_of_series(counter.first);
     return std::ranges::any_of(pairs, [&](const auto& pair) {
       if (!name.ends_with(pair[0])) return false;
       const std::string of = std::string(name.substr(0, name.size() - pair[0].size())) + std::string(pair[1]);
@@ -542,7 +408,7 @@ bool rose_apart(const ServerScrape& later, const ServerScrape& earlier) {
 bool follows(const ServerScrape& later, const ServerScrape& earlier) {
   const auto positions = [](const ServerScrape& scrape) {
     return std::ranges::count_if(scrape.counters, [](const auto& counter) {
-      return name_of(counter.first) == "spec_decode_num_accepted_tokens_per_pos";
+      return name_of_series(counter.first) == "spec_decode_num_accepted_tokens_per_pos";
     });
   };
   if (later.engine != earlier.engine || positions(later) != positions(earlier)) return false;

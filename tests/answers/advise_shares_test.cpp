@@ -192,12 +192,12 @@ TEST_CASE(
   CHECK(answers::sign_text(advice_of({speculative(2, 1.0, 15.0, 0.8)})).empty());
   // Three windows whose times differ by a few percent.
   const auto scattered = [&](double least) {
-    std::vector<logs::Observation> runs{plain(1.0, 10.0), plain(1.0, 10.0), plain(1.0, 10.0)};
+    std::vector<logs::Observation> runs{plain(1.0, 10.0), plain(1.0, 10.1), plain(1.0, 10.2)};
     for (const double ms : {least, least + 0.3, least + 0.6}) runs.push_back(speculative(2, 1.0, ms, 0.8));
-    return answers::sign_text(advice_of(runs));
+    return answers::sign_text(answers::advise({.logs = {log_as_is(runs)}}));
   };
-  CHECK(scattered(22.0) == "sign clear at 95 %");
-  CHECK(scattered(25.5) == "sign uncertain");
+  CHECK(scattered(20.0) == "sign clear at 95 %");
+  CHECK(scattered(24.0) == "sign uncertain");
 }
 
 }  // namespace foredraft::tests
