@@ -110,10 +110,8 @@ void RunCaptions::note(std::string_view caption, std::int64_t number, bool of_re
   (noted.arm || noted.requests ? captions_ : unnamed_).push_back(std::move(noted));
 }
 
-/// The captions that name arms, and those with the words of one that drafts but not those of its arm, "7b:" beside
-/// "spec 7b:", which are of the run without speculation.
-std::vector<RunCaptions::Caption> RunCaptions::with_plain(std::span<const Observation> runs) const {
-  std::vector<Caption> captions = captions_;
+/// Forgets the arms of headings of levels that do not have both arms above runs.
+void RunCaptions::drop_lone_headings(std::span<const Observation> runs, std::vector<Caption>& captions) {
   std::array<std::set<bool>, max_level + 1> arms;  // plain or not, of headings with runs below
   for (auto heading = captions.begin(); heading != captions.end(); ++heading) {
     if (heading->level == 0 || !heading->arm) continue;
@@ -129,6 +127,13 @@ std::vector<RunCaptions::Caption> RunCaptions::with_plain(std::span<const Observ
   std::erase_if(captions, [&](const Caption& one) { return is_alone(one) && !one.requests; });
   for (Caption& one : captions)
     if (is_alone(one)) one.arm.reset();
+}
+
+/// The captions that name arms, and those with the words of one that drafts but not those of its arm, "7b:" beside
+/// "spec 7b:", which are of the run without speculation.
+std::vector<RunCaptions::Caption> RunCaptions::with_plain(std::span<const Observation> runs) const {
+  std::vector<Caption> captions = captions_;
+  drop_lone_headings(runs, captions);
   for (Caption one : unnamed_) {
     const auto drafts = [&](const Caption& other) {
       return other.arm && !other.arm->plain && !other.of_change && other.words == one.words;

@@ -57,6 +57,7 @@ class RunCaptions {
     std::string words = {};  ///< without those of the arm
     bool is_beside = false;  ///< names no arm, and another caption the same with one
   };
+  static void drop_lone_headings(std::span<const Observation> runs, std::vector<Caption>& captions);
   [[nodiscard]] std::vector<Caption> with_plain(std::span<const Observation> runs) const;
 
   std::vector<Caption> captions_ = {};
