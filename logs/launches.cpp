@@ -20,7 +20,7 @@ namespace foredraft::logs {
 
 namespace {
 
-constexpr std::size_t max_launches = 256;
+constexpr std::size_t max_command_lines = 256;
 
 /// The program that a command line starts, empty if the line starts none.
 std::string program_in(std::string_view text) {
@@ -70,7 +70,7 @@ bool Launches::read_session(std::string_view text, std::int64_t number) {
   session.options.drafts = tokens > 0;
   session.options.tokens = tokens;
   session.of_session = true;
-  if (launches_.size() < max_launches) launches_.push_back(std::move(session));
+  if (launches_.size() < max_command_lines) launches_.push_back(std::move(session));
   return true;
 }
 
@@ -93,7 +93,7 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
   const bool begins = !program.empty() || RE2::PartialMatch(piece(text), configuration);
   const bool options = !begins && text.starts_with("--") && !above.ends_with('\\');  // of a command without its own
   if (begins || options || RE2::PartialMatch(piece(text), engine)) {
-    if (launches_.size() == max_launches) return true;
+    if (launches_.size() == max_command_lines) return true;
     launches_.push_back({.line = number, .program = program});
   } else if (launches_.empty()) {
     return false;

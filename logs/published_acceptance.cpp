@@ -319,7 +319,7 @@ bool PositionRatesReader::line_below(std::string_view above, std::string_view te
       R"((?i)[ \t*-]*(?:(?:total|num(?:ber of)?)[ _])?(?:draft(?:ed)?[ _](tokens)|drafts)[ \t]*[:=][ \t]*([\d,]+)\s*)");
   static const RE2 list(R"(([^\[:=]*)[:=]?[ \t]*([\[(]?(?:[ \t,;/|]*\d*\.?\d+(?: ?%)?)+[ \t]*[\])]?)[ \t]*\r?)");
   static const RE2 label(R"((?i)[^.;]*\baccept(?:ance|ed)?\b[^.;]*)"), given("(?i).*\\bcondition.*");
-  static const RE2 by_position(R"((?i).*\b(?:positions?|pos|condition\w*|cumulative|token index)\b.*)");
+  static const RE2 position_words(R"((?i).*\b(?:positions?|pos|condition\w*|cumulative|token index)\b.*)");
   std::string tokens, words, numbers;
   if (RE2::FullMatch(piece(text), total, &tokens, &numbers)) {
     std::string_view digits = numbers;
@@ -340,7 +340,7 @@ bool PositionRatesReader::line_below(std::string_view above, std::string_view te
     mean_ = rates.front();
     return false;
   }
-  if (!RE2::FullMatch(words, by_position)) return false;
+  if (!RE2::FullMatch(words, position_words)) return false;
   std::vector<double>& kept = RE2::FullMatch(words, given) ? conditional_ : of_all_;
   several_ = several_ || (!kept.empty() && kept != rates);
   kept = rates;
