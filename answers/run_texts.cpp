@@ -131,7 +131,8 @@ std::string load_text(const Run& run) {
   if (const auto& offered = run.load.offered_requests)
     return fmt::format("{:.0f} request{} at once{}", *offered, *offered == 1.0 ? "" : "s", of);
   if (!run.requests || !run.load.requests) return "unknown load" + of;
-  return fmt::format("{:.3g} request{}{}", *run.requests, *run.requests == 1.0 ? "" : "s", of);
+  const std::string requests = fmt::format("{:.3g}", *run.requests);
+  return fmt::format("{} request{}{}", requests, requests == "1" ? "" : "s", of);
 }
 
 std::string setting_text(const Run& run, std::span<const Run> runs) {

@@ -76,7 +76,11 @@ std::optional<AcceptanceCounts> counts_of_choice(const JsonFields& choice, std::
 }
 
 void read_answer(const JsonFields& answer, LogContents& contents) {
-  note(contents.settings.target, answer.text("model_id"));
+  if (auto model = answer.text("model_id")) {
+    static const RE2 settings(R"((?:-(?:float|bfloat|fp|bf)\d+)?(?:-temp(?:erature)?-[\d.]+)?$)");  // of the evaluation
+    RE2::Replace(&*model, settings, "");
+    note(contents.settings.target, model);
+  }
   for (const JsonFields& choice : answer.objects("choices")) {
     Observation observation{.line = answer.line(), .span = Span::request, .requests = 1.0};
     std::optional<std::int64_t> new_tokens;

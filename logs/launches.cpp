@@ -26,11 +26,11 @@ constexpr std::size_t max_command_lines = 256;
 std::string program_in(std::string_view text) {
   static const RE2 program(
       R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(?:((?:vllm|sglang|trtllm-bench)(?:[ \t]+bench[ \t]+(?:throughput|latency))?)[ \t]+(?:-|serve\b)|((?:docker|podman)[ \t]+run)[ \t]|(llama-[a-z-]+)(?:\.exe)?["']?[ \t]+-|(mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp)[\w.-]*[ \t]+-)re"
-      R"re(|(aiperf|genai-(?:perf|bench)|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-|(vllm[ \t]+bench[ \t]+serve)\b))re",
+      R"re(|(aiperf|genai-(?:perf|bench)|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-|(lmdeploy[ \t]+serve)[ \t]+api_server|(vllm[ \t]+bench[ \t]+serve)\b))re",
       byte_options());
-  std::array<std::string, 7> names;  // one of them is found
+  std::array<std::string, 8> names;  // one of them is found
   const bool found = RE2::PartialMatch(piece(text), program, &names[0], &names[1], &names[2], &names[3], &names[4],
-                                       &names[5], &names[6]);
+                                       &names[5], &names[6], &names[7]);
   return found ? fmt::format("{}", fmt::join(names, "")) : "";
 }
 
@@ -75,7 +75,7 @@ bool Launches::read_session(std::string_view text, std::int64_t number) {
 }
 
 bool Launches::read(std::string_view text, std::string_view above, std::int64_t number) {
-  static const RE2 model(R"re(\bollama(?:\.exe)?["']?[ \t]+run[ \t]+(?:--\S+[ \t]+)*["']?([\w./:-]+))re",
+  static const RE2 model(R"re(\bollama(?:\.exe)?["']?[ \t]+run[ \t]+(?:--[\w=-]+[ \t]+)*["']?(\w[\w./:-]*))re",
                          byte_options());
   static const RE2 without(R"re((?i)[-_:.](?:non?|without)[-_]?(?:spec|draft|)re" + std::string(names_of_drafters) +
                            ")");

@@ -15,7 +15,9 @@ bool LlamaOptions::read(std::string_view text) {
   static const RE2 program(R"re(\bllama-([a-z-]+)(?:\.exe)?["']?[ \t]+(?:--?[a-zA-Z]|[\\^`]))re", RE2::Latin1);
   static const RE2 request(R"re(\bspeculative\.n_max["']?[ :=]+(\d{1,4})\b)re", RE2::Latin1);
   static const RE2 type(R"re((?:^|[ \t])--spec-type[ =\t]+([a-z0-9-]+))re", RE2::Latin1);
-  static const RE2 model(R"re((?:^|[ \t])--?(?:spec-draft-model|model-draft|md|mtp)(?:[ =\t\\]|$))re", RE2::Latin1);
+  static const RE2 model(
+      R"re((?:^|[ \t])--?(?:spec-draft-(?:model|hf)|model-draft|hf-repo-draft|hfr?d|md|mtp)(?:[ =\t\\]|$))re",
+      RE2::Latin1);
   static const RE2 mtp(R"re((?:^|[ \t])-mtp(?:[ \t\\]|$))re", RE2::Latin1);
   static const RE2 maximum(
       R"re((?:(?:^|[ \t])--?(?:spec-draft-n-max|draft-max|draft-n|draft)[ =\t]+|\bn_max=)(\d{1,4})\b)re", RE2::Latin1);

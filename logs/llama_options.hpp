@@ -10,7 +10,7 @@ namespace foredraft::logs {
 /// RE2 of the lines that LlamaOptions reads.
 inline constexpr std::string_view llama_options_anchor =
     R"re(\bllama-[a-z-]+(?:\.exe)?["']?[ \t]+(?:--?[a-zA-Z]|[\\^`]))re"
-    R"re(|(?:^|[ \t])--?(?:spec-(?:type|draft-model|draft-n-max|draft-p-min)|model-draft|md|mtp|draft)\b|\bspeculative\.n_max\b)re";
+    R"re(|(?:^|[ \t])--?(?:spec-(?:type|draft-model|draft-hf|draft-n-max|draft-p-min)|model-draft|hf-repo-draft|hfr?d|md|mtp|draft)\b|\bspeculative\.n_max\b)re";
 
 /// The draft options of a llama-server, or of llama-cli, in a command line, which may span several lines:
 /// `--spec-type`,

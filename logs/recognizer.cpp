@@ -10,6 +10,7 @@
 #include "core/documents.hpp"
 #include "core/names.hpp"
 #include "core/readable.hpp"
+#include "logs/arm_headings.hpp"
 #include "logs/arms.hpp"
 #include "logs/expectations.hpp"
 #include "logs/line_fields.hpp"
@@ -223,26 +224,68 @@ bool Recognizer::value(std::string_view text, std::int64_t number) {
   return false;
 }
 
-/// Offers the value, else its members, such as the runs in a user's own file. Returns whether anything was read.
+namespace {
+
+/// The members of an object that are runs by their keys, "baseline" and "mtp_k3"; empty unless both arms are there.
+std::vector<const JsonValue*> runs_by_key(const JsonValue& value) {
+  std::vector<const JsonValue*> runs;
+  if (!value.is_object()) return runs;
+  for (const JsonValue& member : value)
+    if (member.is_object() && is_arm(member.key())) runs.push_back(&member);
+  const auto plain = std::ranges::count_if(runs, [](const JsonValue* run) { return arm_named(run->key()).plain; });
+  if (plain == 0 || plain == std::ssize(runs)) runs.clear();
+  return runs;
+}
+
+/// Gives the arm of their key to runs of which nothing else says whether they speculate.
+void name_by_key(const std::string& key, std::span<Observation> runs) {
+  const Arm arm = arm_named(key);
+  for (Observation& run : runs) {
+    if (run.decoding == Decoding::unknown) run.decoding = arm.plain ? Decoding::plain : Decoding::speculative;
+    if (run.decoding != Decoding::speculative || arm.plain) continue;
+    note(run.gamma, whole(arm.gamma));
+    note(run.drafter, arm.drafter);
+  }
+}
+
+}  // namespace
+
+/// The first format that claims the value; null: none does.
+const LogFormat* Recognizer::claimant(const JsonValue& value, std::span<const int> matching, std::size_t depth) const {
+  const bool within = depth > 0 && !(depth == 1 && document_.value().is_array());
+  for (const int index : matching) {
+    const LogFormat& format = *value_formats_[static_cast<std::size_t>(index)];
+    const auto& json = std::get<JsonFormat>(format.reads);
+    if ((json.within || !within) && json.claims(value)) return &format;
+  }
+  return nullptr;
+}
+
+/// Offers the value, else its members, such as the runs in a user's own file; not those of which only some have a
+/// format. Returns whether anything was read.
 bool Recognizer::offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth) {
   if (offers_left_ == 0) return false;
   --offers_left_;
   line_ += std::count(counted_to_, value.source().data(), '\n');
   counted_to_ = value.source().data();
-  for (const int index : matching) {
-    const LogFormat& format = *value_formats_[static_cast<std::size_t>(index)];
-    const auto& json = std::get<JsonFormat>(format.reads);
-    const bool within = depth > 0 && !(depth == 1 && document_.value().is_array());
-    if ((within && !json.within) || !json.claims(value)) continue;
+  if (const LogFormat* const format = claimant(value, matching, depth)) {
     last_shape_ = document_.shape();
-    if (!read_value(format, value)) continue;
-    if (depth == 0) last_ = &format;
+    read_value(*format, value);
+    if (depth == 0) last_ = format;
     return true;
   }
   if (depth == max_record_depth) return false;
+  const std::vector<const JsonValue*> named = runs_by_key(value);
+  const auto lacks_format = [&](const JsonValue* run) { return claimant(*run, matching, depth + 1) == nullptr; };
+  if (std::ranges::any_of(named, lacks_format)) return false;
   bool read = false;
   for (const JsonValue& part : value) {
-    if (part.is_structured()) read = offer_value(part, matching, depth + 1) || read;
+    if (!part.is_structured()) continue;
+    const std::size_t before = contents_.observations.size();
+    read = offer_value(part, matching, depth + 1) || read;
+    const bool has_arm = std::ranges::find(named, &part) != named.end();
+    if (has_arm && before <= contents_.observations.size())  // else neighbors were pooled
+      name_by_key(part.key(), std::span(contents_.observations).subspan(before));
   }
   return read;
 }

@@ -114,6 +114,8 @@ class Recognizer {
   bool row_of_whole(std::string_view line, std::int64_t number);
   void end_table();
   bool offer(Lines& lines, std::string_view line, std::string_view above);
+  [[nodiscard]] const LogFormat* claimant(const JsonValue& value, std::span<const int> matching,
+                                          std::size_t depth) const;
   bool offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth);
   bool read_value(const LogFormat& format, const JsonValue& value);
   void finish_values();

@@ -160,6 +160,13 @@ bool exceeds_its_peak(const KeyValueBlock& block) {
   return peak && *block.real("Output token throughput (tok/s)") > speculative_chunk * *peak;
 }
 
+/// The engine that a backend of SGLang's client names: "vllm-chat" has the endpoint, "engine" runs in its own process.
+std::string_view engine_of_backend(std::string_view backend) {
+  if (backend.starts_with("sglang") || backend == "engine" || backend == "runtime") return "sglang";
+  if (backend.starts_with("vllm")) return "vllm";
+  return backend == "trt" ? "tensorrt-llm" : backend;
+}
+
 /// Printed after the throughputs; what a client says of drafts comes after these (vLLM) or right before (SGLang).
 constexpr std::array<std::string_view, 4> latencies{"Mean TTFT (ms)", "Median TTFT (ms)", "Mean TPOT (ms)",
                                                     "Mean E2E Latency (ms)"};
@@ -170,7 +177,10 @@ Decoding undrafted(const KeyValueBlock& block, std::optional<double> tokens, Log
   if (!block.has("Successful requests") || !block.real("Output token throughput (tok/s)")) return Decoding::unknown;
   const bool ends = std::ranges::none_of(latencies, [&](std::string_view name) { return block.has(name); });
   if (ends) return Decoding::unknown;
-  if (is_sglang_client(block)) return Decoding::plain;
+  // Of other servers SGLang's client prints no acceptance.
+  if (is_sglang_client(block))
+    return block.has("Backend") && engine_of_backend(block.text("Backend")) != "sglang" ? Decoding::unknown
+                                                                                        : Decoding::plain;
   if (!tokens && beside_drafts(contents)) return Decoding::unknown;
   if (tokens ? *tokens <= speculative_chunk : !exceeds_its_peak(block)) return Decoding::plain;
   warn_of_chunks(block.line(), contents);
@@ -202,13 +212,6 @@ void add_questions(Observation run, std::optional<double> tokens_per_s, std::opt
   if (run.decoding != Decoding::speculative) run.gamma = std::nullopt;
   contents.engine = "sglang";
   contents.observations.push_back(std::move(run));
-}
-
-/// The engine that a backend of SGLang's client names: "vllm-chat" has the endpoint, "engine" runs in its own process.
-std::string_view engine_of_backend(std::string_view backend) {
-  if (backend.starts_with("sglang") || backend == "engine" || backend == "runtime") return "sglang";
-  if (backend.starts_with("vllm")) return "vllm";
-  return backend == "trt" ? "tensorrt-llm" : backend;
 }
 
 /// Tokens of a step, without the first token of each answer; nullopt unless tokens and steps are printed.

@@ -296,4 +296,12 @@ TEST_CASE("ours is another drafter, and acceptance lengths may stand in brackets
   CHECK_FALSE(posted_runs("Throughput (runs)" + rows, "table").at(1).acceptance_length);
 }
 
+TEST_CASE("beside a speed for each user, one without more words is that of all") {
+  const auto runs = posted_runs(
+      "config    K  tok/s  tok/s/user  AL\nbaseline  0  160.0  40.0        1.00\nmtp-k2    2  280.0  70.0        "
+      "2.10\n",
+      "table");
+  CHECK(runs.at(0).times.tpot_ms == 25.0);
+}
+
 }  // namespace foredraft::tests

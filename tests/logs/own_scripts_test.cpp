@@ -138,6 +138,26 @@ TEST_CASE("keys of a client beside a script's own counts of drafts are a record 
   CHECK(runs[0].times.tpot_ms == 9.0);
 }
 
+TEST_CASE("runs below the keys of their arms have these arms, whether a format claims both, one or none") {
+  const auto file = [](const std::string& plain, const std::string& drafting) {
+    return R"({"engine": "vllm 0.19", "tp": 4, "concurrency": 2, "baseline": {)" + plain + R"(}, "mtp_k3": {)" +
+           drafting + "}}";
+  };
+  const std::string times = R"("output_throughput": 90.0, "mean_tpot_ms": 20.0, "mean_ttft_ms": 80.0)";
+  const std::string faster = R"("output_throughput": 170.0, "mean_tpot_ms": 10.0, "mean_ttft_ms": 90.0)";
+  for (const char* const counts :
+       {"", R"(, "num_drafts": 1000, "num_draft_tokens": 3000, "num_accepted_tokens": 1500)"}) {
+    CAPTURE(counts);
+    const auto runs = read_log(file(times, faster + counts)).observations;
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].decoding == Decoding::plain);
+    CHECK(runs[0].times.tpot_ms == 20.0);
+    CHECK(runs[1].decoding == Decoding::speculative);
+    CHECK(runs[1].gamma == 3);
+    CHECK(runs[1].acceptance.has_value() == (counts[0] != '\0'));
+  }
+}
+
 TEST_CASE("a speed a line: its label names the prompts, a summary stands for its rows") {
   const auto runs = posted_runs(
       "warmup: 3.0 tok/s\n[chat 1/2] tps=0.6 acc=None\n[chat 2/2] tps=1.6 acc=4.1\n"

@@ -486,6 +486,12 @@ TEST_CASE("tags of ollama run tell which answers draft") {
   // Another model is no run without speculation.
   CHECK(decodings("ollama run phi9:4b --verbose", "ollama run phi9:14b-mtp --verbose")[0] == Decoding::unknown);
   CHECK(decodings("ollama run phi9:14b --verbose", "ollama run phi9:14b --verbose") == unknown);
+  // Words that name the command start no model.
+  const std::string said = "Twice `ollama run --verbose` on my card, then:\n\n";
+  CHECK(posted_runs(said + run("ollama run phi9:14b --verbose", "20.00") + run("ollama run phi9:14b-mtp", "34.00"),
+                    "ollama")
+            .at(0)
+            .decoding == Decoding::plain);
   const auto under_words = posted_runs("Without MTP:\n\n" + run("ollama run phi9:14b --verbose", "20.00") +
                                            "With MTP:\n\n" + run("ollama run phi9:14b --verbose", "34.00"),
                                        "ollama");
@@ -542,6 +548,15 @@ TEST_CASE("llama-cli's commands tell its answers apart, whatever it prints of th
   CHECK(runs[0].decoding == Decoding::plain);
   CHECK(runs[1].gamma == 2);
   CHECK(runs[2].gamma == 4);
+  for (const char* const option :
+       {" -hfd me/small-GGUF", " --hf-repo-draft me/small-GGUF", " --spec-draft-hf me/small"}) {
+    CAPTURE(option);
+    const auto both = read_log(run("", speed) + run(std::string(option) + " --draft-max 6", speed)).observations;
+    REQUIRE(both.size() == 2);
+    CHECK(both[0].decoding == Decoding::plain);
+    CHECK(both[1].decoding == Decoding::speculative);
+    CHECK(both[1].gamma == 6);
+  }
 }
 
 TEST_CASE("a command above rows of both arms is not that of a row without one") {

@@ -293,4 +293,53 @@ TEST_CASE("SGLang's acceptance that was posted without the rest of its lines") {
   CHECK(windows[2].gamma == 3);
 }
 
+TEST_CASE("EvalScope's tables with a row for each load, and heads of two lines") {
+  const std::string bar = "\xE2\x94\x82", head = "\xE2\x94\x83";
+  const auto line = [](const std::string& mark, const std::vector<std::string>& cells) {
+    std::string text = mark;
+    for (const std::string& cell : cells) text += " " + cell + " " + mark;
+    return text + "\n";
+  };
+  const std::string times = line(head, {"     ", "    ", "   ", "     Avg", "     Avg", "   Gen.", "Success"}) +
+                            line(head, {"Conc.", "Rate", "Num", "TTFT(ms)", "TPOT(ms)", " toks/s", "   Rate"}) +
+                            line(bar, {"    1", " INF", " 10", "    90.0", "    10.0", "  95.00", " 100.0%"}) +
+                            line(bar, {"    8", " INF", " 80", "   110.0", "    20.0", " 390.00", " 100.0%"});
+  const std::string drafts = line(head, {"     ", "   ", "Avg In", "Avg Out", " Decoded", "      Spec."}) +
+                             line(head, {"Conc.", "Num", "  Toks", "   Toks", "Tok/Iter", "Accept Rate"}) +
+                             line(bar, {"    1", " 10", " 512.0", "  200.0", "    2.50", "      60.0%"}) +
+                             line(bar, {"    8", " 80", " 512.0", "  200.0", "    2.40", "      58.3%"});
+  const auto runs = posted_runs(times + "\n\n" + drafts, "evalscope-console");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].concurrency == 1.0);
+  CHECK(runs[0].times.tpot_ms == 10.0);
+  CHECK(runs[0].times.ttft_ms == 90.0);
+  CHECK(runs[0].acceptance_length == 2.5);
+  CHECK(runs[0].stratum.output_tokens == 200.0);
+  CHECK_FALSE(runs[0].times.request_rate_per_s);
+  CHECK(runs[1].concurrency == 8.0);
+  CHECK(runs[1].times.output_tokens_per_s == 390.0);
+  CHECK(runs[1].acceptance_length == 2.4);
+}
+
+TEST_CASE("SGLang's client prints no acceptance of other servers, whose command says what drafts") {
+  const auto run = [](const std::string& options) {
+    return "# lmdeploy serve api_server big --backend pytorch" + options +
+           "\n============ Serving Benchmark Result ============\n"
+           "Backend:                                 lmdeploy\n"
+           "Max request concurrency:                 4\n"
+           "Successful requests:                     40\n"
+           "Output token throughput (tok/s):         200.00\n"
+           "Mean E2E Latency (ms):                   2000.00\n"
+           "Mean TPOT (ms):                          20.00\n"
+           "==================================================\n";
+  };
+  CHECK(read_log(run("")).observations.at(0).decoding == Decoding::unknown);
+  const auto both =
+      read_log(run("") + run(" --speculative-algorithm eagle3 --speculative-num-draft-tokens 4")).observations;
+  REQUIRE(both.size() == 2);
+  CHECK(both[0].decoding == Decoding::plain);
+  CHECK(both[1].decoding == Decoding::speculative);
+  CHECK(both[1].gamma == 4);
+}
+
 }  // namespace foredraft::tests

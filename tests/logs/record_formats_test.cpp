@@ -375,6 +375,15 @@ TEST_CASE("answers of Spec-Bench and EAGLE: emitted tokens of steps, indices tha
   CHECK(spec_bench.observations[0].trace.by_step == std::vector<std::int32_t>{2, 0, 3, 1, 1, 3, 1});
   CHECK(spec_bench.observations[0].stratum.category == "writing");
   CHECK(spec_bench.observations[1].decoding == Decoding::plain);
+  // The settings of the evaluation are no part of the model's name.
+  const auto target = [](const std::string& model) {
+    return read_log(R"({"question_id": 1, "model_id": ")" + model +
+                    R"(", "choices": [{"index": 0, "new_tokens": [4], "wall_time": [0.1], "accept_lengths": [2, 2]}]})")
+        .settings.target;
+  };
+  CHECK(target("big-7b-eagle3-float16-temperature-0.0") == "big-7b-eagle3");
+  CHECK(target("big-7b-vanilla-float16-temp-0.0") == "big-7b-vanilla");
+  CHECK(target("big-7b-temp-1.0-v1.3") == "big-7b-temp-1.0-v1.3");
   const LogContents eagle = read_sample("eagle_answers.jsonl");
   REQUIRE(eagle.observations.size() == 2);
   CHECK(counts_of(eagle.observations[0]).steps == 200);
