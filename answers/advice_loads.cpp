@@ -45,11 +45,12 @@ std::vector<bool> runs_with_times(const std::vector<RunEstimates>& runs) {
 
 PlainRun plain_run_for(const Run& run, const std::vector<RunEstimates>& runs, const std::vector<bool>& timed) {
   PlainRun found;
+  std::optional<std::size_t> nearest;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Run& plain = runs[i].run;
     if (!plain.is_plain() || !timed[i]) continue;
     std::string differs = difference_of(run, plain);
-    if (differs.empty()) return {.run = i};
+    if (differs.empty() && (!nearest || distance_of(run, plain) < distance_of(run, runs[*nearest].run))) nearest = i;
     Run alone = run;
     alone.load = plain.load;
     alone.requests = plain.requests;
@@ -57,7 +58,7 @@ PlainRun plain_run_for(const Run& run, const std::vector<RunEstimates>& runs, co
     if (may_be_alone && !found.run && difference_of(alone, plain).empty()) found.run = i;
     if (found.differs.empty()) found.differs = differs;
   }
-  return found;
+  return nearest ? PlainRun{.run = nearest} : found;
 }
 
 /// For the chain of factors: with the assumed error where none is known.
@@ -210,6 +211,14 @@ void add_loads(const AdviceQuestion& question, Advice& advice) {
     warn_of_stairs(load, advice);
     const bool measured =
         std::ranges::any_of(load.logged, [](const LoggedRun& one) { return one.speedup.has_value(); });
+    const Run* plain = load.plain ? &advice.runs[*load.plain].run : nullptr;
+    const auto& context = advice.runs[runs.back()].run.context_tokens;
+    if (measured && plain != nullptr && plain->load.context != of.context && plain->context_tokens && context) {
+      advice.warnings.push_back(
+          {"W09", 0,
+           fmt::format("of the plain runs the one at {} of context is compared, nearest to {:.0f}",
+                       token_count_text(*plain->context_tokens), *context)});
+    }
     if (!load.arms_differ.empty()) {
       advice.warnings.push_back({"W09", 0, "the plain run is not compared: " + load.arms_differ});
     } else if (measured && load.load == RunLoad{} && advice.runs[*load.plain].run.requests) {

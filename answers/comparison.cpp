@@ -94,20 +94,22 @@ Side side_of(const Baseline& baseline, std::string name, bool /*two_logs*/, Clus
 
 // ---- speedup
 
-/// Adds the speedup over the first plain run of the same load, and returns that run. Returns nullptr if there is none;
-/// `run` then states how the first plain run differs.
+/// Adds the speedup over the nearest plain run of the first candidates that have one of the same load, and returns that
+/// run. Returns nullptr if there is none; `run` then states how the first plain run differs.
 const RunEstimates* add_speedup_over(const std::vector<const std::vector<RunEstimates>*>& candidates,
                                      RunEstimates& run) {
   std::string why;
   for (const std::vector<RunEstimates>* candidate : candidates) {
+    const RunEstimates* nearest = nullptr;
     for (const RunEstimates& plain : *candidate) {
       const std::string differs = difference_of(run.run, plain.run);
-      if (differs.empty()) {
-        add_speedup(plain, run);
-        return &plain;
-      }
-      if (why.empty()) why = "the plain run differs: " + differs;
+      if (!differs.empty() && why.empty()) why = "the plain run differs: " + differs;
+      if (!differs.empty()) continue;
+      if (nearest == nullptr || distance_of(run.run, plain.run) < distance_of(run.run, nearest->run)) nearest = &plain;
     }
+    if (nearest == nullptr) continue;
+    add_speedup(*nearest, run);
+    return nearest;
   }
   run.unknown.emplace("speedup", why.empty() ? "no plain run: give one with --plain" : why);
   return nullptr;

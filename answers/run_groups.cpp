@@ -209,8 +209,13 @@ std::set<double> levels_of_runs(const Members& members, std::span<const double> 
   return all;
 }
 
+bool is_request_of_a_context(const Member& member) {
+  return member.placed.observation.span == Span::request && member.placed.observation.stratum.context_tokens;
+}
+
 /// Divides a load by context length, in both arms alike, if a run at it depends on the context, or if each arm was run
-/// at the same contexts: runs at several are no repetitions, whose scatter is an error.
+/// at the same contexts: runs at several are no repetitions, whose scatter is an error. An arm of one context, or of
+/// requests, then has the nearest run of the other as its own.
 void divide_by_context(Groups& groups) {
   std::map<RunLoad, std::vector<double>> contexts;
   for (const auto& [key, members] : groups) {
@@ -222,7 +227,9 @@ void divide_by_context(Groups& groups) {
   std::map<RunLoad, std::set<std::set<double>>> of_runs;
   for (const auto& [key, members] : groups) {
     std::vector<double> of_load = context_levels(contexts[key.second]);
-    of_runs[key.second].insert(levels_of_runs(members, of_load));
+    std::set<double> of_arm = levels_of_runs(members, of_load);
+    const bool has_one_context = of_arm.size() == 1 || std::ranges::all_of(members, is_request_of_a_context);
+    if (!has_one_context) of_runs[key.second].insert(std::move(of_arm));
     if (depends_on_context(members, of_load)) levels[key.second] = std::move(of_load);
   }
   for (const auto& [load, of_arms] : of_runs) {

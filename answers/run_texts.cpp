@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "answers/run_groups.hpp"
@@ -121,6 +122,11 @@ std::string difference_of(const Run& one, const Run& other) {
   std::string differs = loads_differ(one, other);
   if (differs.empty()) differs = lengths_differ("context", one.context_tokens, other.context_tokens, one.requests);
   return differs.empty() ? lengths_differ("output", one.output_tokens, other.output_tokens, one.requests) : differs;
+}
+
+std::pair<bool, double> distance_of(const Run& one, const Run& other) {
+  const bool known = one.context_tokens && other.context_tokens;
+  return {one.load != other.load, known ? std::abs(*one.context_tokens - *other.context_tokens) : 0.0};
 }
 
 std::string load_text(const Run& run) {

@@ -10,6 +10,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analytic/observed/acceptance_counts.hpp"
@@ -125,6 +126,10 @@ struct RunList {
 /// Why two runs are not comparable, as text; empty: no logged difference. Compares engine, target, circumstances, the
 /// load, and context and output lengths (ignoring differences of up to a quarter or below 256 tokens).
 [[nodiscard]] std::string difference_of(const Run& one, const Run& other);
+
+/// Of runs without such a difference the one with the least is compared: whether the loads are others, then how many
+/// tokens lie between the contexts.
+[[nodiscard]] std::pair<bool, double> distance_of(const Run& one, const Run& other);
 
 /// "64 requests", "0.3 requests/s", "500 requests at once", "8 requests of gsm8k", "1 request at 32k tokens", "unknown
 /// load".

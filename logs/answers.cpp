@@ -222,7 +222,7 @@ void read_request_metrics(const JsonValue& value, std::int64_t line, LogContents
 class SpeedPairReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override;
-  void finish(LogContents& contents) override;
+  void finish(LogContents& contents) override { close(contents); }
 
  private:
   void close(LogContents& contents);
@@ -230,8 +230,23 @@ class SpeedPairReader final : public LineReader {
   StatedRun run_ = {};
   std::optional<double> plain_tokens_per_s_ = {};
   std::optional<std::string> task_ = {};
-  std::vector<Observation> runs_ = {};
+  std::optional<std::string> drafter_ = {};
 };
+
+/// What the name of a method's file has and that of its baseline lacks: "eagle3" of "vicuna-7b-eagle3-float16" beside
+/// "vicuna-7b-vanilla-float16"; empty if the command names only one file.
+std::string method_of_speed_pair(const std::string& command) {
+  static const RE2 file(R"(--file-path[ =](?:\S*/)?(\S+?)(?:\.jsonl?)?(?: |$))"),
+      base(R"(--base-path[ =](?:\S*/)?(\S+?)(?:\.jsonl?)?(?: |$))"), word("([^-]+)(?:-|$)");
+  std::string method, plain, one, names;
+  if (!RE2::PartialMatch(command, file, &method) || !RE2::PartialMatch(command, base, &plain)) return "";
+  for (re2::StringPiece rest(method); RE2::Consume(&rest, word, &one);) {
+    const bool shared = ("-" + plain + "-").find("-" + one + "-") != std::string::npos;
+    if (shared && !names.empty()) break;
+    if (!shared) names += (names.empty() ? "" : "-") + one;
+  }
+  return names;
+}
 
 bool SpeedPairReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
   static const RE2 task("[= ]*Task: *(.*?)[= ]*"), length("# ?Mean accepted tokens: *([0-9.]+)"),
@@ -239,6 +254,11 @@ bool SpeedPairReader::line(std::string_view text, std::int64_t number, LogConten
       plain("(?:Tokens per second for the baseline:|speed0) *([0-9.]+)"), gain("(?:Speedup ratio:|ratio) *([0-9.]+)");
   const std::string line(trimmed(text));
   double value = 0.0;
+  if (const std::string method = method_of_speed_pair(line); !method.empty()) {
+    close(contents);
+    drafter_ = method;
+    return false;  // the command says nothing without what it prints
+  }
   if (std::string name; RE2::FullMatch(line, task, &name)) {
     close(contents);
     task_ = name;
@@ -272,8 +292,10 @@ void SpeedPairReader::close(LogContents& contents) {
   if (!run.request_tokens_per_s || !(run.length || plain)) return;
   run.requests = run.concurrency = 1.0;
   const auto add = [&](const StatedRun& one, Decoding decoding) {
-    runs_.push_back(observation_of(one, decoding, contents));
-    runs_.back().stratum.category = task;
+    Observation added = observation_of(one, decoding, contents);
+    if (task != "overall") added.stratum.category = task;
+    if (decoding == Decoding::speculative) added.drafter = drafter_;
+    contents.observations.push_back(std::move(added));
   };
   add(run, Decoding::speculative);
   if (!plain) return;
@@ -281,26 +303,12 @@ void SpeedPairReader::close(LogContents& contents) {
   add(run, Decoding::plain);
 }
 
-/// The mean of all questions is no task beside the others: it has the weights of their answers, which these do not
-/// tell.
-void SpeedPairReader::finish(LogContents& contents) {
-  close(contents);
-  constexpr std::string_view all = "overall";
-  const auto is_of_all = [&](const Observation& one) { return one.stratum.category == all; };
-  const bool has_all = std::ranges::any_of(runs_, is_of_all);
-  for (Observation& run : runs_) {
-    if (has_all && !is_of_all(run)) continue;
-    if (has_all) run.stratum.category = std::nullopt;
-    contents.observations.push_back(std::move(run));
-  }
-}
-
 }  // namespace
 
 LineFormat speed_pair_format() {
   return lines_of<SpeedPairReader>(
       R"(^[= ]*Task: +\w|^# ?Mean accepted tokens: +\d|^Tokens per second(?: for the baseline)?: +\d)"
-      R"(|^Speedup ratio: +\d|^(?:speed0?|ratio) \d)");
+      R"(|^Speedup ratio: +\d|^(?:speed0?|ratio) \d|speed\.py .*--(?:file|base)-path)");
 }
 
 JsonFormat answers_format() {

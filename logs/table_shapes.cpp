@@ -175,7 +175,8 @@ std::optional<std::string> load_in_caption(std::string_view caption) {
   static const RE2 load(
       R"((?i)(?:[^a-z]|^)(?:(?:concurrency|conc|batch[ _-]size|bs)[ =:]{0,3}|(?:c|batch) ?= ?)(\d{1,5})(.*))");
   static const RE2 load_first(  // not the last one of "1, 4 and 8 concurrent requests"
-      R"((?i)^(.*?)\b(\d{1,5})[x ]{1,2}(?:(?:concurrent|parallel|simultaneous)(?: [a-z]|\W*$)|(?:users|clients|streams)\b))");
+      R"((?i)^(.*?)\b(\d{1,5})[x ]{1,2}(?:(?:concurrent|parallel|simultaneous)(?: [a-z]|\W*$)|(?:users|clients|streams)\b)"
+      R"(|(?:(?:requests|prompts) )?(?:at (?:once|a time)|in (?:flight|parallel))\b))");
   static const RE2 list(R"((?i).*\d ?(?:,|/|-|to|and|or|&|\xE2\x80\x93) ?)", RE2::Latin1);
   static const RE2 one(R"((?i)\W*(?:at )?(?:single|one)[ -](?:stream|user|request|client)\b[^/]*)");
   std::string requests, rest, again;
@@ -189,7 +190,8 @@ std::optional<std::string> load_in_caption(std::string_view caption) {
   if (!RE2::PartialMatch(text, load, &requests, &rest) && !RE2::PartialMatch(text, clause, &requests, &rest))
     return std::nullopt;
   static const RE2 other(
-      R"(, ?\d+ ?x?[ -]?(?:runs?|rep\w*|trials?|seeds?|samples?|prompts?|questions|tokens?|gpus?)\b.*)");
+      R"((?i), ?\d+(?:\.\d+)?(?: ?[/+] ?\d+)?(?:k\b| ?x?[ -]?(?:runs?|rep\w*|trials?|seeds?|samples?|prompts?|questions)"
+      R"(|tok(?:ens?)?|in(?:put)?|out(?:put)?|context|gpus?)\b).*)");
   static const RE2 several(R"( ?(?:[,/|-]|\.\.|to|and|\xE2\x80\x93) ?\d.*)", RE2::Latin1);
   if ((RE2::FullMatch(rest, several) && !RE2::FullMatch(rest, other)) || RE2::PartialMatch(rest, load, &again))
     return std::nullopt;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "logs/headed_table.hpp"
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/subjects.hpp"
 #include "logs/table_cells.hpp"
 #include "logs/table_heads.hpp"
 #include "logs/table_pairs.hpp"
@@ -145,14 +147,16 @@ bool may_name_rows(std::span<const std::string> headings) {
          std::ranges::none_of(headings, is_value) && std::ranges::any_of(headings.subspan(1), is_speed);
 }
 
-/// "1" of the heading "tg128 (c1)"; empty if there is none, or several.
-std::string load_of_test(std::span<const std::string> headings) {
+/// "1" of the headings "tg128 (c1)" and "tok/s (bs=1)"; nullopt if there is none, or several.
+std::optional<std::string> load_of_headings(std::span<const std::string> headings) {
   static const RE2 test(R"((?i)tg ?\d+ ?\(c(\d+)\).*)");
-  std::string load, of_all;
+  std::set<std::string> loads;
   for (const std::string& one : headings) {
-    if (RE2::FullMatch(one, test, &load)) of_all = of_all.empty() ? load : "several";
+    std::string load;
+    if (RE2::FullMatch(one, test, &load)) loads.insert(load);
+    for (const double requests : loads_in(one)) loads.insert(fmt::format("{}", requests));
   }
-  return of_all == "several" ? std::string() : of_all;
+  return loads.size() == 1 ? std::optional(*loads.begin()) : std::nullopt;
 }
 
 /// The table with columns for the load and the arm, if the line above states them and no column does; not for a load
@@ -168,7 +172,7 @@ ShapedTable with_caption(ShapedTable table, std::string_view caption, const std:
     for (TableRow& row : table.rows) row.cells.push_back(cell);
   };
   auto load = load_in_caption(caption);
-  if (const std::string own = load_of_test(table.headings); !load && !own.empty()) load = own;
+  if (!load) load = load_of_headings(table.headings);
   if (load && !has(Meaning::concurrency) && (!has(Meaning::speed) || load == "1" || (paired && !has(Meaning::length))))
     add("concurrency", *load);
   if (arm) add("config", name_of(*arm));

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "answers/comparison.hpp"
 #include "app/texts/texts.hpp"
 #include "tests/answers/advise_testing.hpp"
 
@@ -52,6 +58,53 @@ TEST_CASE("kinds of prompts and contexts have an acceptance length of their own,
   CHECK(advice.strata[1].steps == 500.0);
   CHECK(has_line(advice, "by category writing 1.88 +- "));
   CHECK(has_line(advice, "by context  below 512 2.95 +- "));
+}
+
+TEST_CASE("the plain run of requests is the nearest of those at several contexts, and of their kind of prompts") {
+  logs::ObservedLog log = log_of({});
+  const auto add_plain = [&](double context, double ms, const std::optional<std::string>& category) {
+    logs::Observation run = plain(1, ms);
+    run.span = logs::Span::run;
+    run.stratum = {.category = category, .context_tokens = context};
+    log.contents.observations.push_back(run);
+  };
+  add_requests(log, 5, 0.8, {.context_tokens = 2500.0});
+  for (const double context : {1900.0, 3000.0, 9000.0}) add_plain(context, 10.0 + context / 6000.0, std::nullopt);
+  const Advice advice = answers::advise({.logs = {log}});
+  REQUIRE(advice.loads.size() == 1);
+  REQUIRE(advice.loads[0].plain_ms);
+  CHECK(advice.loads[0].plain_ms->mean == Approx(10.5));
+  CHECK(std::ranges::any_of(advice.warnings, [](const logs::LogWarning& one) {
+    return one.message == "of the plain runs the one at 3k tokens of context is compared, nearest to 2500";
+  }));
+  const answers::Comparison comparison = answers::compare({.reference = log});
+  REQUIRE(comparison.runs.at(0).find("speedup") != nullptr);
+  REQUIRE(advice.loads[0].speedup());
+  CHECK(comparison.runs[0].find("speedup")->estimate.value == Approx(advice.loads[0].speedup()->value));
+  // Of requests without a context none is the nearest.
+  log.contents.observations.erase(log.contents.observations.begin(), log.contents.observations.begin() + 5);
+  add_requests(log, 5, 0.8, {});
+  const Advice unknown = answers::advise({.logs = {log}});
+  REQUIRE(unknown.loads.at(0).plain_ms);
+  CHECK(unknown.loads[0].plain_ms->mean == Approx(10.0 + 13.9 / 18.0));  // the mean of all
+  CHECK(unknown.runs.size() == 2);
+
+  logs::ObservedLog tasks = log_of({});
+  for (const auto& [category, ms] : std::vector<std::pair<std::optional<std::string>, double>>{
+           {std::nullopt, 10.0}, {"code", 14.0}, {"chat", 12.0}}) {
+    for (const bool drafts : {false, true}) {
+      logs::Observation run = drafts ? speculative(3, 1, ms, 0.8, 100) : plain(1, ms);
+      run.span = logs::Span::run;
+      run.stratum.category = category;
+      tasks.contents.observations.push_back(run);
+    }
+  }
+  const Advice by_task = answers::advise({.logs = {tasks}});
+  REQUIRE(by_task.loads.size() == 3);
+  for (const answers::LoadAdvice& load : by_task.loads) {
+    REQUIRE(load.plain);
+    CHECK(by_task.runs[*load.plain].run.load == load.load);
+  }
 }
 
 TEST_CASE("one kind of prompts, or windows that mix them, give no table") {

@@ -170,7 +170,9 @@ TEST_CASE("whole runs at several contexts are no repetitions, if each arm was ru
   const std::vector both{run_of(3, 500.0, 12.0), run_of(3, 8000.0, 12.5), run_of(0, 500.0, 9.0),
                          run_of(0, 8000.0, 9.2)};
   CHECK(runs_in(both).all.size() == 4);
-  CHECK(runs_in({both[1], both[2], both[3]}).all.size() == 2);  // one arm at one of them only
+  CHECK(runs_in({both[1], both[2], both[3]}).all.size() == 3);  // one arm at one of them only
+  Observation third = run_of(0, 20'000.0, 9.9);
+  CHECK(runs_in({both[0], both[1], both[2], both[3], third}).all.size() == 2);  // both at several, but others
   CHECK(runs_in({both[0], both[0], both[2], both[2]}).all.size() == 2);
 }
 

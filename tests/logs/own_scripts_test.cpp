@@ -270,9 +270,26 @@ TEST_CASE("speed.py of Spec-Bench: a method and its baseline by task") {
   CHECK(tasks[1].times.tpot_ms == near(40.0));
   CHECK(tasks[3].stratum.category == "rag");
   const auto all = posted_runs(task("qa", "50.0", "25.0") + task("overall", "44.0", "22.0"), "spec-bench-speed");
-  REQUIRE(all.size() == 2);
-  CHECK(all[0].times.tpot_ms == near(1000.0 / 44.0));
-  CHECK_FALSE(all[0].stratum.category);
+  REQUIRE(all.size() == 4);
+  CHECK(all[1].stratum.category == "qa");
+  CHECK(all[2].times.tpot_ms == near(1000.0 / 44.0));
+  CHECK_FALSE(all[2].stratum.category);
+  CHECK_FALSE(all[3].stratum.category);
+  CHECK_FALSE(all[2].drafter);
+  // The names of both files tell what drafts.
+  const auto run_of = [&](const std::string& file, const std::string& base) {
+    return "$ python3 evaluation/speed.py --file-path out/" + file + ".jsonl --base-path out/" + base + ".jsonl\n" +
+           task("overall", "50.0", "25.0");
+  };
+  const auto named = posted_runs(run_of("llama-8b-hydra-tree-bf16-t-0", "llama-8b-vanilla-bf16-temp-0") +
+                                     run_of("llama-8b-sps-bf16", "llama-8b-vanilla-bf16"),
+                                 "spec-bench-speed");
+  REQUIRE(named.size() == 4);
+  CHECK(named[0].drafter == "hydra-tree");
+  CHECK_FALSE(named[1].drafter);
+  CHECK(named[2].drafter == "sps");
+  CHECK(named[3].decoding == Decoding::plain);
+  CHECK_FALSE(named[3].stratum.category);
   const auto words = posted_runs("speed 90.0\nspeed0 30.0\nratio 3.0\n", "spec-bench-speed");
   REQUIRE(words.size() == 2);
   CHECK(words[1].times.tpot_ms == near(1000.0 / 30.0));

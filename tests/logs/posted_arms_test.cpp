@@ -265,6 +265,29 @@ TEST_CASE("a load in words is one, and tells rows apart") {
   CHECK(logs::load_in_caption("Results, C=4:") == "4");
   CHECK(logs::load_in_caption("Single stream, greedy:") == "1");
   CHECK_FALSE(logs::load_in_caption("Single stream / aggregate"));
+  // Lengths of prompts and answers behind a load are no list of loads.
+  for (const char* lengths : {"2K in / 300 out", "1024 in, 128 out", "700/90 tokens", "0.5k prompts, greedy"})
+    CHECK(logs::load_in_caption(fmt::format("Box A, c=3, {}", lengths)) == "3");
+  for (const char* loads : {"6", "6, 12 and 24", "6/12"})
+    CHECK_FALSE(logs::load_in_caption(fmt::format("Box A, c=3, {}", loads)));
+  for (const char* sent : {"90 prompts, 6 at a time", "90 requests, at most 6 at once:", "6 requests in flight"})
+    CHECK(logs::load_in_caption(sent) == "6");
+  CHECK_FALSE(logs::load_in_caption("2, 4 and 6 at once"));
+}
+
+TEST_CASE("a load that the heading of a speed states is that of its table, unless others state another one") {
+  const auto load_of = [](const std::string& speed, const std::string& other) {
+    return posted_runs("| K | " + speed + " | " + other + " |\n|---|---|---|\n| 0 | 30.0 | 1.0 |\n| 2 | 45.0 | 2.1 |\n",
+                       "table")
+        .at(1)
+        .concurrency;
+  };
+  CHECK(load_of("tok/s (bs=1)", "accept len") == 1.0);
+  CHECK(load_of("tok/s (c = 1)", "accept len") == 1.0);
+  CHECK_FALSE(load_of("tok/s (bs=8)", "accept len"));  // of all or of each?
+  CHECK(load_of("TPOT ms (bs=8)", "accept len") == 8.0);
+  CHECK(load_of("TPOT ms (bs=8)", "accept len (bs=8)") == 8.0);
+  CHECK_FALSE(load_of("TPOT ms (bs=8)", "accept len (bs=1)"));
 }
 
 TEST_CASE("the unit in the first of several like headings is that of all, if they name arms or kinds") {
