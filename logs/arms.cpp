@@ -89,7 +89,7 @@ Arm arm_named(std::string_view name) {
   };
   static const std::array<Length, 6> lengths{
       {{RE2(R"((?i)(?:^|[^\d.])(\d{1,2})[- ]steps?\W.*(?:top-?k|draft))"), 64},  // of a tree or a chain
-       {RE2(R"((?i)(?:(?:^|(?:mtp|nextn|spec|draft|eagle-?[23]?)[-_ ])d|(?:^|[^a-z\d])nd|(?:^|[^a-z])(?:k|n|nst|gamma|\x{3B3}|n[-_ ]?max|draft(?:[-_ ]?n)?(?:[-_ ]?max)?|draft_num_predict|num[-_ ]?(?:spec\w*|draft)[-_ ]?tokens|nextn_predict_layers)"
+       {RE2(R"((?i)(?:(?:^|(?:mtp|nextn|spec|draft|eagle-?[23]?)[-_ ])d|(?:^|[^a-z\d])nd|(?:^|[^a-z])(?:k|n|nst|gamma|\x{3B3}|n[-_ ]?max|draft(?:[-_ ]?n)?(?:[-_ ]?max)?|draft_num_predict|num[-_ ]?(?:spec\w*|draft|assistant)[-_ ]?tokens|nextn_predict_layers)"
             R"(|n[-_ ]?spec|spec(?:ulative)?[-_ ]?tokens|depth|(?:num[-_ ]?)?steps)[ ]?[=: _-]?[ ]?)(\d{1,3})(?:[^\d.b]|\.\D|\.?$))"),
         64},
        {RE2(R"((?i)(?:^|[^\d.])(\d{1,3})[- ]?(?:draft|spec(?:ulative)?) tok(?:en)?s?(?:\W|$))"), 64},
@@ -170,8 +170,10 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
   // Between other letters than those of a word; the groups are the kinds but the first, in their order.
   static const std::string method =
       "(?:(?:" + std::string(names_of_drafters) + ")2?|spec|specul\\w+|draft(?:er|ing|s|[- ]models?)?|assisted)";
+  // The draft model of assisted generation; in other texts an assistant is who answers.
+  static const std::string assistant = "assistant(?:[-_ ]model)?";
   static const std::string named =
-      "(?:spec\\w*|draft\\w*|(?:" + std::string(names_of_drafters) + ")(?:-?[123])?\\w*|sd)";
+      "(?:spec\\w*|draft\\w*|(?:" + std::string(names_of_drafters) + ")(?:-?[123])?\\w*|sd|" + assistant + ")";
   static const RE2 phrase(
       "(?i)(?:^|[^a-z])(?:"
       "(" +
@@ -186,8 +188,9 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
       named +
       ")"
       "|(\\d{1,2}[- ]steps?\\W.*(?:top-?k|draft)|steps?[ =:]+\\d{1,2}\\W.*(?:top-?k|draft)|\\+sd|(?:with|using) "
-      "sd|-md|\\d{1,2} (?:draft|spec\\w*) tokens?|" +
-      method + "|[kn] ?=? ?\\d+|n[-_ ]?max[ =:]{1,2}\\d+|d\\d))(?:[^a-z]|$)");
+      "sd|(?:with|using) (?:(?:an?|the|my) )?" +
+      assistant + "|num[-_]assistant[-_]tokens[ =:]+\\d+|-md|\\d{1,2} (?:draft|spec\\w*) tokens?|" + method +
+      "|[kn] ?=? ?\\d+|n[-_ ]?max[ =:]{1,2}\\d+|d\\d))(?:[^a-z]|$)");
   static const RE2 sampled("(?i)\\btop[-_ ]?$");  // "top-k 20": of the sampling
   static const RE2 letter("(?i)[kn]\\d+"), family("(?i)kimi[- _]$"), version(R"(^\.\d|^-[A-Z])");  // "Kimi-K2.6"
   using Kind = ArmPhrase::Kind;
@@ -254,7 +257,7 @@ std::string without_arm(std::string_view name) {
   static const RE2 arm(
       R"((?i)\b(?:no|non|with|plain|ar|on|off|none|disabled|enabled|active|inactive|)" + std::string(names_of_plain) +
       "|" + words_for_without + R"(|(?:)" + std::string(names_of_drafters) +
-      R"()(?:-?[123])?|spec\w*(?: type)?|decod\w*|draft\w*|sd|(?:k|n|gamma|n[-_ ]max|depth) ?=? ?\d+)\b)");
+      R"()(?:-?[123])?|spec\w*(?: type)?|decod\w*|draft\w*|assisted|sd|(?:k|n|gamma|n[-_ ]max|depth) ?=? ?\d+)\b)");
   static const RE2 blanks(" +");
   std::string rest = without_repetition(name);
   RE2::GlobalReplace(&rest, arm, " ");

@@ -22,6 +22,13 @@ void DraftOptions::read(std::string_view text) {
   static const RE2 length(
       R"re((?i)(?:--(?:num[-_](?:spec(?:ulative)?|draft)[-_]tokens|draftamount)[ \t=]+|\blmdeploy\b.*--speculative-num-draft-tokens[ \t=]+|\b(?:num[-_]spec(?:ulative)?[-_]tokens|draft_num_predict)\W{1,4}|\b(?:num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*)(\d{1,4})\b)re",
       byte_options());
+  // Scripts of assisted generation, which may run both arms: only the length is of the one that drafts.
+  static const RE2 assistant(
+      R"re(--(?:draft|assistant)(?:er)?(?:[-_]?(?:model|checkpoint))?(?:[-_](?:id|name|path))?[ \t=]+["']?[a-zA-Z./~])re",
+      byte_options());
+  static const RE2 length_of_script(
+      R"re(--(?:k|gamma|num[-_]assistant[-_]tokens|draft[-_](?:k|len(?:gth)?|tokens|steps))[ \t=]+(\d{1,3})\\?(?:\s*$|\s+[^\s\d]))re",
+      byte_options());
   static const RE2 off("(?i)none|false|0");
   std::string value;
   if (RE2::PartialMatch(piece(text), setting, &value) || RE2::PartialMatch(piece(text), option, &value))
@@ -31,6 +38,9 @@ void DraftOptions::read(std::string_view text) {
     drafts = drafts || drafted > 0;
     tokens = drafted;
   }
+  has_assistant = has_assistant || RE2::PartialMatch(piece(text), assistant);
+  if (std::int64_t drafted = 0; has_assistant && RE2::PartialMatch(piece(text), length_of_script, &drafted) && drafted)
+    tokens = drafted;
   sglang.read(text);
   llama.read(text);
   drafts = drafts || llama.drafts();

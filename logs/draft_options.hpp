@@ -16,6 +16,7 @@ struct DraftOptions {
   bool drafts = false;
   std::optional<std::string> drafter = {};  ///< its method, in lower case
   std::optional<std::int64_t> tokens = {};  ///< num_speculative_tokens, draft_num_predict
+  bool has_assistant = false;               ///< a script has the option of a draft model
   SglangOptions sglang = {};
   LlamaOptions llama = {};
 

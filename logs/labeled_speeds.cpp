@@ -21,6 +21,7 @@ constexpr const char* summary_words =
 struct SpeedPlace {
   std::size_t begin = 0, end = 0;
   double value = 0.0;
+  bool has_key = false;  ///< no unit
 };
 
 /// The output speeds of a line, but not limits and quantiles: those of prompts are none.
@@ -49,7 +50,7 @@ std::vector<SpeedPlace> output_speeds(std::string_view text) {
     if (!value || !(*value > 0.0) || names_other_speed(before) || RE2::FullMatch(before, limit) ||
         (groups[1].data() != nullptr && !RE2::FullMatch(piece(text.substr(0, begin)), apart)))
       continue;
-    places.push_back({.begin = begin, .end = end, .value = *value});
+    places.push_back({.begin = begin, .end = end, .value = *value, .has_key = groups[1].data() == nullptr});
   }
   return places;
 }
@@ -83,7 +84,7 @@ std::string label_in(std::string_view text, const SpeedPlace& place) {
   if (RE2::PartialMatch(piece(text), key, &named)) return label_of(named);
   static const RE2 condition(
       R"((?i)\b((?:ctx|context|depth|(?:prompt|input)[_ ]?len\w*|batch(?:[_ ]size)?|bs|conc\w*|users?|np|parallel) ?[=:] ?\d+k?)\b)");
-  static const RE2 keys(R"([\w/.-]+ ?=)");
+  static const RE2 keys(R"([\w/.-]+ ?=(?: ?[\d.]+ ?(?:m?s)?(?:[ ,;]|$))?)");  // what it counts is no label
   std::string before = without_counters(text.substr(0, place.begin));
   std::string named_condition;
   const bool has_condition = RE2::PartialMatch(before, condition, &named_condition);
@@ -117,9 +118,10 @@ std::optional<LabeledSpeed> labeled_speed(std::string_view text, std::int64_t nu
   if (places.size() != 1) return std::nullopt;
   const SpeedPlace& place = places.front();
   LabeledSpeed speed{.line = number, .label = label_in(text, place), .tokens_per_s = place.value};
-  const bool bare = speed.label.empty() && trimmed(text.substr(0, place.begin)).empty();  // a cell of a table
-  if (bare || speed.label.size() > longest_label) return std::nullopt;                    // or a sentence
-  constexpr std::size_t near = 10;                                                        // "26.6 tok/s median"
+  // A cell of a table; below the name of its arm a line may have nothing but the key.
+  const bool bare = speed.label.empty() && trimmed(text.substr(0, place.begin)).empty() && !place.has_key;
+  if (bare || speed.label.size() > longest_label) return std::nullopt;  // or a sentence
+  constexpr std::size_t near = 10;                                      // "26.6 tok/s median"
   speed.is_summary = RE2::PartialMatch(piece(text.substr(0, place.end + near)), summary);
   speed.arm = arm_in_text(text.substr(0, place.begin));
   if (const auto length = spoken_length(text); length && length->is_exact) speed.length = length->value;

@@ -465,6 +465,18 @@ void mark_varying(LogContents& contents) {
   }
 }
 
+/// Counted drafts of no known length are at most as long as the command line says, if they fit.
+void note_most(const LlamaOptions& launched, Observation& request) {
+  const auto most = launched.most();
+  if (!most || request.gamma || !request.acceptance || !request.acceptance->drafted_tokens) return;
+  constexpr double steady = 0.95;  // drafts are cut short at the ends of answers
+  const double whole = static_cast<double>(*most) * static_cast<double>(request.acceptance->steps);
+  const auto drafted = static_cast<double>(*request.acceptance->drafted_tokens);
+  if (drafted > whole) return;
+  request.gamma = most;
+  if (drafted < steady * whole) request.adaptive = true;
+}
+
 void LlamaServerReader::finish(LogContents& contents) {
   close(contents);
   for (const auto& [task, rounds] : rounds_) {  // of requests whose times are cut off
@@ -487,6 +499,7 @@ void LlamaServerReader::finish(LogContents& contents) {
       request.gamma = launched.gamma();
       request.times.iteration_ms = std::nullopt;
     }
+    note_most(launched, request);
     // A request that drafted nothing is without speculation if the server never drafts. So is a long one if the drafter
     // always finds a draft: then the file has the logs of two servers, unless its command line drafts.
     constexpr double long_output = 32.0;

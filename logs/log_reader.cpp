@@ -44,6 +44,12 @@ bool is_item(std::string_view line) {
   return RE2::FullMatch(piece(line), mark);
 }
 
+/// Whether marks around a line make it the name of what is below: "[with MTP]", "--- baseline ---".
+bool is_marked(std::string_view line) {
+  static const RE2 marked(R"(\[[^\[\]]+\]:?|([-=#*]{2,}|>>+) .*[^\s>*=#-].*)");
+  return RE2::FullMatch(piece(line), marked);
+}
+
 /// "# HELP engine:accepted The drafts of speculative decoding.": every server has it, with and without speculation.
 bool is_comment_of_metric(std::string_view line) {
   static const RE2 comment(R"(# (?:HELP|TYPE|UNIT) \w*[:_][\w:]*(?: .*)?)");
@@ -431,7 +437,7 @@ void LogReader::State::note_sections(std::string_view passed) {
     if (is_comment_of_metric(text)) continue;
     const bool fence = text.starts_with("```");
     constexpr std::size_t max_name = 60;  // a longer line is a sentence
-    const bool names = after_gap_ && text.size() <= max_name && arm_in_caption(text);
+    const bool names = (after_gap_ || is_marked(text)) && text.size() <= max_name && arm_in_caption(text);
     const bool leads =
         (names || (level > 0 && level != std::string_view::npos) || text.ends_with(':') || text.ends_with(":**")) &&
         !is_title(text);

@@ -103,6 +103,7 @@ class ProseReader final : public LineReader {
 
  private:
   void note_length(std::string_view text, std::int64_t number);
+  bool note_length_of_run(double length, std::int64_t number);
   void add_plain();
   [[nodiscard]] bool are_labeled() const;
   void leave_out(std::span<const SpokenSpeed> speeds, std::string_view why);
@@ -190,6 +191,7 @@ void ProseReader::note_length(std::string_view text, std::int64_t number) {
   if (!labeled_.empty() && labeled_.back().line == number) return;
   const std::string_view ahead = text.substr(0, length->begin);
   auto arm = arm_in_text(ahead);
+  if (!arm && length->is_exact && note_length_of_run(length->value, number)) return;
   if (arm && arm->plain && arm_phrases(ahead).back().is_plain()) return;
   if (arm && arm->plain) arm.reset();  // "over regular decoding with MTP"
   static const RE2 marks(R"(^[\s>#+_-]+|[*`]+|[\s_]+$)");
@@ -205,6 +207,22 @@ void ProseReader::note_length(std::string_view text, std::int64_t number) {
   is_exact_length_ = length->is_exact;
   if (!length->is_exact && range_.first == 0)
     range_ = {number, std::string(text.substr(length->begin, length->end - length->begin))};
+}
+
+/// Gives a length that a line of its own states to the run of the speed above it, which is in no list of speeds. False
+/// if no speed is
+bool ProseReader::note_length_of_run(double length, std::int64_t number) {
+  constexpr std::int64_t lines_of_run = 4;  // that scripts print one below the other
+  const auto is_run = [&](const auto& speeds) {
+    const std::size_t count = speeds.size();
+    return count > 0 && !speeds.back().length && number - speeds.back().line <= lines_of_run &&
+           (count == 1 || speeds[count - 2].line < speeds.back().line - 1);
+  };
+  const bool of_label = is_run(labeled_) && !labeled_.back().arm;
+  const bool of_speed = is_run(speeds_) && !speeds_.back().arm->plain;
+  if (of_label) labeled_.back().length = length;
+  if (of_speed) speeds_.back().length = length;
+  return of_label || of_speed;
 }
 
 /// Computes speeds without speculation from gains, if none is stated.
@@ -382,7 +400,7 @@ LineFormat prose_format() {
       "(?i)\\d[\\d.,]*[`* ]*" + std::string(spoken_unit) +
       R"(|\b(?:[a-z]+[_ ])*(?:tps|t(?:ok(?:en)?s?)?(?:/|_per_|_)s(?:ec(?:ond)?)?)["']? ?[:=] ?\d)"
       R"(|(?:\b|_)(?:tps|tpot|t(?:ok(?:en)?s?)?(?:/|_per_|_)s(?:ec(?:ond)?)?|ms_per_tok(?:en)?)(?:_\w+| \(ms\))?["'`*]*[ \t]*[:=][ \t"'`*~]*\d)"
-      R"(|accept(?:ance|ed)?[ -]len(?:gth)?\b[^\n\d|]{0,16}\d)"
+      R"(|accept(?:ance|ed)?[ -]len(?:gth)?\b[^\n\d|]{0,16}\d|\btok(?:ens?)?(?:/|_per_| per )(?:target[ _])?(?:step|forward(?:[ _]pass)?)[ =:~]{1,4}\d)"
       R"(|\bspeed-?up\b[^.\n|]{0,60}\b\d[\d.]* ?(?:x|\x{c3}\x{97}))"
       R"(|\d ?(?:x|\x{c3}\x{97}) (?:speed-?up|faster|as fast|the (?:speed|throughput)))"
       "|" +

@@ -18,6 +18,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/sglang_options.hpp"
 #include "logs/stated_run.hpp"
 
 /// Published tables and recordings of acceptance, and SpecForge's results.
@@ -175,8 +176,8 @@ bool is_speculative_line(const JsonValue& value) {
 
 /// Trees of one depth are told apart by what else sets them.
 std::string tree_of(const JsonFields& setting) {
-  return fmt::format("{} steps, topk {}, {} draft tokens", setting.count("steps").value_or(0),
-                     setting.count("topk").value_or(0), setting.count("num_draft_tokens").value_or(0));
+  return name_of_tree(setting.count("steps").value_or(0), setting.count("topk").value_or(0),
+                      setting.count("num_draft_tokens").value_or(0));
 }
 
 /// Speeds are those of each request of the batch.

@@ -52,6 +52,15 @@ std::optional<std::int64_t> SglangOptions::gamma() const {
   return chain ? depth_ : std::nullopt;
 }
 
+std::string SglangOptions::tree() const {
+  if (adaptive_ || !depth_ || *depth_ == 0 || width_.value_or(1) <= 1 || !tokens_) return {};
+  return name_of_tree(*depth_, *width_, *tokens_);
+}
+
+std::string name_of_tree(std::int64_t steps, std::int64_t width, std::int64_t tokens) {
+  return fmt::format("{} steps, topk {}, {} draft tokens", steps, width, tokens);
+}
+
 void AcceptRates::Bounds::narrow(double to_low, double to_high) {
   low = std::max(low, to_low);
   high = std::min(high, to_high);

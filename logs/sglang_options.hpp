@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "logs/observation.hpp"
@@ -22,11 +23,17 @@ class SglangOptions {
   /// The draft length; nullopt if it is unknown, adaptive, or for a tree, which drafts more tokens than its depth.
   [[nodiscard]] std::optional<std::int64_t> gamma() const;
 
+  /// "4 steps, topk 8, 16 draft tokens" of a tree; empty for others.
+  [[nodiscard]] std::string tree() const;
+
  private:
   std::optional<std::int64_t> depth_ = {}, width_ = {}, tokens_ = {};
   bool adaptive_ = false;
   bool adaptive_alone_ = false;  ///< on a line after that of the depth, or before any
 };
+
+/// The name of the setting of a tree of drafts.
+[[nodiscard]] std::string name_of_tree(std::int64_t steps, std::int64_t width, std::int64_t tokens);
 
 /// What acceptance lengths of an SGLang server with their rates say of its drafts. A rate is of the drafts or, of some
 /// versions, of all verified tokens: the numbers must leave only one of both a whole draft length.

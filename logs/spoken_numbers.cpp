@@ -284,7 +284,8 @@ std::vector<SpokenPlace> spoken_places(std::string_view text, std::span<const Ar
 }
 
 std::optional<double> stated_length(std::string_view text) {
-  static const RE2 stated(R"((?i)\b(?:k|n[-_]max|draft-max|num[-_]spec\w*[-_]tokens)(?: ?[=:] ?| )(\d{1,2})\b)");
+  static const RE2 stated(
+      R"((?i)\b(?:k|n[-_]max|draft-max|num[-_](?:spec\w*|assistant)[-_]tokens)(?: ?[=:] ?| )(\d{1,2})\b)");
   const std::string words = without_sampling(text);
   re2::StringPiece rest = words;
   int length = 0, other = 0;
@@ -327,7 +328,7 @@ std::optional<double> spoken_rate(std::string_view text) {
 
 std::optional<SpokenLength> spoken_length(std::string_view text) {
   static const RE2 named(
-      R"((?i)(?:(?:\b|_)acc(?:pt|ept)?(?:ance|ed)?\.?[ _-]*len(?:gth)?\b[^\n\d|]{0,16}|(?:\b|_)(?:(?-i:AL)|tau|tok(?:ens?)?[/_]step)[ =:~]{1,4}))"
+      R"((?i)(?:(?:\b|_)acc(?:pt|ept)?(?:ance|ed)?\.?[ _-]*len(?:gth)?\b[^\n\d|]{0,16}|(?:\b|_)(?:(?-i:AL)|tau|tok(?:ens?)?(?:/|_|_per_| per )(?:target[_ ])?(?:step|forward(?:[_ ]pass)?))[ =:~]{1,4}))"
       "(\\d+\\.\\d+)(?:(?: ?(?:-|\xE2\x80\x93) ?| to )(\\d+\\.\\d+))?",
       byte_options());
   static const RE2 counted(

@@ -110,10 +110,10 @@ void StatedLength::name_loads(LogContents& contents) const {
   const auto has_load = [](const Observation& run) {
     return run.requests || run.concurrency || run.offered_requests || run.times.request_rate_per_s;
   };
-  if (contents.format != "table" || loads_ != std::set<std::string>{"1"} ||
-      std::ranges::any_of(contents.observations, has_load))
-    return;
-  for (Observation& run : contents.observations) run.requests = run.concurrency = 1.0;
+  const bool of_words = contents.format == "table" || contents.format == "prose";
+  if (!of_words || loads_ != std::set<std::string>{"1"} || std::ranges::any_of(contents.observations, has_load)) return;
+  for (Observation& run : contents.observations)  // a length alone may be of any load
+    if (contents.format == "table" || run.times.tpot_ms) run.requests = run.concurrency = 1.0;
 }
 
 /// Gives the lengths of several drafters, one each, to their runs. False if it gives none.
@@ -136,6 +136,24 @@ bool StatedLength::name_drafters(LogContents& contents) const {
   return !read_as.empty();
 }
 
+void StatedLength::name_trees(LogContents& contents) const {
+  const std::string tree = servers_.empty() ? "" : servers_.front().tree();
+  const auto is_other = [&](const SglangOptions& one) { return one.tree() != tree; };
+  std::vector<Observation*> drafting;
+  for (Observation& run : contents.observations)
+    if (run.decoding == Decoding::speculative) drafting.push_back(&run);
+  const auto is_of_another = [&](const Observation* run) {
+    return run->gamma || run->drafter != drafting.front()->drafter;
+  };
+  if (tree.empty() || drafting.empty() || !lengths_.empty() || std::ranges::any_of(servers_, is_other) ||
+      std::ranges::any_of(drafting, is_of_another))
+    return;
+  contents.warnings.push_back({.code = "W22",
+                               .line = drafting.front()->line,
+                               .message = fmt::format("drafts are a tree, which has no K: {}", tree)});
+  for (Observation* run : drafting) run->drafter = run->drafter ? fmt::format("{}, {}", *run->drafter, tree) : tree;
+}
+
 void StatedLength::name_runs(LogContents& contents) const {
   const bool counted = contents.format == "mtp-bench" || contents.format == "llamacpp-timings";  // drafts, but not K
   const bool of_words = fmt::format(" {} ", contents.format).find(" prose ") != std::string::npos;
@@ -144,6 +162,7 @@ void StatedLength::name_runs(LogContents& contents) const {
   std::vector<std::pair<std::int64_t, std::string>> lengths = lengths_;
   for (const SglangOptions& server : servers_)
     lengths.emplace_back(server.gamma().value_or(0), "--speculative-num-steps");
+  name_trees(contents);
   const auto is_other = [&](const auto& one) { return one.first != lengths.front().first; };
   if (lengths.empty() || lengths.front().first == 0 || std::ranges::any_of(lengths, is_other)) return;
   const auto length = lengths.front().first;

@@ -27,9 +27,9 @@ class StatedLength {
   /// maximum (adaptive) if they drafted fewer tokens a step. All rows of llama-benchy, which measures one server, draft
   /// if it is the only statement, of a command, and no word is of a run without.
   void name_runs(LogContents& contents) const;
-  /// Rows of tables that state no load were measured at one request if every option of the text that limits the
-  /// requests in flight and all words for loads say so ("--concurrency 1", "one request, greedy"). Above one, speeds
-  /// could be of all requests or of each.
+  /// Rows of tables and speeds of a text that state no load were measured at one request if every option of the text
+  /// that limits the requests in flight and all words for loads say so ("--concurrency 1", "one request, greedy").
+  /// Above one, speeds could be of all requests or of each.
   void name_loads(LogContents& contents) const;
   /// Runs of a table or a text that state a rate are adaptive if the text sets a threshold that ends drafts early
   /// ("--draft-p-min 0.6"), never 0, and no run states its own.
@@ -37,6 +37,8 @@ class StatedLength {
 
  private:
   bool name_drafters(LogContents& contents) const;
+  /// The tree of the only setting of SGLang's servers is named with the drafter of runs: it has no draft length.
+  void name_trees(LogContents& contents) const;
 
   std::size_t bytes_ = 0;
   bool threshold_ = false, no_threshold_ = false;          ///< a threshold above 0 is set, one of 0

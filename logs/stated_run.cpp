@@ -22,6 +22,8 @@ constexpr std::int64_t enough_steps = 100;
 /// KoboldCpp before 2026 emits no token beside a draft that was accepted whole, and does not draft the last tokens of
 /// an answer, as many as a usual draft has: up to this many more tokens than rejections tell nothing of other rounds.
 constexpr double undrafted_tokens = 16.0;
+constexpr const char* rounds_emit_one =
+    "rounds are estimated: each is taken to emit one token beside its accepted drafts";
 
 [[noreturn]] void contradicts(const StatedRun& run, std::string_view key, double value, std::string_view why) {
   reject({.line = run.line, .key = std::string(key), .text = fmt::format("{}", value), .why = std::string(why)});
@@ -103,9 +105,7 @@ void set_stated_acceptance(const StatedRun& run, Observation& observation, LogCo
                                               .generated_tokens = whole(*run.accepted + *run.rejections)};
     return;
   }
-  if (run.rejections)
-    warn_once(contents, "W20", run.line,
-              "rounds are estimated: each is taken to emit one token beside its accepted drafts");
+  if (run.rejections) warn_once(contents, "W20", run.line, rounds_emit_one);
   if (counts) {
     const bool enough = counts->drafted_tokens && counts->steps >= enough_steps;
     if (!gamma && !run.adaptive && enough && *counts->drafted_tokens % counts->steps == 0) {
@@ -186,10 +186,29 @@ Observation observation_of(const StatedRun& run, Decoding decoding, LogContents&
 
 namespace {
 
+/// Whether an answer of a log has rounds beside those that a rejection ended: more tokens that were not drafted than
+/// rejections and those that KoboldCpp does not draft for, the first and the last ones, as many as a draft has and one.
+bool emits_own_tokens(std::span<const Observation> runs) {
+  return std::ranges::any_of(runs, [](const Observation& run) {
+    if (!run.acceptance || !run.acceptance->steps_estimated || run.acceptance->drafted_tokens) return false;
+    if (run.acceptance->steps > 0) return true;
+    constexpr double first_and_one = 2.0;
+    const auto checked = static_cast<double>(run.acceptance->generated_tokens.value_or(max_logged_count));
+    return run.gamma &&
+           run.stratum.output_tokens.value_or(0.0) > checked + static_cast<double>(*run.gamma) + first_and_one;
+  });
+}
+
 /// Of drafts that were checked up to the first rejection, in rounds without a token beside a draft that was accepted
 /// whole (KoboldCpp before 2026), the tokens of a round if each draft has the same chance.
-void estimate_rounds(Observation& run, LogContents& contents) {
+void estimate_rounds(Observation& run, bool emits_own, LogContents& contents) {
   const auto accepted = static_cast<double>(run.acceptance->accepted_tokens.value_or(0));
+  if (emits_own && run.stratum.output_tokens.value_or(0.0) > accepted) {  // one a round
+    run.acceptance->steps = std::llround(*run.stratum.output_tokens - accepted);
+    run.acceptance->generated_tokens.reset();
+    set_iteration(run);
+    return warn_once(contents, "W20", run.line, rounds_emit_one);
+  }
   const double chance = accepted / std::max(1.0, static_cast<double>(run.acceptance->generated_tokens.value_or(0)));
   run.acceptance.reset();
   run.times.iteration_ms.reset();
@@ -206,10 +225,10 @@ void estimate_rounds(Observation& run, LogContents& contents) {
 
 /// Counters without the steps, and perhaps the acceptance length of a moment: with a draft length they are the drafted
 /// tokens over it.
-void count_steps(Observation& run, LogContents& contents) {
+void count_steps(Observation& run, bool emits_own, LogContents& contents) {
   if (!run.acceptance || run.acceptance->steps > 0 || !run.acceptance->steps_estimated) return;
   AcceptanceCounts& counts = *run.acceptance;
-  if (!counts.drafted_tokens && counts.generated_tokens) return estimate_rounds(run, contents);
+  if (!counts.drafted_tokens && counts.generated_tokens) return estimate_rounds(run, emits_own, contents);
   const auto drafted = static_cast<double>(counts.drafted_tokens.value_or(0));
   if (!(drafted > 0.0)) return;
   if (!run.gamma || run.adaptive.value_or(false)) {
@@ -250,8 +269,9 @@ void drop_debug_speeds(LogContents& contents) {
 
 void tell_rates(LogContents& contents) {
   drop_debug_speeds(contents);
+  const bool emits_own = emits_own_tokens(contents.observations);
   for (Observation& run : contents.observations) {
-    count_steps(run, contents);
+    count_steps(run, emits_own, contents);
     if (!run.acceptance_rate || run.acceptance || run.acceptance_length) continue;
     if (run.gamma && !run.adaptive.value_or(false)) {
       set_acceptance_length(run, 1.0 + *run.acceptance_rate * static_cast<double>(*run.gamma));

@@ -87,6 +87,26 @@ TEST_CASE("drafts a step that are no whole number are of lengths that differ") {
   CHECK_FALSE(posted_runs(counts, "table").at(0).gamma);
 }
 
+TEST_CASE("llama-server's command line has the most of the drafts that its requests count") {
+  const auto request = [](const std::string& options, const std::string& drafted) {
+    return posted_runs("$ llama-server -m a.gguf " + options +
+                           "\nprompt eval time =  100.00 ms /  40 tokens\neval time =  5000.00 ms /  201 tokens\n"
+                           "draft acceptance rate = 0.5 (  100 accepted /  " +
+                           drafted + " generated)\nstatistics draft: #calls(b,g,a) = 1 100 100, #gen drafts = 100, " +
+                           "#acc drafts = 60, #gen tokens = " + drafted + ", #acc tokens = 100\n",
+                       "llama-server")
+        .at(0);
+  };
+  const Observation early = request("-md b.gguf --draft-max 7", "400");
+  CHECK(early.gamma == 7);
+  CHECK(early.adaptive == true);
+  const Observation always = request("-md b.gguf --draft-max 4", "400");
+  CHECK(always.gamma == 4);
+  CHECK_FALSE(always.adaptive);
+  CHECK_FALSE(request("-md b.gguf", "400").gamma);
+  CHECK_FALSE(request("-md b.gguf --draft-max 3", "400").gamma);  // of another server
+}
+
 TEST_CASE("sentences and captions end drafts early") {
   const auto said = posted_runs("- baseline: 30 tok/s\n- MTP n-max 3, p-min 0.8: 44 tok/s, 90% acceptance\n", "prose");
   REQUIRE(said.size() == 2);

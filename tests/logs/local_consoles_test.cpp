@@ -117,6 +117,27 @@ TEST_CASE("KoboldCpp counts accepted drafts and the rounds that a rejected one e
   CHECK(plain.at(0).times.tpot_ms == near(40.0));
 }
 
+TEST_CASE("KoboldCpp: what one answer shows of the rounds holds for all of its log") {
+  const auto answer = [](const std::string& tokens, const std::string& results) {
+    return "[10:00:01] CtxLimit:900/4096, Processed:400 in 0.50s (800.00T/s), Generated:" + tokens +
+           " in 10.00s (25.00T/s), Total:10.50s\n(Draft Results - " + results + ")\nPOST /generate 200\n\n";
+  };
+  const auto steps = [](const std::string& text) {
+    std::vector<std::int64_t> all;
+    for (const auto& run : posted_runs(text, "local-prompts"))
+      all.push_back(run.acceptance ? run.acceptance->steps : 0);
+    return all;
+  };
+  using Steps = std::vector<std::int64_t>;
+  const std::string few = answer("250/250", "Success:150, Failure:92"),
+                    many = answer("250/250", "Success:150, Failure:60");
+  CHECK(steps(few) == Steps{0});
+  CHECK(steps(few + many) == Steps{100, 100});
+  // With K: 8 more tokens than rejections are not all the first and the last ones.
+  CHECK(steps("koboldcpp --model big.gguf --draftmodel small.gguf --draftamount 4\n" + few + few) == Steps{100, 100});
+  CHECK(steps("koboldcpp --model big.gguf --draftmodel small.gguf --draftamount 6\n" + few) == Steps{0});
+}
+
 TEST_CASE("a debug run of KoboldCpp counts drafts beside the speeds of others") {
   const auto answer = [](const std::string& seconds, const std::string& speed) {
     return "CtxLimit:700/4096, Process:0.50s (400.00T/s), Generate:" + seconds + "s (" + speed + "T/s), Total:9.0s\n";

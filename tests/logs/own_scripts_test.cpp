@@ -412,4 +412,80 @@ TEST_CASE("the seconds of both arms are compared if the speedup behind them is t
   CHECK_FALSE(problem("Baseline: 30.0 s\nDraft model: 20.0 s\n").empty());
 }
 
+TEST_CASE("scripts of assisted generation: the options name the arms, and a pass of the target is a step") {
+  const auto check = [](const std::string& text, const std::string& format = "prose") {
+    INFO(text);
+    const auto runs = posted_runs(text, format);
+    REQUIRE(runs.size() == 3);
+    CHECK(runs[0].decoding == Decoding::plain);
+    CHECK(runs[0].times.tpot_ms == near(50.0));
+    CHECK(runs[1].decoding == Decoding::speculative);
+    CHECK(runs[1].gamma == 2);
+    CHECK(runs[1].times.tpot_ms == near(40.0));
+    CHECK(runs[1].acceptance_length == 1.9);
+    CHECK(runs[2].gamma == 6);
+    CHECK(runs[2].times.tpot_ms == near(31.25));
+    CHECK(runs[2].acceptance_length == 2.7);
+    CHECK(runs[2].stratum.category == runs[0].stratum.category);
+  };
+  check(
+      "assistant=none num_assistant_tokens=0 tokens=300 time=15.00s 20.0 tok/s tokens/forward=1.00\n"
+      "assistant=org/tiny num_assistant_tokens=2 tokens=300 time=12.00s 25.0 tok/s tokens/forward=1.9\n"
+      "assistant=org/tiny num_assistant_tokens=6 tokens=300 time=9.38s 32.0 tok/s tokens/forward=2.7\n");
+  check(
+      "Without an assistant: 20.0 tok/s\nWith assistant (K=2): 25.0 tok/s, tokens per target forward 1.9\n"
+      "With the assistant model (K=6): 32.0 tok/s, tokens per target forward 2.7\n");
+  check(
+      "mode=plain tokens=300 time=15.0s tok/s=20.0\n"
+      "mode=assisted num_assistant_tokens=2 tokens=300 time=12.0s tok/s=25.0 tokens_per_forward=1.9\n"
+      "mode=assisted num_assistant_tokens=6 tokens=300 time=9.4s tok/s=32.0 tokens_per_forward=2.7\n");
+  const auto block = [](const std::string& name, const std::string& speed, const std::string& length) {
+    return name + "\nnew tokens: 300\nseconds: 12.5 s\nspeed: " + speed + " tok/s\n" + length;
+  };
+  // One below the other, with and without a gap.
+  for (const std::string gap : {"", "\n"})
+    check(block("[baseline]", "20.0", gap) +
+          block("[assisted, num_assistant_tokens=2]", "25.0", "tokens/forward: 1.9\n" + gap) +
+          block("[assisted, num_assistant_tokens=6]", "32.0", "tokens/forward: 2.7\n"));
+  const auto keyed = [](const std::string& name, const std::string& speed, const std::string& length) {
+    return "=== " + name + " ===\ntokens/sec: " + speed + "\n" + length;
+  };
+  check(keyed("baseline", "20.0", "") + keyed("assisted K=2", "25.0", "tokens per forward pass: 1.9\n") +
+        keyed("assisted K=6", "32.0", "tokens per forward pass: 2.7\n"));
+}
+
+TEST_CASE("an assistant model alone names an arm, and no tokens of it the other") {
+  for (const std::string text : {"Without it: 20 tok/s\nWith the assistant: 30 tok/s\n",
+                                 "num_assistant_tokens=0: 20 tok/s\nnum_assistant_tokens=4: 30 tok/s\n"}) {
+    const auto runs = posted_runs(text, "prose");
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].decoding == Decoding::plain);
+    CHECK(runs[1].decoding == Decoding::speculative);
+  }
+}
+
+TEST_CASE("a length below a list of speeds is of none of them, and an assistant who answers drafts nothing") {
+  for (const auto& run :
+       read_log("plain: 20 tok/s\nMTP: 30 tok/s\nDFlash: 40 tok/s\ntokens/forward: 2.5\n").observations)
+    CHECK_FALSE(run.acceptance_length);
+  CHECK(problem("The assistant writes 20 tok/s.\n") != "");
+}
+
+TEST_CASE("the draft length of a script's command is that of its row that drafts") {
+  const auto run = [](const std::string& options, const std::string& plain, const std::string& drafting) {
+    return "$ python compare.py --target org/big " + options + "\nmethod          time (s)    tok/s\n" +
+           "autoregressive      10.0     " + plain + "\nspeculative          8.0     " + drafting + "\n\n";
+  };
+  const auto runs = posted_runs(
+      run("--draft org/tiny --k 2", "20.0", "25.0") + run("--draft org/tiny --k 6", "20.2", "32.0"), "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK_FALSE(runs[0].gamma);
+  CHECK(runs[1].gamma == 2);
+  CHECK(runs[3].gamma == 6);
+  CHECK_FALSE(runs[3].stratum.category);
+  for (const std::string options : {"--k 50", "--assistant_model org/tiny --num_assistant_tokens 2 6"})
+    CHECK_FALSE(posted_runs(run(options, "20.0", "25.0"), "table")[1].gamma);
+}
+
 }  // namespace foredraft::tests

@@ -51,6 +51,12 @@ TEST_CASE("a text whose options let one request run at a time states the load of
       "| baseline | 4 | 21 |\n| MTP K=2 | 4 | 14 |\n",
       "table");
   CHECK(own.at(0).concurrency == 4.0);
+  const auto words = [](const std::string& slots) {
+    return posted_runs("$ llama-server -m a.gguf " + slots + "\nplain: 20 tok/s\nwith MTP: 31 tok/s\n", "prose").at(0);
+  };
+  CHECK(words("--parallel 1").concurrency == 1.0);
+  CHECK_FALSE(words("--parallel 2").concurrency);
+  CHECK_FALSE(posted_runs("A single stream.\nMTP: acceptance length about 2.3 of all\n", "prose").at(0).concurrency);
 }
 
 TEST_CASE("options in the line above name its arm") {

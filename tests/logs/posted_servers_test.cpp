@@ -439,6 +439,25 @@ TEST_CASE("the command lines of SGLang in a post say the draft lengths of what f
   CHECK(windows[0].gamma == 2);
 }
 
+TEST_CASE("a tree of SGLang's options is named with its drafter") {
+  const std::string table = "| config | tok/s | accept length |\n|---|---|---|\n| baseline | 50 | 1.0 |\n";
+  const std::string tree =
+      "`--speculative-num-steps 3 --speculative-eagle-topk 4 --speculative-num-draft-tokens 8`\n\n";
+  const auto drafter = [&](const std::string& options, const std::string& rows) {
+    return posted_runs(options + table + rows, "table").back().drafter.value_or("");
+  };
+  const std::string name = "3 steps, topk 4, 8 draft tokens";
+  CHECK(drafter(tree, "| speculative | 90 | 2.4 |\n") == name);
+  CHECK(drafter(tree, "| EAGLE3 | 90 | 2.4 |\n") == "eagle3, " + name);
+  CHECK(warns(read_log(tree + table + "| EAGLE3 | 90 | 2.4 |\n"), "W22"));
+  // Of which, and of which server?
+  CHECK(drafter(tree, "| EAGLE3 | 90 | 2.4 |\n| Medusa | 80 | 2.1 |\n") == "medusa");
+  CHECK(drafter(tree + "`--speculative-num-steps 5 --speculative-eagle-topk 4 --speculative-num-draft-tokens 8`\n\n",
+                "| EAGLE3 | 90 | 2.4 |\n") == "eagle3");
+  CHECK(drafter("`--speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4`\n\n",
+                "| EAGLE3 | 90 | 2.4 |\n") == "eagle3");
+}
+
 TEST_CASE("SGLang's requests in its log have their steps") {
   const std::string begin =
       "[2025-10-02 23:42:16] Finish: obj=GenerateReqInput(rid='5f', stream=True), out={'meta_info': {'id': '5f', "
