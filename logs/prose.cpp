@@ -210,7 +210,7 @@ void ProseReader::note_length(std::string_view text, std::int64_t number) {
 }
 
 /// Gives a length that a line of its own states to the run of the speed above it, which is in no list of speeds. False
-/// if no speed is
+/// if there is none.
 bool ProseReader::note_length_of_run(double length, std::int64_t number) {
   constexpr std::int64_t lines_of_run = 4;  // that scripts print one below the other
   const auto is_run = [&](const auto& speeds) {
