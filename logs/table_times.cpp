@@ -140,7 +140,8 @@ void HeadedTable::tell_speed() {
                           return time_ms(row, Meaning::tpot).value_or(0.0) * tokens_per_s > several * 1000.0 ||
                                  tokens_per_s > fastest * tokens;
                         });
-  const bool alone = !together && !has(Meaning::request_speed) && std::ranges::all_of(loads, [](double requests) { return requests <= 1.0; });
+  const bool alone = !together && !has(Meaning::request_speed) &&
+                     std::ranges::all_of(loads, [](double requests) { return requests <= 1.0; });
   if (alone || together || has(Meaning::request_speed) || has(Meaning::tpot)) {
     speed.meaning = alone ? Meaning::request_speed : Meaning::total_speed;
     return;
