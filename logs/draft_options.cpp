@@ -52,7 +52,7 @@ std::optional<std::int64_t> DraftOptions::gamma() const {
 
 bool DraftOptions::looks_up() const {
   static const RE2 lookup("ngram|suffix|lookup");
-  return drafter && RE2::PartialMatch(*drafter, lookup);
+  return drafts && drafter && RE2::PartialMatch(*drafter, lookup);
 }
 
 }  // namespace foredraft::logs

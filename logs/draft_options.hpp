@@ -26,7 +26,7 @@ struct DraftOptions {
   /// The draft length; nullopt if it is unknown or only a maximum.
   [[nodiscard]] std::optional<std::int64_t> gamma() const;
 
-  /// Whether the drafter looks tokens up, and may find nothing: n-gram.
+  /// Whether it drafts with a drafter that looks tokens up, and may find nothing: n-gram.
   [[nodiscard]] bool looks_up() const;
 };
 

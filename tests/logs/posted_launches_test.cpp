@@ -270,6 +270,8 @@ TEST_CASE("pieces of consoles below comments that name the arms") {
   CHECK_FALSE(runs[2].concurrency);
   CHECK(runs[3].concurrency == 8.0);
   CHECK(runs[3].drafter == "eagle3");
+  // An option of a script may have the name of a drafter.
+  CHECK(read_log("python bench.py --suffix b\n\n" + speeds + counts).observations.at(0).acceptance);
 }
 
 TEST_CASE("answers below a command have its draft length, as the most that is drafted") {
