@@ -86,7 +86,7 @@ constexpr StatedConsole mlx_console{Span::request, mlx_lines, mlx_speeds};
 // ---- llama-cli and its predecessors, LM Studio's `lms chat --stats` and `lms log stream --stats`, mistral.rs,
 // KoboldCpp, TabbyAPI, ExLlamaV2's chat.py: one prompt after the other.
 
-constexpr std::array<StatedLine, 37> prompt_lines{{
+constexpr std::array<StatedLine, 36> prompt_lines{{
     {"Prompt: # t/s | Generation: # t/s", {nullptr, &StatedRun::request_tokens_per_s}},
     {"prompt eval time = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
     {"prompt eval time     = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
@@ -99,17 +99,7 @@ constexpr std::array<StatedLine, 37> prompt_lines{{
     {"Decode: # tokens, # T/s", {&StatedRun::output_tokens, &StatedRun::request_tokens_per_s}},
     {"Process:#s (#T/s), Generate:#s (#T/s)",
      {{{&StatedRun::ttft_ms, 1000.0}, nullptr, {&StatedRun::duration_s}, {&StatedRun::request_tokens_per_s}}}},
-    {"Amt:#/#, Init:#s, Process:#s (#ms/T = #T/s), Generate:#s (#ms/T = #T/s",
-     {&StatedRun::output_tokens,
-      nullptr,
-      nullptr,
-      {&StatedRun::ttft_ms, 1000.0},
-      nullptr,
-      nullptr,
-      &StatedRun::duration_s,
-      nullptr,
-      &StatedRun::request_tokens_per_s}},
-    {"Amt:#/#, Process:#s (#ms/T = #T/s), Generate:#s (#ms/T = #T/s",
+    {"Amt:#/#, *Process:#s (#ms/T = #T/s), Generate:#s (#ms/T = #T/s",
      {&StatedRun::output_tokens,
       nullptr,
       {&StatedRun::ttft_ms, 1000.0},

@@ -10,6 +10,7 @@
 #include "logs/acceptance.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/log_format.hpp"
+#include "logs/rejected_rounds.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -18,12 +19,6 @@ namespace {
 constexpr double nearly_whole = 0.03;
 /// From this many steps on, a whole number of drafts a step is no coincidence.
 constexpr std::int64_t enough_steps = 100;
-
-/// KoboldCpp before 2026 emits no token beside a draft that was accepted whole, and does not draft the last tokens of
-/// an answer, as many as a usual draft has: up to this many more tokens than rejections tell nothing of other rounds.
-constexpr double undrafted_tokens = 16.0;
-constexpr const char* rounds_emit_one =
-    "rounds are estimated: each is taken to emit one token beside its accepted drafts";
 
 [[noreturn]] void contradicts(const StatedRun& run, std::string_view key, double value, std::string_view why) {
   reject({.line = run.line, .key = std::string(key), .text = fmt::format("{}", value), .why = std::string(why)});
@@ -82,9 +77,7 @@ std::optional<AcceptanceCounts> counts_of_stated(const StatedRun& run, std::opti
     counts.steps_estimated = static_cast<double>(counts.steps) * *gamma != *run.drafted;
   }
   const double output = run.output_tokens.value_or(0.0);
-  const double rejections = run.rejections ? *run.rejections + undrafted_tokens : 0.0;
-  if (counts.steps <= 0 && !run.length && run.drafted.value_or(rejections) > 0.0 &&
-      output > run.accepted.value_or(output) + rejections) {
+  if (counts.steps <= 0 && !run.length && run.drafted.value_or(0.0) > 0.0 && output > run.accepted.value_or(output)) {
     counts.steps = whole(std::round(output - *run.accepted)).value_or(0);  // each emits one that was not drafted
     counts.steps_estimated = true;
   }
@@ -97,15 +90,14 @@ void set_stated_acceptance(const StatedRun& run, Observation& observation, LogCo
   auto gamma = gamma_of(run, length);
   if (length && *length < 1.0) contradicts(run, "acceptance length", *length, "must be at least 1");
   if (run.rate && *run.rate > 1.0) contradicts(run, "acceptance rate", *run.rate, "must be at most 1");
-  auto counts = counts_of_stated(run, gamma);
-  if (run.rejections && run.accepted && !counts) {  // of drafts checked up to the first rejection
+  if (run.rejections && run.accepted) {  // of drafts checked up to the first rejection: count_rejected_rounds
     observation.gamma = stated_count(run, "draft length", gamma);
     observation.acceptance = AcceptanceCounts{.accepted_tokens = stated_count(run, "accepted", run.accepted),
                                               .steps_estimated = true,
                                               .generated_tokens = whole(*run.accepted + *run.rejections)};
     return;
   }
-  if (run.rejections) warn_once(contents, "W20", run.line, rounds_emit_one);
+  auto counts = counts_of_stated(run, gamma);
   if (counts) {
     const bool enough = counts->drafted_tokens && counts->steps >= enough_steps;
     if (!gamma && !run.adaptive && enough && *counts->drafted_tokens % counts->steps == 0) {
@@ -132,15 +124,6 @@ void set_stated_acceptance(const StatedRun& run, Observation& observation, LogCo
   }
 }
 
-/// The time of an iteration from that of a token, unless it was stated.
-void set_iteration(Observation& observation) {
-  ObservedTimes& times = observation.times;
-  if (times.iteration_ms || !times.tpot_ms) return;
-  if (observation.decoding == Decoding::plain) times.iteration_ms = times.tpot_ms;
-  const auto length = observation.acceptance ? tokens_per_step(*observation.acceptance) : observation.acceptance_length;
-  if (observation.decoding == Decoding::speculative && length) times.iteration_ms = *times.tpot_ms * *length;
-}
-
 void set_stated_times(const StatedRun& run, Observation& observation) {
   ObservedTimes& times = observation.times;
   times.duration_s = run.duration_s;
@@ -156,6 +139,14 @@ void set_stated_times(const StatedRun& run, Observation& observation) {
 }
 
 }  // namespace
+
+void set_iteration(Observation& observation) {
+  ObservedTimes& times = observation.times;
+  if (times.iteration_ms || !times.tpot_ms) return;
+  if (observation.decoding == Decoding::plain) times.iteration_ms = times.tpot_ms;
+  const auto length = observation.acceptance ? tokens_per_step(*observation.acceptance) : observation.acceptance_length;
+  if (observation.decoding == Decoding::speculative && length) times.iteration_ms = *times.tpot_ms * *length;
+}
 
 std::optional<double> gamma_of_rate(double length, double rate) {
   return rate > 0.0 ? whole_near((length - 1.0) / rate) : std::nullopt;
@@ -186,49 +177,11 @@ Observation observation_of(const StatedRun& run, Decoding decoding, LogContents&
 
 namespace {
 
-/// Whether an answer of a log has rounds beside those that a rejection ended: more tokens that were not drafted than
-/// rejections and those that KoboldCpp does not draft for, the first and the last ones, as many as a draft has and one.
-bool emits_own_tokens(std::span<const Observation> runs) {
-  return std::ranges::any_of(runs, [](const Observation& run) {
-    if (!run.acceptance || !run.acceptance->steps_estimated || run.acceptance->drafted_tokens) return false;
-    if (run.acceptance->steps > 0) return true;
-    constexpr double first_and_one = 2.0;
-    const auto checked = static_cast<double>(run.acceptance->generated_tokens.value_or(max_logged_count));
-    return run.gamma &&
-           run.stratum.output_tokens.value_or(0.0) > checked + static_cast<double>(*run.gamma) + first_and_one;
-  });
-}
-
-/// Of drafts that were checked up to the first rejection, in rounds without a token beside a draft that was accepted
-/// whole (KoboldCpp before 2026), the tokens of a round if each draft has the same chance.
-void estimate_rounds(Observation& run, bool emits_own, LogContents& contents) {
-  const auto accepted = static_cast<double>(run.acceptance->accepted_tokens.value_or(0));
-  if (emits_own && run.stratum.output_tokens.value_or(0.0) > accepted) {  // one a round
-    run.acceptance->steps = std::llround(*run.stratum.output_tokens - accepted);
-    run.acceptance->generated_tokens.reset();
-    set_iteration(run);
-    return warn_once(contents, "W20", run.line, rounds_emit_one);
-  }
-  const double chance = accepted / std::max(1.0, static_cast<double>(run.acceptance->generated_tokens.value_or(0)));
-  run.acceptance.reset();
-  run.times.iteration_ms.reset();
-  const bool known = run.gamma && !run.adaptive.value_or(false);
-  warn_once(contents, known ? "W20" : "W18", run.line,
-            known ? "the number of rounds is not logged: estimated as if each draft had the same chance"
-                  : "accepted drafts are not used without K: how many rounds accepted all of theirs is not known");
-  if (!known) return;
-  double tokens = 0.0;
-  for (std::int64_t i = 0; i < *run.gamma; ++i) tokens += std::pow(chance, static_cast<double>(i));
-  run.acceptance_length = tokens;
-  set_iteration(run);
-}
-
 /// Counters without the steps, and perhaps the acceptance length of a moment: with a draft length they are the drafted
 /// tokens over it.
-void count_steps(Observation& run, bool emits_own, LogContents& contents) {
+void count_steps(Observation& run, LogContents& contents) {
   if (!run.acceptance || run.acceptance->steps > 0 || !run.acceptance->steps_estimated) return;
   AcceptanceCounts& counts = *run.acceptance;
-  if (!counts.drafted_tokens && counts.generated_tokens) return estimate_rounds(run, emits_own, contents);
   const auto drafted = static_cast<double>(counts.drafted_tokens.value_or(0));
   if (!(drafted > 0.0)) return;
   if (!run.gamma || run.adaptive.value_or(false)) {
@@ -245,33 +198,12 @@ void count_steps(Observation& run, bool emits_own, LogContents& contents) {
   set_iteration(run);
 }
 
-/// KoboldCpp counts drafts only where it prints each (--debugmode), which takes time: such an answer has no speed
-/// beside others of its setting without counts.
-void drop_debug_speeds(LogContents& contents) {
-  const auto counts = [](const Observation& run) {
-    return run.acceptance && run.acceptance->steps_estimated && !run.acceptance->drafted_tokens;
-  };
-  if (contents.format != "local-prompts") return;
-  for (Observation& run : contents.observations) {
-    const auto is_beside = [&](const Observation& other) {
-      return other.decoding == Decoding::speculative && !other.acceptance && !other.acceptance_length &&
-             other.times.tpot_ms && other.gamma == run.gamma && other.drafter == run.drafter;
-    };
-    if (!counts(run) || std::ranges::none_of(contents.observations, is_beside)) continue;
-    run.times.tpot_ms.reset();
-    run.times.iteration_ms.reset();
-    warn_once(contents, "W18", run.line,
-              "the speed of answers that print each draft (--debugmode) is not used beside that of others");
-  }
-}
-
 }  // namespace
 
 void tell_rates(LogContents& contents) {
-  drop_debug_speeds(contents);
-  const bool emits_own = emits_own_tokens(contents.observations);
+  count_rejected_rounds(contents);
   for (Observation& run : contents.observations) {
-    count_steps(run, emits_own, contents);
+    count_steps(run, contents);
     if (!run.acceptance_rate || run.acceptance || run.acceptance_length) continue;
     if (run.gamma && !run.adaptive.value_or(false)) {
       set_acceptance_length(run, 1.0 + *run.acceptance_rate * static_cast<double>(*run.gamma));

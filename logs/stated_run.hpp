@@ -45,6 +45,9 @@ struct StatedRun {
 /// RejectedRecord for contradictions.
 [[nodiscard]] Observation observation_of(const StatedRun& run, Decoding decoding, LogContents& contents);
 
+/// Sets the time of an iteration from that of a token, unless it is known.
+void set_iteration(Observation& observation);
+
 /// Sets the acceptance length of a run, and the time of its iterations if that of a token is known.
 void set_acceptance_length(Observation& observation, double length);
 
