@@ -18,13 +18,6 @@
 namespace foredraft::answers {
 namespace {
 
-/// The plain run of the same load; for a run of unknown load that of one request, by a tool that sends no more. If
-/// there is none, how the first plain run differs.
-struct PlainRun {
-  std::optional<std::size_t> run = {};
-  std::string differs = {};
-};
-
 /// [i]: whether run i has times that speedups can be computed from. Throughput counts only if no run of its load has
 /// another time and these compare nothing, or if the server does not keep up with the request rate.
 std::vector<bool> runs_with_times(const std::vector<RunEstimates>& runs) {
@@ -41,24 +34,6 @@ std::vector<bool> runs_with_times(const std::vector<RunEstimates>& runs) {
     with.push_back(one.estimate("tpot_ms") != nullptr || (one.throughput && counts));
   }
   return with;
-}
-
-PlainRun plain_run_for(const Run& run, const std::vector<RunEstimates>& runs, const std::vector<bool>& timed) {
-  PlainRun found;
-  std::optional<std::size_t> nearest;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const Run& plain = runs[i].run;
-    if (!plain.is_plain() || !timed[i]) continue;
-    std::string differs = difference_of(run, plain);
-    if (differs.empty() && (!nearest || distance_of(run, plain) < distance_of(run, runs[*nearest].run))) nearest = i;
-    Run alone = run;
-    alone.load = plain.load;
-    alone.requests = plain.requests;
-    const bool may_be_alone = run.load == RunLoad{} && !run.requests && plain.requests.value_or(2.0) <= 1.0;
-    if (may_be_alone && !found.run && difference_of(alone, plain).empty()) found.run = i;
-    if (found.differs.empty()) found.differs = differs;
-  }
-  return nearest ? PlainRun{.run = nearest} : found;
 }
 
 /// For the chain of factors: with the assumed error where none is known.
@@ -129,18 +104,21 @@ LoadAdvice load_of(const RunLoad& of, const std::vector<std::size_t>& runs, cons
   load.name = load_text(advice.runs[runs.front()].run);
   load.share = generated_tokens(runs, advice);
   const RunEstimates& first = advice.runs[runs.front()];
+  std::vector<const Run*> plain(timed.size(), nullptr);
+  for (std::size_t i = 0; i < timed.size(); ++i)
+    if (timed[i] && advice.runs[i].run.is_plain()) plain[i] = &advice.runs[i].run;
   for (const std::size_t i : runs) {
     const RunEstimates& run = advice.runs[i];
     LoggedRun& logged = load.logged.emplace_back(LoggedRun{.run = i, .curve = curve_of(run.run, advice)});
-    const PlainRun plain = plain_run_for(run.run, advice.runs, timed);
-    if (plain.run && models.empty()) {
-      if (const auto paces = paces_of(advice.runs[*plain.run], run)) {
+    const PlainRun found = plain_run_for(run.run, plain);
+    if (found.run && models.empty()) {
+      if (const auto paces = paces_of(advice.runs[*found.run], run)) {
         logged.speedup = speedup_of(*paces);
         load.by_capacity = load.by_capacity || paces->by_capacity;
-        load.plain = plain.run;
+        load.plain = found.run;
       }
     } else if (load.arms_differ.empty()) {
-      load.arms_differ = plain.run ? models : plain.differs;
+      load.arms_differ = found.run ? models : found.differs;
     }
     const auto paces = i == runs.front() ? std::nullopt : paces_of(first, run);
     if (paces) logged.relative = speedup_of(*paces);

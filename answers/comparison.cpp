@@ -94,22 +94,20 @@ Side side_of(const Baseline& baseline, std::string name, bool /*two_logs*/, Clus
 
 // ---- speedup
 
-/// Adds the speedup over the nearest plain run of the first candidates that have one of the same load, and returns that
-/// run. Returns nullptr if there is none; `run` then states how the first plain run differs.
+/// Adds the speedup over the plain run of the first candidates that have one to compare with, and returns that run.
+/// Returns nullptr if there is none; `run` then states how the first plain run differs.
 const RunEstimates* add_speedup_over(const std::vector<const std::vector<RunEstimates>*>& candidates,
                                      RunEstimates& run) {
   std::string why;
   for (const std::vector<RunEstimates>* candidate : candidates) {
-    const RunEstimates* nearest = nullptr;
-    for (const RunEstimates& plain : *candidate) {
-      const std::string differs = difference_of(run.run, plain.run);
-      if (!differs.empty() && why.empty()) why = "the plain run differs: " + differs;
-      if (!differs.empty()) continue;
-      if (nearest == nullptr || distance_of(run.run, plain.run) < distance_of(run.run, nearest->run)) nearest = &plain;
+    std::vector<const Run*> plain;
+    for (const RunEstimates& one : *candidate) plain.push_back(&one.run);
+    const PlainRun found = plain_run_for(run.run, plain);
+    if (found.run) {
+      add_speedup((*candidate)[*found.run], run);
+      return &(*candidate)[*found.run];
     }
-    if (nearest == nullptr) continue;
-    add_speedup(*nearest, run);
-    return nearest;
+    if (!found.differs.empty() && why.empty()) why = "the plain run differs: " + found.differs;
   }
   run.unknown.emplace("speedup", why.empty() ? "no plain run: give one with --plain" : why);
   return nullptr;

@@ -124,9 +124,31 @@ std::string difference_of(const Run& one, const Run& other) {
   return differs.empty() ? lengths_differ("output", one.output_tokens, other.output_tokens, one.requests) : differs;
 }
 
+namespace {
+
+/// Whether the loads are others, then how many tokens lie between the contexts.
 std::pair<bool, double> distance_of(const Run& one, const Run& other) {
   const bool known = one.context_tokens && other.context_tokens;
   return {one.load != other.load, known ? std::abs(*one.context_tokens - *other.context_tokens) : 0.0};
+}
+
+}  // namespace
+
+PlainRun plain_run_for(const Run& run, std::span<const Run* const> plain) {
+  PlainRun found;
+  std::optional<std::size_t> nearest;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    if (plain[i] == nullptr) continue;
+    std::string differs = difference_of(run, *plain[i]);
+    if (differs.empty() && (!nearest || distance_of(run, *plain[i]) < distance_of(run, *plain[*nearest]))) nearest = i;
+    Run alone = run;
+    alone.load = plain[i]->load;
+    alone.requests = plain[i]->requests;
+    const bool may_be_alone = run.load == RunLoad{} && !run.requests && plain[i]->requests.value_or(2.0) <= 1.0;
+    if (may_be_alone && !found.run && difference_of(alone, *plain[i]).empty()) found.run = i;
+    if (found.differs.empty()) found.differs = std::move(differs);
+  }
+  return nearest ? PlainRun{.run = nearest} : found;
 }
 
 std::string load_text(const Run& run) {

@@ -10,7 +10,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "analytic/observed/acceptance_counts.hpp"
@@ -127,9 +126,14 @@ struct RunList {
 /// load, and context and output lengths (ignoring differences of up to a quarter or below 256 tokens).
 [[nodiscard]] std::string difference_of(const Run& one, const Run& other);
 
-/// Of runs without such a difference the one with the least is compared: whether the loads are others, then how many
-/// tokens lie between the contexts.
-[[nodiscard]] std::pair<bool, double> distance_of(const Run& one, const Run& other);
+/// The one of `plain` (null: none) that a run is compared with, as an index: of the same load if there is one, nearest
+/// in context; else, for a run of unknown load, that of one request, by a tool that sends no more. Empty: how the first
+/// one differs.
+struct PlainRun {
+  std::optional<std::size_t> run = {};
+  std::string differs = {};
+};
+[[nodiscard]] PlainRun plain_run_for(const Run& run, std::span<const Run* const> plain);
 
 /// "64 requests", "0.3 requests/s", "500 requests at once", "8 requests of gsm8k", "1 request at 32k tokens", "unknown
 /// load".

@@ -266,6 +266,11 @@ TEST_CASE("times of unknown loads are compared with a warning") {
   };
   CHECK(warned(compared({unknown}, {unknown})));
   CHECK_FALSE(warned(compared({speculative(3, 8, 12.0, 0.7)}, {speculative(3, 8, 12.0, 0.7)})));
+  // As advise: beside a plain run of one request it is one of one request.
+  const Comparison alone = compared({unknown}, {unknown}, {plain(1, 10.0)});
+  CHECK(alone.runs.at(0).find("speedup") != nullptr);
+  CHECK(warned(alone));
+  CHECK(compared({unknown}, {unknown}, {plain(2, 10.0)}).runs.at(0).find("speedup") == nullptr);
 }
 
 TEST_CASE("a counter of full drafts only gives no acceptance") {
