@@ -225,7 +225,7 @@ bool LogReader::State::step(bool last) {
   if (value_) return look_for_end_of_value(last);
   if (in_dull_line_) return skip_rest_of_line();
   if (position_ >= complete_) return look_at_unfinished_line();
-  if (formats_.in_table()) {
+  if (formats_.tables().in_table()) {
     in_dull_line_ = formats_.row(shown(line()), line_);
     return true;
   }
@@ -300,7 +300,7 @@ bool LogReader::State::skip_rest_of_line() {
   const std::size_t end = rest().find('\n');
   in_dull_line_ = end == std::string_view::npos;
   advance(in_dull_line_ ? rest().size() : end + 1);
-  if (formats_.has_rows() || goes_on_) {  // a row or line that was read is none of the next
+  if (formats_.tables().has_rows() || goes_on_) {  // a row or line that was read is none of the next
     caption_.clear();
     below_gap_.clear();
   }
@@ -324,7 +324,7 @@ bool LogReader::State::look_for_end_of_value(bool last) {
   const JsonExtent::Found found = rest().size() > max_json_bytes ? JsonExtent::Found::no_value : value_->look(rest());
   if (found == JsonExtent::Found::nothing_yet && !last) return false;
   const bool opened = std::exchange(opened_, false);
-  if (found == JsonExtent::Found::nothing_yet && formats_.cut_value(rest(), line_)) {
+  if (found == JsonExtent::Found::nothing_yet && formats_.values().cut(rest(), line_)) {
     value_.reset();
     advance(rest().size());
     return true;
@@ -359,7 +359,7 @@ bool LogReader::State::unwrap_texts(std::size_t size, bool dull) {
   constexpr std::size_t size_of_a_line = 4096;
   const std::string_view value = rest().substr(0, size);
   if (dull && size < size_of_a_line) return false;
-  std::optional<std::string> texts = formats_.texts(value);
+  std::optional<std::string> texts = formats_.values().texts(value);
   if (!texts) return false;
   const auto lines = [](std::string_view text) { return std::count(text.begin(), text.end(), '\n'); };
   if (rest().substr(size).starts_with('\n') && texts->ends_with('\n')) texts->pop_back();
@@ -389,7 +389,7 @@ void LogReader::State::look_at_line(std::string_view line) {
   } else if (formats_.line(shown(line), line_, caption_, lead_)) {
     goes_on_ = true;
   } else if (position_ >= no_value_before_) {
-    formats_.header(shown(line), line_, caption_, above_, lead_);
+    formats_.tables().header(shown(line), line_, caption_, above_, lead_);
   }
 }
 
