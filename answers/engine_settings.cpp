@@ -45,6 +45,7 @@ std::string vllm(const SettingsQuestion& question) {
   nlohmann::ordered_json config = nlohmann::ordered_json::object();
   if (names_method(question.method)) config["method"] = question.method;
   if (!question.draft.empty()) config["model"] = question.draft;
+  const bool names_drafter = !config.empty();
   config["num_speculative_tokens"] = longest_of(question);
   for (const GammaRange& range : question.schedule) {
     config["num_speculative_tokens_per_batch_size"].push_back({range.from_batch, range.to_batch, range.gamma});
@@ -53,7 +54,7 @@ std::string vllm(const SettingsQuestion& question) {
   for (std::size_t at = text.find('\''); at != std::string::npos; at = text.find('\'', at)) {
     text.replace(at, 1, "\\u0027");  // a quote would end the word of the shell
   }
-  return "--speculative-config '" + text + "'";
+  return fmt::format("--speculative-config '{}'{}", text, names_drafter ? "" : "  (beside your method or model)");
 }
 
 std::string sglang(const SettingsQuestion& question) {

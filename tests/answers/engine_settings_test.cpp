@@ -40,9 +40,13 @@ TEST_CASE("settings of engines hold the draft length and the schedule") {
   CHECK(sglang.find("--speculative-num-steps 5 --speculative-eagle-topk 1 --speculative-num-draft-tokens 6") == 0);
   CHECK(sglang.find(R"({"1":{"candidate_steps":[5]},"9":{"candidate_steps":[1]}})") != std::string::npos);
   CHECK(setting("llama.cpp", {.gamma = 4}).find("--spec-draft-n-max 4") == 0);
-  CHECK(setting("vllm", {.method = "our fork, MTP head", .gamma = 4}).find("method") == std::string::npos);
-  CHECK(setting("vllm", {.method = "TP1", .gamma = 4}).find("method") == std::string::npos);
-  CHECK(setting("vllm", {.method = "ngram-tuned", .gamma = 4}).find("method") == std::string::npos);
+  CHECK(setting("vllm", {.method = "our fork, MTP head", .gamma = 4}).find("\"method\"") == std::string::npos);
+  CHECK(setting("vllm", {.method = "TP1", .gamma = 4}).find("\"method\"") == std::string::npos);
+  CHECK(setting("vllm", {.method = "TP1", .gamma = 4}) ==
+        "--speculative-config '{\"num_speculative_tokens\":4}'  (beside your method or model)");
+  CHECK(setting("vllm", {.method = "ngram", .gamma = 4}) ==
+        "--speculative-config '{\"method\":\"ngram\",\"num_speculative_tokens\":4}'");
+  CHECK(setting("vllm", {.method = "ngram-tuned", .gamma = 4}).find("\"method\"") == std::string::npos);
 }
 
 TEST_CASE("keys of a TensorRT-LLM schedule are lower bounds up to 1.2 and upper bounds from 1.3 on") {
