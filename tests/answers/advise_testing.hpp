@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,6 +83,26 @@ inline const answers::SpeedupRow* row_at(const answers::LoadAdvice& load, std::i
 
 inline bool names(const answers::Advice& advice, std::string_view cause) {
   return std::find(advice.causes.begin(), advice.causes.end(), cause) != advice.causes.end();
+}
+
+inline const answers::Recommendation& choice_of(const answers::Advice& advice) {
+  REQUIRE(advice.recommendation);
+  return *advice.recommendation;
+}
+
+/// The iteration time at which a window has this speedup over `plain_ms`.
+inline logs::Observation with_speedup(std::int64_t gamma, double requests, double speedup, double plain_ms,
+                                      double alpha = 0.8) {
+  logs::Observation window = speculative(gamma, requests, 1.0, alpha);
+  const double tokens = 1.0 + static_cast<double>(*window.acceptance->accepted_tokens) / 1000.0;
+  window.times.iteration_ms = tokens * plain_ms / speedup;
+  return window;
+}
+
+/// One load generator's run.
+inline logs::Observation whole(logs::Observation run) {
+  run.span = logs::Span::run;
+  return run;
 }
 
 }  // namespace foredraft::tests
