@@ -218,7 +218,7 @@ void tell_rates(LogContents& contents) {
 
 void warn_of_totals(std::int64_t line, LogContents& contents) {
   warn_once(contents, "W12", line,
-            "tok/s may be of all requests together or of each: only their ratios count, not the TPOT");
+            "tok/s may be of all requests together or of each: only their ratios count, not the times");
 }
 
 void warn_of_range(std::string_view range, std::int64_t line, LogContents& contents) {
