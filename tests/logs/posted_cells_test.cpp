@@ -162,6 +162,7 @@ TEST_CASE("a rate has the one draft length that other words state") {
   const std::string table = "| config | accept | tok/s |\n|---|---|---|\n| baseline | - | 40 |\n| MTP | 50 % | 60 |\n";
   const LogContents stated = read_log(table + "\nwith `--spec-draft-n-max 4`\n");
   CHECK(stated.observations.at(1).acceptance_length == near(3.0));
+  CHECK(warns(stated, "W20"));  // as if every draft had four tokens
   CHECK(stated.observations.at(1).times.iteration_ms == near(50.0));
   CHECK_FALSE(warns(stated, "W23"));
   CHECK_FALSE(read_log(table + "\n`--spec-draft-n-max 4` or `--spec-draft-n-max 2`\n").observations.at(1).gamma);
