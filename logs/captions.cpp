@@ -41,9 +41,14 @@ std::string last_clause(const std::string& text) {
 
 }  // namespace
 
+bool may_be_heading(std::string_view line, std::size_t size) {
+  constexpr std::size_t max_words = 60;
+  static const RE2 enclosed(R"(\s*[=~#+-]{2,} ?[^\s=~#+-].*[^\s=~#+-] ?[=~#+-]{2,}\s*)");
+  return size <= max_words || RE2::FullMatch(piece(line), enclosed);
+}
+
 std::optional<Arm> arm_in_caption(std::string_view caption) {
-  constexpr std::size_t max_words = 60;  // in bytes; a longer one is a sentence
-  static const RE2 several(              // or options of a command, or a time
+  static const RE2 several(  // or options of a command, or a time
       R"((?i).*(?:--\w|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*|.*: *[\d.]+ ?s(?:ec(?:ond)?s?)?\W*)");
   // These name no arm: a data set, the script of a benchmark, the size of a model (another one may have another
   // drafter), a unit.
@@ -60,7 +65,7 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
   // The words in brackets at its end, or behind a plus, of a heading that says more.
   static const RE2 added(R"((?:#|\*\*).*[(+] ?([^()+]*)\)?\W*|.*[(+] ?([^()+]*)\)?[:*]+)");
   std::string addition, addition_of_line;
-  if (text.size() > max_words && RE2::FullMatch(text, added, &addition, &addition_of_line)) {
+  if (!may_be_heading(caption, text.size()) && RE2::FullMatch(text, added, &addition, &addition_of_line)) {
     static const RE2 note(R"( *\([^()]*\)\W*$)");  // on the setup: "no speculation (engine, device)"
     std::string before(text);
     RE2::Replace(&before, note, "");
@@ -72,7 +77,7 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
   text = last_clause(text);
   static const RE2 word(R"((?i)\W*(?:off|none|plain|disabled)\W*)");  // "=== off ==="
   if (RE2::FullMatch(text, word)) return Arm{.plain = true};
-  if (text.size() > max_words || RE2::FullMatch(text, several)) return std::nullopt;
+  if (!may_be_heading(caption, text.size()) || RE2::FullMatch(text, several)) return std::nullopt;
   auto arm = arm_in_text(text);
   if (!arm || arm->plain || options.mentions == 0) return arm;
   if (options.arm.drafter) arm->drafter = options.arm.drafter;

@@ -18,6 +18,10 @@ namespace foredraft::logs {
 /// Bytes at the beginning of a log whose words say what its runs are: a text is shorter, a log would take long.
 inline constexpr std::size_t first_bytes = 65536;
 
+/// Whether a line, of whose words `size` bytes are left, may be the heading of what is below: a longer one is a
+/// sentence, unless marks enclose it ("=== assisted (K=5, schedule=constant) ===").
+[[nodiscard]] bool may_be_heading(std::string_view line, std::size_t size);
+
 /// The arm that the line above a run or a table names, if it names only one.
 [[nodiscard]] std::optional<Arm> arm_in_caption(std::string_view caption);
 

@@ -44,7 +44,7 @@ constexpr std::array<Headings, 30> headings_of_meanings{{
      "c,bs,b,conc,concurrency,max concurrency,users,batch,batch size,batchsize,clients,streams,parallel,np,"
      "concurrent requests,requests,running,running requests,batch sz,concur,concurr,max concur,max conc,gbs,"
      "global batch size,concurrent,sessions,vus,inflight,in flight,inflight requests,in flight requests,n parallel,"
-     "concurrency level,parallelism,request concurrency"},
+     "concurrency level,parallelism,request concurrency,simultaneous,simultaneous requests,simultaneous users"},
     {Meaning::request_rate, "requests/s that are sent", "qps,rps,request rate,offered qps,target qps,arrival rate"},
     {Meaning::category, "kind of prompts",
      "task,category,benchmark,dataset,data set,prompt,workload,prompts,subset,domain,test prompt"},

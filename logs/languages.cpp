@@ -27,7 +27,7 @@ constexpr const char* words_of_speculation =
     R"(|especulaci[óo]n|borrador|спекуляц\pL+|спекулятивн\pL+(?: декодировани\pL)?|черновик\pL*))";
 
 /// Applied one after the other: longer words before those that they contain.
-constexpr std::array<Translation, 105> translations{{
+constexpr std::array<Translation, 110> translations{{
     // punctuation of CJK fonts, ratios, units
     {" (", "（"},
     {") ", "）"},
@@ -67,9 +67,9 @@ constexpr std::array<Translation, 105> translations{{
     {"@acceptance length@",
      R"(akzeptanzl[äa]nge|longueur (?:d['’]accept\w+|acceptée)|longitud (?:de aceptación|aceptada))"},
     {"@acceptance rate@",
-     R"((?:接受|受理|受容|採択|採用)率|アクセプト率|(?:수락|수용|채택)[률율]|akzeptanz(?:rate|quote)?)"},
+     R"((?:接受|受理|受容|採択|採用)率|アクセプト率|(?:수락|수용|채택)[률율]|akzeptanz(?:rate|quote))"},
     {"@acceptance rate@", R"(taux d['’]accept\w+|tasa de aceptaci[óo]n|(?:доля|процент) принят\pL+(?: токенов)?)"},
-    {"@acceptance@", R"(\b(?:aceptaci[óo]n|acceptation|aceitação|accettazione)\b|принятие)"},
+    {"@acceptance@", R"(\b(?:akzeptanz|aceptaci[óo]n|acceptation|aceitação|accettazione)\b|принятие)"},
     {"@draft length@",
      R"((?:草稿|投机|推测|ドラフト|드래프트 ?)(?:token|トークン|토큰)?(?:长度|長度|長|步数|数|길이|수))"},
     {"@draft length@",
@@ -80,9 +80,10 @@ constexpr std::array<Translation, 105> translations{{
     {"@after enabling \\1@", "(@d|@s) ?(?:使用|启用|啟用|开启|開啟|打开)(?:之|以)?[后後]"},
     {"@no speculation@",
      R"((?:无|無|没有|不带|不用|不使用|不开|不启用|未开启?|未启用|未使用|关闭|關閉|禁用|非) ?(?:用|使用)?@s)"},
-    {"@no speculation@", R"(\b(?:ohne|sans|sin) @s|без @s)"},
+    {"@no speculation@", R"(\b(?:ohne|sans|sin|senza|sem) @s|без @s)"},
+    {"\\1without\\2", R"((^ *|[|;\t,] *[*`]*)(?:ohne|sans|sin|senza|sem|без)([*` ]*[|;\t,\r\n]))"},
     {"@no \\1@", R"((?:无|無|没有|不带|不用|不使用|不开|不启用|未开启?|未启用|未使用|关闭|關閉|禁用) ?(@d)\b)"},
-    {"@no \\1@", R"(\b(?:ohne|sans|sin) (@d)\b)"},
+    {"@no \\1@", R"(\b(?:ohne|sans|sin|senza|sem) (@d)\b)"},
     {"@no \\1@", R"(без (@d)\b)"},
     {"\\1 off@",
      R"((@d|@s)[ :=]{0,2}(?:なし|無し|无|無効|オフ|未使用|未开启?|关闭?|關閉?|없음|미사용|미적용|끔|비활성화?))"},
@@ -107,16 +108,21 @@ constexpr std::array<Translation, 105> translations{{
     {"@concurrency \\1@", R"((\d+) ?(?:个|路)?(?:并发|併發|並發|並列|並行|同時)(?:请求|請求|接続|リクエスト|用户)?)"},
     {"@concurrency \\1@", R"((\d+) ?(?:路|ストリーム|동시 ?(?:요청|접속|사용자)?))"},
     {"@concurrency@", R"((?:并发|併發|並發|並列|並行|同時(?:接続|実行|リクエスト)?)(?:请求)?(?:数|數|度)?)"},
+    {"@concurrency@", R"(동시(?:성|(?: ?(?:요청|접속|사용자))(?: ?수)?)|(?:одновременн|параллельн)\pL+ запрос\pL+)"},
+    {"@concurrent requests@",
+     R"(\b(?:gleichzeitig|parallel)e[rn]? (?:(?:be)?nutzer|anwender|anfragen|clients|requests|sitzungen|streams)\b)"},
+    {"@concurrent requests@",
+     R"(\b(?:requêtes|utilisateurs|sessions|solicitudes|peticiones|usuarios|clientes|sesiones|solicitações|usuários)"
+     R"(|richieste|utenti) (?:simult|concurr|concorr|parall?[eè]l)\pL+)"},
     {"@concurrency@",
-     R"(동시(?:성|(?: ?(?:요청|접속|사용자))(?: ?수)?)|(?:gleichzeitige|parallele) (?:anfragen|nutzer))"},
-    {"@concurrency@",
-     R"(gleichzeitigkeit|requêtes (?:simultan|parall)\pL+|(?:solicitudes|peticiones) (?:simult|concurr)\pL+)"},
-    {"@concurrency@", R"(concurrencia|(?:одновременн|параллельн)\pL+ запрос\pL+)"},
+     R"(\b(?:gleichzeitig(?:e|keit)?|simultan[ée]e?s|simult[áâ]?ne[oai]s?|concurrencia|concorrência)\b)"},
     {"@batch size@",
      R"(批(?:处理|次|量)?大小|バッチ(?:サイズ|数)|배치 ?크기|batchgr[öo](?:ß|ss)e|taille d[eu] (?:lot|batch))"},
     {"@batch size@", "tama[ñn]o del? lote|размер батча"},
     {"@single stream@", R"([单單][路流]|(?:単一|シングル)ストリーム|단일 ?(?:스트림|요청))"},
-    {"@users@", R"(\b(?:nutzer|utilisateurs|usuarios)\b|пользовател\pL+)"},
+    {"@users@", R"(\b(?:(?:be)?nutzer|utilisateurs|usu[aá]rios|utilizadores|utenti)\b|пользовател\pL+)"},
+    {"@users@", R"((?:用[户戶]|ユーザー?|사용자) ?[数數수]?)"},
+    {"@requests@", R"(\b(?:anfragen|requêtes|solicitudes|peticiones|solicitações|richieste)\b|запрос(?:ы|ов)\b)"},
     // what was measured
     {"@tok/s@", R"((?:生成|输出|輸出|出力|推理|推論|解码|解碼|デコード) ?(?:速度|吞吐量?)(?:[ \x01]*tok/s)?)"},
     {"@tok/s@",
@@ -148,7 +154,9 @@ constexpr std::array<Translation, 105> translations{{
     {"@metric@", R"(\b(?:metrik|messgr[öo](?:ß|ss)e|kennzahl|kennwert|m[ée]tri(?:que|ca)|indicador|indicateur)\b)"},
     {"\\1value\\2", R"((\| *[*`]*)(?:值|数值|數值|値|값|wert|valeur|valor|значение)([*` ]*\|))"},
     {"@config@", R"(配置|構成|设置|設定|구성|설정|\b(?:konfiguration|configuraci[óo]n)\b|конфигурация)"},
-    {"@method@", R"(方案|方法|方式|手法|방식|방법|\b(?:methode|méthode|método)\b|метод)"},
+    {"@method@", R"(方案|方法|方式|手法|방식|방법|\b(?:methode|verfahren|méthode|m[ée]todo)\b|метод)"},
+    {"\\1run\\2",
+     R"((^ *|[|;\t,] *[*`]*)(?:(?:durch)?lauf|essai|exécution|ejecución|execução|esecuzione|прогон)([*` ]*[|;\t,\r\n]))"},
     {"@mode@", R"(模式|モード|모드|\b(?:modus|modo)\b|режим)"},
     {"@scenario@", R"(场景|場景|シナリオ|시나리오|\b(?:szenario|scénario|escenario)\b|сценарий)"},
     {"@variant@", R"(变体|變體|\bvariante\b|вариант)"},
@@ -225,9 +233,10 @@ bool may_be_foreign(std::string_view line) {
   if (line.size() > longest || first == line.npos || std::string_view("{[\"").find(line[first]) != line.npos)
     return false;
   static const RE2 arm("(?i)^(?:ohne|mit|sans|avec|sin|con) ");
+  static const RE2 commas(R"([^\s,][^,]*(?:,(?:[^\s,][^,]*)?){2,})");  // of a table: no blank follows them
   static const RE2 head(R"(\s*[^\d\s]+(?: [^\d\s]+)*(?:\s{2,}[^\d\s]+(?: [^\d\s]+)*){2,}\s*)");  // of columns
   return std::string_view("#-*>").find(line[first]) != line.npos || RE2::FullMatch(piece(line), head) ||
-         RE2::PartialMatch(piece(line.substr(first)), arm) ||
+         RE2::FullMatch(piece(line), commas) || RE2::PartialMatch(piece(line.substr(first)), arm) ||
          std::ranges::count_if(line, [](char c) { return c == '|' || c == ';' || c == '\t'; }) > 1 ||
          std::ranges::any_of(line, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
 }

@@ -436,8 +436,7 @@ void LogReader::State::note_sections(std::string_view passed) {
     passed.remove_prefix(std::min(end + 1, passed.size()));
     if (is_comment_of_metric(text)) continue;
     const bool fence = text.starts_with("```");
-    constexpr std::size_t max_name = 60;  // a longer line is a sentence
-    const bool names = (after_gap_ || is_marked(text)) && text.size() <= max_name && arm_in_caption(text);
+    const bool names = (after_gap_ || is_marked(text)) && may_be_heading(text, text.size()) && arm_in_caption(text);
     const bool leads =
         (names || (level > 0 && level != std::string_view::npos) || text.ends_with(':') || text.ends_with(":**")) &&
         !is_title(text);
@@ -457,7 +456,8 @@ void LogReader::State::note_sections(std::string_view passed) {
       if (const std::string words = section_in(caption, fence); !words.empty()) formats_.heading(words, number, true);
     }
     static const RE2 tag("</?[a-z]+>");  // "<details>"
-    const bool gap = text.empty() || fence || (text.starts_with('<') && RE2::FullMatch(piece(text), tag));
+    const bool gap =
+        text.empty() || fence || is_ruling(text) || (text.starts_with('<') && RE2::FullMatch(piece(text), tag));
     if (!text.empty()) below_gap_ = after_gap_ && !gap ? text.substr(0, max_words) : std::string_view();
     after_gap_ = gap;
   }

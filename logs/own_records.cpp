@@ -249,19 +249,20 @@ constexpr std::string_view list_anchor =
     R"(|(?:total|wall|elapsed)[ _]time[ _](?:in[ _]seconds|\(?s(?:ec(?:ond)?s?)?\)?))[ \t]*[:=][ \t]*\d)"
     R"(|^[ \t*-]*(?:(?:total|wall|elapsed)[ _]time: *[\d.]+ ?s(?:ec(?:ond)?s?)?[ \t]*$|(?:drft|drafter|draft[ _]model|mode): *\S))"
     R"(|^[ \t*-]*(?:verify[ _](?:cycles|steps)|cycles|rounds|(?:drafted|proposed)(?:[ _]tokens)?)"
-    R"(|accepted(?:[ _](?:drafts|draft[ _]tokens|tokens))?)[ \t]*[:=][ \t]*\d+[ \t]*\r?$)"
+    R"(|accepted(?:[ _](?:drafts|draft[ _]tokens|tokens))?|candidate[ _]calls)"
+    R"(|(?:candidates|tokens|drafts)[ _](?:drafted|proposed|accepted))[ \t]*[:=][ \t]*\d+[ \t]*\r?$)"
     R"(|\bconcurrency *[:=] *\d)"
     R"(|^[ \t*-]*[a-z][^\n:|]{0,60}: *[\d.]+ ?s(?:ec(?:ond)?s?)?[ \t]*\r?$|^[ \t*-]*speed-?up: *\d[\d.]* ?(?:x|\x{c3}\x{97}))";
 
 /// Spellings of one field; the first is its name.
-using Spellings = std::array<std::string_view, 8>;
+using Spellings = std::array<std::string_view, 11>;
 constexpr std::array<Spellings, 8> spellings{{
     {"num_drafts", "num_spec_steps", "num_draft_proposals", "num_draft_rounds", "cycles", "rounds", "verify_steps",
-     "verify_cycles"},
+     "verify_cycles", "candidate_calls"},
     {"num_draft_tokens", "num_drafted_tokens", "num_draft_tokens_generated", "num_drafted_tokens_generated", "drafted",
-     "drafted_tokens", "proposed", "proposed_tokens"},
+     "drafted_tokens", "proposed", "proposed_tokens", "candidates_proposed", "tokens_proposed", "tokens_drafted"},
     {"num_accepted_tokens", "num_accepted_draft_tokens", "accepted", "accepted_drafts", "accepted_tokens",
-     "accepted_draft_tokens"},
+     "accepted_draft_tokens", "candidates_accepted", "tokens_accepted", "drafts_accepted"},
     {"num_spec_tokens", "num_speculative_tokens"},
     {"mean_acceptance_length", "acceptance_length", "accept_length", "avg_acceptance_length",
      "average_acceptance_length", "mean_accept_length", "avg_accept_length", "average_accept_length"},

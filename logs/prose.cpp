@@ -177,6 +177,7 @@ bool ProseReader::line_below(std::string_view above, std::string_view text, std:
   if (const auto arm = arm_in_caption(above)) {
     label_ = above;
     RE2::GlobalReplace(&label_, marks, "");
+    std::ranges::replace(label_, ',', ' ');  // one clause: "assisted (K=3, greedy)"
   } else if (number != last_below_ + 1) {
     label_.clear();
   }

@@ -47,10 +47,14 @@ void StatedLength::note(std::string_view text) {
       R"re((?im)^[ \t"'>$]*(?:(?:- )?["']?--|["{]|num[-_]spec|(?:command|args|cmd|entrypoint)\b|\S*(?:vllm|llama-server|python|docker|podman|sglang)\S*[ \t]))re"
       R"re([^`\n]*(?:num[-_]spec|draft))re");
   static const RE2 load(
-      R"re((?:(?:--(?:max[-_])?concurrency|--parallel|--max[-_](?:num[-_]seqs|running[-_]requests))[ =]|(?:^|[ `])-np )(\d{1,5})\b([,; ]+\d)?)re");
+      R"re((?:(?:--(?:max[-_])?concurrency|--parallel|--max[-_](?:num[-_]seqs|running[-_]requests))[ =])(\d{1,5})\b([,; ]+\d)?)re");
   static const RE2 one(  // a clause of a line that is no row: "8 GB card, one request, temperature 0"
-      R"((?i)^(?:[^|]*[,;:.(#])?\W{0,3}(?:(?:at|with|for|all) )?(?:a )?(?:single|one)[ -](?:stream|user|request|client|session|slot))"
-      R"((?: at a time| at once| only| decod\w+)? ?(?:[,;:.)]|\s*$))");
+      R"((?i)^(?:[^|]*[,;:.(#])?\W{0,3}(?:(?:at|with|for|all|sent|run) )?(?:a )?(?:)" +
+      std::string(words_of_one_request) +
+      R"((?: at a time| at once| only| decod\w+)?|sequential(?:ly)?|one[- ]at[- ]a[- ]time) ?(?:[,;:.)]|\s*$))");
+  static const RE2 in_turn(fmt::format(  // "20 prompts, one after the other": not of runs, nor of tokens
+      R"((?i)^[^|]*\b(?:(?:prompts|requests|questions|queries|samples|problems)\b[^.;:|()]{{0,30}}?\b{0}\b|{0} (?:prompts|requests)\b))",
+      ways_of_one_request));
   if (bytes_ > first_bytes) return;
   bytes_ += text.size();
   benchy_ = benchy_ || text.find("llama-benchy") != std::string_view::npos;
@@ -63,7 +67,7 @@ void StatedLength::note(std::string_view text) {
     if (begins) servers_.emplace_back();
     if (!servers_.empty()) servers_.back() = server;
     const std::string_view line = lines.substr(0, end);
-    if (RE2::PartialMatch(piece(line), one)) loads_.insert("1");
+    if (RE2::PartialMatch(piece(line), one) || RE2::PartialMatch(piece(line), in_turn)) loads_.insert("1");
     if (const auto stated = load_in_caption(trimmed(line)); stated && !line.starts_with('|')) loads_.insert(*stated);
     for (const double requests : loads_in(line))
       if (requests != 1.0) loads_.insert(fmt::format("{}", requests));  // 1 may begin a list
@@ -110,10 +114,11 @@ void StatedLength::name_loads(LogContents& contents) const {
   const auto has_load = [](const Observation& run) {
     return run.requests || run.concurrency || run.offered_requests || run.times.request_rate_per_s;
   };
-  const bool of_words = contents.format == "table" || contents.format == "prose";
+  // No log of a server, whose lines may each tell a part of its loads.
+  const bool of_words = contents.format == "table" || contents.format == "prose" || contents.format == "prometheus";
   if (!of_words || loads_ != std::set<std::string>{"1"} || std::ranges::any_of(contents.observations, has_load)) return;
   for (Observation& run : contents.observations)  // a length alone may be of any load
-    if (contents.format == "table" || run.times.tpot_ms) run.requests = run.concurrency = 1.0;
+    if (contents.format != "prose" || run.times.tpot_ms) run.requests = run.concurrency = 1.0;
 }
 
 /// Gives the lengths of several drafters, one each, to their runs. False if it gives none.

@@ -207,6 +207,7 @@ void tell_rates(LogContents& contents) {
     if (!run.acceptance_rate || run.acceptance || run.acceptance_length) continue;
     if (run.gamma && !run.adaptive.value_or(false)) {
       set_acceptance_length(run, 1.0 + *run.acceptance_rate * static_cast<double>(*run.gamma));
+      warn_once(contents, "W20", run.line, "acceptance length = 1 + rate x K: as if every draft had K tokens");
     } else {
       warn_once(contents, "W23", run.line,
                 fmt::format("{:.3g} % accepted is no acceptance length {}", 100.0 * *run.acceptance_rate,
@@ -218,7 +219,7 @@ void tell_rates(LogContents& contents) {
 
 void warn_of_totals(std::int64_t line, LogContents& contents) {
   warn_once(contents, "W12", line,
-            "tok/s may be of all requests together or of each: only their ratios count, not the TPOT");
+            "tok/s may be of all requests together or of each: only their ratios count, not the times");
 }
 
 void warn_of_range(std::string_view range, std::int64_t line, LogContents& contents) {

@@ -27,8 +27,7 @@ std::vector<double> loads_in(std::string_view text) {
 }
 
 bool names_one_request(std::string_view text) {
-  static const RE2 one(
-      R"((?i)\b(?:single|one)[- ](?:request|user|stream|session|client|slot)\b|\b(?:unloaded|sequential(?:ly)?)\b)");
+  static const RE2 one(fmt::format(R"((?i)\b(?:{}|{}|unloaded)\b)", words_of_one_request, ways_of_one_request));
   return RE2::PartialMatch(piece(text), one);
 }
 

@@ -390,9 +390,10 @@ std::string HeadedTable::read_as() const {
     const bool switches = column.meaning == Meaning::gamma && values_in(i).empty();
     read +=
         fmt::format("{}{} = {}{}", read.empty() ? "" : "; ", column.heading.empty() ? "first column" : column.heading,
-                    switches                                      ? "whether it drafts"
-                    : answers_ && column.meaning == Meaning::tpot ? "time of a whole answer"
-                                                                  : words_of(column.meaning),
+                    switches                                                 ? "whether it drafts"
+                    : answers_ && column.meaning == Meaning::tpot            ? "time of a whole answer"
+                    : only_ratios_ && column.meaning == Meaning::total_speed ? "tokens/s of all requests or of each"
+                                                                             : words_of(column.meaning),
                     unit);
   }
   std::set<std::string> setups;

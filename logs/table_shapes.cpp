@@ -14,6 +14,7 @@
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
+#include "logs/subjects.hpp"
 #include "logs/table_cells.hpp"
 #include "logs/table_pairs.hpp"
 
@@ -32,7 +33,8 @@ std::optional<LoadHeading> load_of_heading(const std::string& heading) {
       R"((?i)(?:c|conc|concurrency|bs|b|batch(?:[ _]size)?|users?|clients?|streams?|-?np|parallel)[ _]?[=:x]?[ _]?(\d{1,5}))");
   static const RE2 words(
       R"((?i)(\d{1,5})x? ?(?:concurrent|parallel|simultaneous|concurrency)?(?: ?(?:requests?|reqs?|users?|clients?|streams?|sessions?))?)"
-      R"(|((?:single|one)[ -](?:stream|user|request|client)))");
+      R"(|()" +
+      std::string(words_of_one_request) + ")");
   static const RE2 behind(
       R"((?i)(?:output |decode |gen(?:eration)? )?(t(?:o?ks?|okens?)?/s(?:ec)?|tps),? ?(?:@ ?|at |\(@? ?)([^()]*)\)?)");
   std::string text = bare_cell(heading), before, total, requests, one;
@@ -71,7 +73,8 @@ std::optional<std::string> load_in_words(const std::string& cell) {
   static const RE2 load(
       R"((?i)(?:at )?(?:(?:c|np|bs|conc(?:urrency)?|batch(?: size)?) ?[=:]? ?(\d{1,5})(?:[^\w.].*)?)"
       R"(|(\d{1,5})x? ?(?:(?:concurrent|parallel|simultaneous)(?:[^a-z].*)?|(?:users?|clients?|streams?|sessions?)(?:[^a-z].*)?))"
-      R"(|((?:single|one)[ -](?:stream|user|request|client))(?:[^a-z].*)?))");
+      R"(|()" +
+      std::string(words_of_one_request) + R"()(?:[^a-z].*)?))");
   std::string after, before, one;
   if (!RE2::FullMatch(bare_cell(cell), load, &after, &before, &one)) return std::nullopt;
   return one.empty() ? after + before : "1";
@@ -173,12 +176,13 @@ std::string_view measure_by_batch(std::span<const std::string> headings, std::sp
 
 std::optional<std::string> load_in_caption(std::string_view caption) {
   static const RE2 load(
-      R"((?i)(?:[^a-z]|^)(?:(?:concurrency|conc|batch[ _-]size|bs)[ =:]{0,3}|(?:c|batch) ?= ?)(\d{1,5})(.*))");
+      R"((?i)(?:[^a-z]|^)(?:(?:concurrency|conc|batch[ _-]size|bs)[ =:]{0,3}|(?:np|n[ _-]parallel)[ =:]{1,3}|(?:c|batch) ?= ?))"
+      R"((\d{1,5})(.*))");
   static const RE2 load_first(  // not the last one of "1, 4 and 8 concurrent requests"
       R"((?i)^(.*?)\b(\d{1,5})[x ]{1,2}(?:(?:concurrent|parallel|simultaneous)(?: [a-z]|\W*$)|(?:users|clients|streams)\b)"
       R"(|(?:(?:requests|prompts) )?(?:at (?:once|a time)|in (?:flight|parallel))\b))");
   static const RE2 list(R"((?i).*\d ?(?:,|/|-|to|and|or|&|\xE2\x80\x93) ?)", RE2::Latin1);
-  static const RE2 one(R"((?i)\W*(?:at )?(?:single|one)[ -](?:stream|user|request|client)\b[^/]*)");
+  static const RE2 one(fmt::format(R"((?i)\W*(?:at )?{}\b[^/]*)", words_of_one_request));
   std::string requests, rest, again;
   const re2::StringPiece text = piece(caption);
   if (RE2::FullMatch(text, one)) return "1";
@@ -186,12 +190,14 @@ std::optional<std::string> load_in_caption(std::string_view caption) {
     return RE2::FullMatch(rest, list) ? std::nullopt : std::optional(requests);
   static const RE2 one_of_heading(R"((?i)[#* ]*b ?= ?(\d{1,5})(?: ?\([^()]*\))?[*: ]*)");
   if (RE2::FullMatch(text, one_of_heading, &requests)) return requests;
-  static const RE2 clause(R"((?i)(?:^|[,;:(|#]) ?(?:at )?batch[ -](\d{1,5})( ?(?:[,;:.)|].*|$)))");  // "A100, batch 1"
+  static const RE2 clause(
+      R"((?i)(?:^|[,;:(|#]) ?(?:at )?(?:batch[ -]|parallel )(\d{1,5})( ?(?:[,;:.)|].*|$)))");  // "A100, batch
+                                                                                               // 1"
   if (!RE2::PartialMatch(text, load, &requests, &rest) && !RE2::PartialMatch(text, clause, &requests, &rest))
     return std::nullopt;
   static const RE2 other(
       R"((?i), ?\d+(?:\.\d+)?(?: ?[/+] ?\d+)?(?:k\b| ?x?[ -]?(?:runs?|rep\w*|trials?|seeds?|samples?|prompts?|questions)"
-      R"(|tok(?:ens?)?|in(?:put)?|out(?:put)?|context|gpus?)\b).*)");
+      R"(|tok(?:ens?)?|in(?:put)?|out(?:put)?|context|gpus?|gi?b|b)\b).*)");
   static const RE2 several(R"( ?(?:[,/|-]|\.\.|to|and|\xE2\x80\x93) ?\d.*)", RE2::Latin1);
   if ((RE2::FullMatch(rest, several) && !RE2::FullMatch(rest, other)) || RE2::PartialMatch(rest, load, &again))
     return std::nullopt;

@@ -173,16 +173,13 @@ void HeadedTable::tell_speed() {
       if (saturated * many.speed < few.speed) ++clear_falls;
     }
   }
+  const auto has_another = [&](const Loaded& one) { return std::ranges::count(runs, one.load, &Loaded::load) > 1; };
   if (rises > 0 && clear_falls == 0) {
     speed.meaning = Meaning::total_speed;
   } else if (falls > 0 && rises == 0) {
     speed.meaning = Meaning::request_speed;
-  } else if (!has(Meaning::length) && std::ranges::all_of(runs, [&](const Loaded& one) {
-               return std::ranges::any_of(runs, [&](const Loaded& other) {
-                 return one.setup == other.setup && one.load == other.load && one.arm.plain != other.arm.plain;
-               });
-             })) {
-    speed.meaning = Meaning::total_speed;  // or each: both arms of a load have the same ratio
+  } else if (std::ranges::all_of(runs, has_another)) {
+    speed.meaning = Meaning::total_speed;  // or each: runs of a load have the same ratio
     only_ratios_ = true;
   } else {
     refuse(Meaning::speed, "of all requests together or of each?",

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "logs/languages.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "logs/log_reader.hpp"
 #include "tests/logs/logs_testing.hpp"
@@ -92,6 +94,32 @@ TEST_CASE("draft tokens and tokens per step in German and French") {
       posted_runs("  Entwurfstoken   Token/s   Token pro Schritt\n  2               30,5      2,20\n", "table");
   REQUIRE(apart.size() == 1);
   CHECK(apart[0].gamma == 2);
+}
+
+TEST_CASE("a load, an acceptance and an arm alone in a cell in other languages") {
+  for (const std::string head :
+       {"Lauf;K;gleichzeitig;tok/s;Akzeptanz\nohne", "Verfahren;K;gleichzeitige Anfragen;Token/s;Akzeptanzlänge\nohne",
+        "méthode;K;requêtes;jetons/s;acceptation\nsans", "essai;K;utilisateurs simultanés;jetons/s;acceptation\nsans",
+        "método;K;usuarios;tok/s;longitud de aceptación\nsin", "método;K;solicitudes;tok/s;aceptación\nsin",
+        "método;K;usuários simultâneos;tok/s;aceitação\nsem", "metodo;K;richieste parallele;tok/s;accettazione\nsenza",
+        "方法;K;用户数;tok/s;接受长度\n基线", "方法;K;并发;tok/s;接受长度\n基线"}) {
+    CAPTURE(head);
+    const std::string table = head + ";;6;22.5;\neagle3;3;6;36;2.2\n";
+    const auto is_read = [](const std::vector<logs::Observation>& runs) {
+      REQUIRE(runs.size() == 2);
+      CHECK(runs[0].decoding == Decoding::plain);
+      CHECK(runs[1].concurrency == 6.0);
+      CHECK(runs[1].acceptance_length == 2.2);
+      CHECK(runs[1].drafter == "eagle3");
+    };
+    is_read(posted_runs(table, "table"));
+    std::string commas = table;
+    std::ranges::replace(commas, ';', ',');
+    is_read(posted_runs(commas, "table"));
+  }
+  CHECK(english("| Lauf zwei | Lauf |\n") == "| Lauf zwei | run |\n");
+  CHECK(english("sin;40;41\n") == "without;40;41\n");
+  CHECK(english("| 4 utilisateurs simultanés |\n") == "| 4 concurrent requests |\n");
 }
 
 TEST_CASE("drafted and accepted tokens in German headings") {

@@ -8,6 +8,8 @@
 namespace foredraft::tests {
 
 using logs::Decoding;
+using logs::LogContents;
+using logs::Observation;
 using logs::Span;
 
 namespace {
@@ -200,6 +202,46 @@ TEST_CASE("a speed a line: its label names the prompts, a summary stands for its
        {"Baseline TPS |\n\n23.2 t/s |\n", "| Decode | TPS | 65.4 t/s |\n", "it writes 20 tok/s\n"})
     CHECK(problem(cell).find("no line of a known format") != std::string::npos);
   CHECK(problem("C4: 256 tok in 5.1s = 50.2 tok/s agg\n").find("no line of a known format") != std::string::npos);
+}
+
+TEST_CASE("a block of a script below a long heading between marks, with counters of candidates") {
+  const std::string plain = "  tokens: 900\n  speed: 15.0 tok/s\n";
+  const std::string drafting =
+      "  tokens: 900\n  speed: 24.0 tok/s\n  candidate calls: 300\n  candidates proposed: 1200\n"
+      "  candidates accepted: 600\n";
+  const auto are_read = [&](const std::string& head, const std::string& tail) {
+    const std::string long_words = "assisted by a draft model (tokens per draft K=4, greedy, dtype bfloat16)";
+    const LogContents contents = read_log(head + "no assistant" + tail + plain + head + long_words + tail + drafting);
+    CAPTURE(head);
+    REQUIRE(contents.observations.size() == 3);
+    bool counts = false, is_fast = false, is_plain = false;
+    for (const Observation& run : contents.observations) {
+      counts = counts || (run.gamma == 4 && run.acceptance && run.acceptance->steps == 300 &&
+                          run.acceptance->drafted_tokens == 1200);
+      is_fast = is_fast || (run.gamma == 4 && run.times.tpot_ms == near(1000.0 / 24.0));
+      is_plain = is_plain || (run.decoding == Decoding::plain && run.times.tpot_ms == near(1000.0 / 15.0));
+    }
+    CHECK(counts);
+    CHECK(is_fast);
+    CHECK(is_plain);
+  };
+  are_read("=== ", " ===\n");
+  are_read("--- ", " ---\n");
+  are_read("\n~~~~ ", " ~~~~\n\n");
+  // A long line without marks is a sentence.
+  const auto sentence = read_log("no assistant\n" + plain +
+                                 "assisted by a draft model that was trained by us (K=4) on texts\n" + drafting);
+  for (const Observation& run : sentence.observations) CHECK_FALSE(run.times.tpot_ms == near(1000.0 / 24.0));
+}
+
+TEST_CASE("rules above and below a line make it a heading") {
+  const std::string rule = std::string(24, '=') + "\n";
+  const auto runs = posted_runs(rule + "no MTP\n" + rule + "a: 5\nspeed: 20.0 tok/s\n" + rule + "MTP (K=2, greedy)\n" +
+                                    rule + "a: 5\nspeed: 30.0 tok/s\n",
+                                "prose");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].gamma == 2);
 }
 
 TEST_CASE("a speed a line: arms by the line above, or by words in the label") {

@@ -37,14 +37,34 @@ TEST_CASE("a text whose options let one request run at a time states the load of
         .at(0)
         .concurrency;
   };
-  for (const char* text : {"`--concurrency 1`", "client with --max-concurrency=1", "llama-server -np 1 -fa on",
-                           "`--parallel 1`", "--max-num-seqs 1", "--parallel 1 and --concurrency 1", "one request",
-                           "T = 0 (single stream)", "a single user only", "at one client"})
+  for (const char* text : {"`--concurrency 1`",
+                           "client with --max-concurrency=1",
+                           "llama-server -np 1 -fa on",
+                           "`--parallel 1`",
+                           "--max-num-seqs 1",
+                           "--parallel 1 and --concurrency 1",
+                           "one request",
+                           "T = 0 (single stream)",
+                           "a single user only",
+                           "at one client",
+                           "np 1",
+                           "-np 1, ctx 4096",
+                           "n_parallel 1, 24 GB",
+                           "parallel 1",
+                           "12 prompts, sequentially",
+                           "sequential",
+                           "one slot",
+                           "30 requests one after another",
+                           "questions sent one at a time",
+                           "one-at-a-time",
+                           "back-to-back requests",
+                           "samples run one by one"})
     CHECK(load_below(text) == 1.0);
   for (const char* text :
        {"`--concurrency 8`", "--concurrency 1 4 16", "--concurrency 1, 4", "--parallel 4 --concurrency 1",
         "--parallel 16", "one --np", "one request failed", "single user or 8 concurrent requests",
-        "one user, then 4 and 8 concurrent requests", "one client with concurrency 4"})
+        "one user, then 4 and 8 concurrent requests", "one client with concurrency 4", "np 4", "tensor parallel 1",
+        "4 runs, one after the other", "tokens one at a time", "verified sequentially"})
     CHECK_FALSE(load_below(text));
   const auto own = posted_runs(
       "All with `--concurrency 1`.\n\nResults:\n\n| config | concurrency | TPOT (ms) |\n|---|---|---|\n"

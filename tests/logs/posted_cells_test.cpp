@@ -129,6 +129,21 @@ TEST_CASE("speeds that may be of all requests or of each have ratios") {
   CHECK_FALSE(problem("| K | c | tok/s |\n|---|---|---|\n| 0 | 1 | 40 |\n| 0 | 2 | 42 |\n| 2 | 4 | 41 |\n").empty());
 }
 
+TEST_CASE("runs of one load have a ratio, whatever their drafters and lengths") {
+  const std::string records =
+      R"([{"run": "plain", "k": 0, "clients": 6, "tokens_per_second": 300},)"
+      R"( {"run": "draft-2b", "k": 3, "clients": 6, "tokens_per_second": 390, "acceptance_length": 2.2},)"
+      R"( {"run": "mtp", "k": 2, "clients": 6, "tokens_per_second": 420, "acceptance_length": 2.4}])";
+  const LogContents contents = read_log(records);
+  REQUIRE(contents.observations.size() == 3);
+  CHECK(contents.observations[1].times.output_tokens_per_s == 390.0);
+  CHECK(contents.observations[1].concurrency == 6.0);
+  CHECK(warns(contents, "W12"));
+  CHECK(contents.warnings.back().message.find("tokens_per_second = tokens/s of all requests or of each") !=
+        std::string::npos);
+  CHECK_FALSE(problem(replaced(records, R"("k": 2, "clients": 6)", R"("k": 2, "clients": 9)")).empty());
+}
+
 TEST_CASE("the n of an n-gram is no draft length, nor is a list of these") {
   const auto gamma = [](const std::string& name) {
     return posted_runs("| Strategy/config | tok/s |\n|---|---|\n| baseline | 40 |\n| " + name + " | 50 |\n", "table")
@@ -147,6 +162,7 @@ TEST_CASE("a rate has the one draft length that other words state") {
   const std::string table = "| config | accept | tok/s |\n|---|---|---|\n| baseline | - | 40 |\n| MTP | 50 % | 60 |\n";
   const LogContents stated = read_log(table + "\nwith `--spec-draft-n-max 4`\n");
   CHECK(stated.observations.at(1).acceptance_length == near(3.0));
+  CHECK(warns(stated, "W20"));  // as if every draft had four tokens
   CHECK(stated.observations.at(1).times.iteration_ms == near(50.0));
   CHECK_FALSE(warns(stated, "W23"));
   CHECK_FALSE(read_log(table + "\n`--spec-draft-n-max 4` or `--spec-draft-n-max 2`\n").observations.at(1).gamma);

@@ -58,6 +58,8 @@ TEST_CASE("the command of a load generator between two scrapes states the load, 
   CHECK(load("# aiperf profile -m m --concurrency 5\n", "0.0") == 5.0);
   CHECK(load("$ vllm bench serve --model m --max-concurrency 12\n", "7.0") == 7.0);
   CHECK_FALSE(load("$ vllm bench serve --model m --num-prompts 90\n", "0.0"));
+  CHECK(load("$ python ask.py   # 40 questions, one after another\n", "0.0") == 1.0);
+  CHECK(load("$ python ask.py   # 40 questions, one after another\n", "7.0") == 7.0);
 }
 
 TEST_CASE("SGLang's acceptance length and rate of the last batch give the draft length, if only one fits") {
