@@ -230,7 +230,7 @@ void omlx_answers(StatedRun& run) {
   const double output = run.output_tokens.value_or(0.0), speed = run.request_tokens_per_s.value_or(0.0);
   run.with_prompt = !run.duration_s || speed * *run.duration_s <= rounded * output;
   if (run.with_prompt && run.prompt_tokens.value_or(0.0) > output) run.request_tokens_per_s = std::nullopt;
-  if (run.drafted_share && run.steps.value_or(0.0) > 0.0 && *run.steps < output) run.accepted = output - *run.steps;
+  if (run.drafted_share && run.steps.value_or(output) < output) run.accepted = output - *run.steps;
   run.requests = 1.0;
 }
 

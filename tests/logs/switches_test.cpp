@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "logs/arms.hpp"
 #include "tests/logs/logs_testing.hpp"
 
 /// Lines of a server's log that load or enable a drafter between its answers.
@@ -98,6 +99,13 @@ TEST_CASE("a server that starts again with a drafter was plain before if only th
   REQUIRE(warns(read, "W22"));
   CHECK(read.warnings.front().message == "lines of the server read as: before line 2 does not draft");
   CHECK_FALSE(warns(read_log(start + plain), "W22"));
+  // A server of which no line switches drafts: its command line says more.
+  const std::string command = "$ python -m tabby.server --model big\n";
+  const auto commands =
+      read_log(start + command + plain + replaced(command, "big", "big --draft-model small") + answer_of_tabby("40.00"))
+          .observations;
+  REQUIRE(commands.size() == 2);
+  CHECK(commands[0].decoding == Decoding::plain);
 }
 
 TEST_CASE("a number of draft tokens is no draft length where it counts the known token") {
@@ -105,6 +113,7 @@ TEST_CASE("a number of draft tokens is no draft length where it counts the known
   for (const auto& run :
        read_log("no spec:" + table("40") + "now with num-steps 2 (num-draft-tokens 3):" + table("60")).observations)
     CHECK(run.gamma != 3);
+  CHECK_FALSE(logs::arm_in_text("num-steps is now 2 (num-draft-tokens 3)").value_or(logs::Arm{}).gamma);
   CHECK_FALSE(around(stamp + "Enabling MTP, speculative_num_draft_tokens=4").at(1).gamma);
 }
 
