@@ -199,10 +199,14 @@ void add_loads(const AdviceQuestion& question, Advice& advice) {
     }
     if (!load.arms_differ.empty()) {
       advice.warnings.push_back({"W09", 0, "the plain run is not compared: " + load.arms_differ});
-    } else if (measured && load.load == RunLoad{} && advice.runs[*load.plain].run.requests) {
-      advice.warnings.push_back({"W09", 0,
-                                 "the load of the runs that draft was not logged: taken for that of the plain run, one "
-                                 "request; with more the speedup would be too small"});
+    } else if (measured && load.load.is_unknown() && plain->requests) {
+      const bool other = plain->context_tokens && !context;  // of a benchmark that sweeps contexts
+      advice.warnings.push_back(
+          {"W09", 0,
+           fmt::format(
+               "the load of the runs that draft was not logged: taken for that of the plain run, one request{}; "
+               "with more the speedup would be too small",
+               other ? fmt::format(" at {}", token_count_text(*plain->context_tokens)) : "")});
     } else if (measured && load.load == RunLoad{}) {
       advice.warnings.push_back({"W09", 0, "the concurrency was not logged: both runs are taken for the same load"});
     }

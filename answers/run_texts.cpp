@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -126,29 +127,33 @@ std::string difference_of(const Run& one, const Run& other) {
 
 namespace {
 
-/// Whether the loads are others, then how many tokens lie between the contexts.
-std::pair<bool, double> distance_of(const Run& one, const Run& other) {
-  const bool known = one.context_tokens && other.context_tokens;
-  return {one.load != other.load, known ? std::abs(*one.context_tokens - *other.context_tokens) : 0.0};
+/// Whether the load of the first is taken for that of the other, then whether the loads are others, then how many
+/// tokens lie between the contexts; a run that states none is nearest to the shortest.
+using Distance = std::tuple<bool, bool, double>;
+
+Distance distance_of(const Run& one, const Run& other, bool taken) {
+  const double context = one.context_tokens.value_or(0.0);
+  return {taken, one.load != other.load, std::abs(context - other.context_tokens.value_or(context))};
 }
 
 }  // namespace
 
 PlainRun plain_run_for(const Run& run, std::span<const Run* const> plain) {
-  PlainRun found;
-  std::optional<std::size_t> nearest;
+  std::string first;
+  std::optional<std::pair<Distance, std::size_t>> nearest;
   for (std::size_t i = 0; i < plain.size(); ++i) {
     if (plain[i] == nullptr) continue;
     std::string differs = difference_of(run, *plain[i]);
-    if (differs.empty() && (!nearest || distance_of(run, *plain[i]) < distance_of(run, *plain[*nearest]))) nearest = i;
     Run alone = run;
     alone.load = plain[i]->load;
     alone.requests = plain[i]->requests;
-    const bool may_be_alone = run.load == RunLoad{} && !run.requests && plain[i]->requests.value_or(2.0) <= 1.0;
-    if (may_be_alone && !found.run && difference_of(alone, *plain[i]).empty()) found.run = i;
-    if (found.differs.empty()) found.differs = std::move(differs);
+    const bool may_be_alone = run.load.is_unknown() && !run.requests && plain[i]->requests.value_or(2.0) <= 1.0;
+    const bool taken = !differs.empty() && may_be_alone && difference_of(alone, *plain[i]).empty();
+    const std::pair here{distance_of(run, *plain[i], taken), i};
+    if ((differs.empty() || taken) && (!nearest || here < *nearest)) nearest = here;
+    if (first.empty()) first = std::move(differs);
   }
-  return nearest ? PlainRun{.run = nearest} : found;
+  return nearest ? PlainRun{.run = nearest->second} : PlainRun{.differs = first};
 }
 
 std::string load_text(const Run& run) {

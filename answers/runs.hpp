@@ -34,6 +34,8 @@ struct RunLoad {
   /// context within a load.
   std::optional<double> context = {};
   auto operator<=>(const RunLoad&) const = default;
+  /// Whether nothing is known of it but the kind of the prompts, on which the time of a decode step does not depend.
+  [[nodiscard]] bool is_unknown() const { return *this == RunLoad{.category = category}; }
 };
 
 /// What distinguishes runs, besides the load. Empty: not logged, or no speculation.

@@ -41,12 +41,13 @@ std::shared_ptr<const Anchors> compiled(std::span<const LogFormat* const> of) {
     if (const auto* const table = std::get_if<TableFormat>(&format->reads))
       anchors->records.emplace("(?m)" + std::string(table->anchor), byte_options());
   }
-  all.push_back(fmt::format("(?:{})", launch_anchor));
+  const std::string of_launches = fmt::format("(?:{}|{})", launch_anchor, switch_anchor());
+  all.push_back(of_launches);
   const std::string any = fmt::format("{}", fmt::join(all, "|"));
   anchors->anything.emplace("(?m)" + any, byte_options());
   anchors->beginnings.emplace(fmt::format("(?m){}|{}|{}", json_anchor, posted_member_anchor, any), byte_options());
   if (!anchors->beginnings->ok()) throw std::logic_error(anchors->beginnings->error());
-  anchors->lines.add(launch_anchor);  // after those of all formats
+  anchors->lines.add(of_launches);  // after those of all formats
   anchors->lines.compile();
   anchors->values.compile();
   return anchors;

@@ -30,7 +30,7 @@ class AnchorSet {
 
 /// The anchors of formats, in their order.
 struct Anchors {
-  AnchorSet lines = {}, values = {};   ///< of formats of lines, with launch_anchor; of values
+  AnchorSet lines = {}, values = {};   ///< of formats of lines, with those of launches; of values
   std::optional<RE2> anything = {};    ///< of all formats: text without a match belongs to none
   std::optional<RE2> beginnings = {};  ///< the same, and the beginnings of values
   std::optional<RE2> records = {};     ///< of the format of tables (TableFormat)

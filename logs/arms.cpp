@@ -89,7 +89,7 @@ Arm arm_named(std::string_view name) {
   };
   static const std::array<Length, 6> lengths{
       {{RE2(R"((?i)(?:^|[^\d.])(\d{1,2})[- ]steps?\W.*(?:top-?k|draft))"), 64},  // of a tree or a chain
-       {RE2(R"((?i)(?:(?:^|(?:mtp|nextn|spec|draft|eagle-?[23]?)[-_ ])d|(?:^|[^a-z\d])nd|(?:^|[^a-z])(?:k|n|nst|gamma|\x{3B3}|n[-_ ]?max|draft(?:[-_ ]?n)?(?:[-_ ]?max)?|draft_num_predict|num[-_ ]?(?:spec\w*|draft|assistant)[-_ ]?tokens|nextn_predict_layers)"
+       {RE2(R"((?i)(?:(?:^|(?:mtp|nextn|spec|draft|eagle-?[23]?)[-_ ])d|(?:^|[^a-z\d])nd|(?:^|[^a-z])(?:k|n|nst|gamma|\x{3B3}|n[-_ ]?max|draft(?:[-_ ]?n)?(?:[-_ ]?max)?|draft_num_predict|num[-_ ]?(?:spec\w*|draft|assistant)[-_ ]?tokens|(?:draft|lookup)[-_ ]num[-_ ]tokens|nextn_predict_layers)"
             R"(|n[-_ ]?spec|spec(?:ulative)?[-_ ]?tokens|depth|(?:num[-_ ]?)?steps)[ ]?[=: _-]?[ ]?)(\d{1,3})(?:[^\d.b]|\.\D|\.?$))"),
         64},
        {RE2(R"((?i)(?:^|[^\d.])(\d{1,3})[- ]?(?:draft|spec(?:ulative)?) tok(?:en)?s?(?:\W|$))"), 64},
@@ -163,7 +163,10 @@ std::string setup_drafted_for(std::string_view name) {
 
 bool names_other_speed(std::string_view text) {
   static const RE2 other(R"((?is)(?:^|.*[^a-z])(?:prompt|prefill|pp|peak|input|encoded)(?:[^a-z].*|$))");
-  return RE2::FullMatch(piece(text), other);
+  static const RE2 lookup("(?i)prompt[-_ ]?lookup");  // a drafter
+  std::string words(text);
+  RE2::GlobalReplace(&words, lookup, "");
+  return RE2::FullMatch(words, other);
 }
 
 std::vector<ArmPhrase> arm_phrases(std::string_view text) {
@@ -189,8 +192,10 @@ std::vector<ArmPhrase> arm_phrases(std::string_view text) {
       ")"
       "|(\\d{1,2}[- ]steps?\\W.*(?:top-?k|draft)|steps?[ =:]+\\d{1,2}\\W.*(?:top-?k|draft)|\\+sd|(?:with|using) "
       "sd|(?:with|using) (?:(?:an?|the|my) )?" +
-      assistant + "|num[-_]assistant[-_]tokens[ =:]+\\d+|-md|\\d{1,2} (?:draft|spec\\w*) tokens?|" + method +
-      "|[kn] ?=? ?\\d+|n[-_ ]?max[ =:]{1,2}\\d+|d\\d))(?:[^a-z]|$)");
+      assistant +
+      "|(?:num[-_]assistant|(?:draft|lookup)[-_]num)[-_]tokens[ =:]+\\d+|-md|\\d{1,2} (?:draft|spec\\w*) "
+      "tokens?|" +
+      method + "|[kn] ?=? ?\\d+|n[-_ ]?max[ =:]{1,2}\\d+|d\\d))(?:[^a-z]|$)");
   static const RE2 sampled("(?i)\\btop[-_ ]?$");  // "top-k 20": of the sampling
   static const RE2 letter("(?i)[kn]\\d+"), family("(?i)kimi[- _]$"), version(R"(^\.\d|^-[A-Z])");  // "Kimi-K2.6"
   using Kind = ArmPhrase::Kind;

@@ -28,7 +28,8 @@ struct Arm {
 [[nodiscard]] bool ends_drafts_early(std::string_view text);
 
 /// Methods of drafting, as alternatives of a pattern; a version may follow: "EAGLE-3", "DFlash2".
-inline constexpr const char* names_of_drafters = "mtp|nextn|eagle|d-?flash|dspark|medusa|n-?gram|suffix|lookahead|pld";
+inline constexpr const char* names_of_drafters =
+    "mtp|nextn|eagle|d-?flash|dspark|medusa|n-?gram|suffix|lookahead|pld|prompt[-_ ]?lookup";
 
 /// "Without" in the languages of people's tables, as alternatives of a pattern.
 inline constexpr const char* words_for_without = "without|w/o|ohne|sans|sin|sem|senza|zonder|bez|utan|uden";

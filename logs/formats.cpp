@@ -58,7 +58,7 @@ std::span<const LogFormat> formats() {
       {"mlx-lm", "consoles of mlx_lm and mlx_vlm: tokens and speed, rounds of mlx_vlm", "",
        Gives{"(yes)", "(yes)", "no", "(iteration), tokens", "(yes)"}, mlx_format()},
       {"omlx", "log of oMLX: rounds and accepted drafts of each answer, its speed", "",
-       Gives{"yes", "yes", "no", "iteration, tokens", "no"}, omlx_format()},
+       Gives{"(yes)", "yes", "(yes)", "iteration, tokens", "(yes)"}, omlx_format()},
       {"lightllm", "log of LightLLM: tokens, times and tokens per step of each request", "",
        Gives{"no", "yes", "no", "iteration, tokens", "(yes)"}, lightllm_format()},
       {"tgi", "log of Hugging Face's TGI: settings of the server, time per token of each request", "tgi",

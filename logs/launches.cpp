@@ -54,7 +54,60 @@ void read_launched_load(std::string_view text, Launch& launch) {
   if (alone) read(prompts, launch.prompts);
 }
 
+/// Words of a server's log for a drafter.
+const std::string& logged_drafter() {
+  static const std::string words =
+      "(?:(?:" + std::string(names_of_drafters) + R"()\w*|speculat\w+|draft(?:er|ing)?|assistant))";
+  return words;
+}
+
+constexpr const char* begins_server = R"re((?i:\bloading model: |started server process|\buvicorn running on))re";
+
+/// "MTP decode enabled", "mtp_enabled=True"; "Loading draft model", "Disabled speculative decoding".
+std::string switch_pattern() {
+  return R"re((?i:\b(?:[a-z]+_)?)re" + logged_drafter() +
+         R"re((?:[ _-](?:speculat\w+|decod\w+|draft\w*|head|model|mode)){0,3}[ _-](?:(?:is|now) ){0,2}(enabled|disabled|loaded|unloaded)\b(?:["']?[ \t]*[:=][ \t]*["']?(\w+))?)re"
+         R"re(|\b(loading|loaded|unloading|unloaded|enabling|enabled|disabling|disabled) (?:the |a )?)re" +
+         logged_drafter() + R"re(\b))re";
+}
+
+/// Whether a line of a server's log says that it drafts from there on, or that it no longer does.
+std::optional<bool> switched_drafts(std::string_view text) {
+  static const RE2 of_log(R"re(\d:\d\d|\b(?:INFO|WARN(?:ING)?|DEBUG)\b|\blevel=)re", byte_options());
+  static const RE2 denied("(?i)\\b(?:not|never|no|cannot|can't|unable|without|fail\\w*|if|when)\\b", byte_options());
+  static const RE2 change(switch_pattern(), byte_options());
+  static const RE2 off("(?i)un.*|disabl.*"), no("(?i)false|0|no|off|none|null");
+  if (!RE2::PartialMatch(piece(text), of_log) || RE2::PartialMatch(piece(text), denied)) return std::nullopt;
+  std::optional<bool> on;
+  std::string state, value, verb;
+  for (re2::StringPiece rest = piece(text); RE2::FindAndConsume(&rest, change, &state, &value, &verb);)
+    on = on.value_or(false) || RE2::FullMatch(state + verb, off) == RE2::FullMatch(value, no);
+  return on;
+}
+
 }  // namespace
+
+const std::string& switch_anchor() {
+  static const std::string anchor = switch_pattern() + "|" + begins_server;
+  return anchor;
+}
+
+/// Reads a line of a server's log that begins with a model, or that switches drafts on or off; false for other lines.
+bool Launches::read_switch(std::string_view text, std::int64_t number) {
+  static const RE2 begins(begins_server, byte_options());
+  const auto drafts = switched_drafts(text);
+  const bool first = launches_.empty() || launches_.back().of_server;
+  if (!drafts && !(first && RE2::PartialMatch(piece(text), begins))) return false;
+  if (launches_.size() == max_command_lines) return true;
+  Launch launch = drafts && !launches_.empty() ? launches_.back() : Launch{.program = "server"};
+  launch.line = number;
+  launch.of_server = true;
+  launch.of_session = drafts.has_value();
+  launch.options.read(text);
+  launch.options.drafts = drafts.value_or(false);
+  launches_.push_back(std::move(launch));
+  return true;
+}
 
 /// Reads the draft length that a user sets within `ollama run`; false for other lines.
 bool Launches::read_session(std::string_view text, std::int64_t number) {
@@ -84,7 +137,7 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
       R"re(\bdecoding_type["']?[ \t]*[:=][ \t]*["']?\w|[{,"'][ \t]*draft_num_predict[\\"']*[ \t]*:[ \t]*\d)re",
       byte_options());
   static const RE2 engine(R"re(\bspeculative_config=(?:None|Spec))re", byte_options());  // a line of vLLM's
-  if (read_session(text, number)) return false;
+  if (read_session(text, number) || read_switch(text, number)) return false;
   std::string name;
   const bool runs_model = RE2::PartialMatch(piece(text), model, &name);
   const std::string target = runs_model ? model_without_drafter(name) : "";
@@ -106,6 +159,35 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
   return begins || options;
 }
 
+/// The command lines, and what the server did before the first line of its log that switches drafts: the opposite. One
+/// that begins anew with a drafter did not draft before if it counts the drafts of all answers since then, but of none
+/// before. Lines of a log that switches nothing say nothing.
+std::vector<Launch> Launches::with_beginning(const LogContents& contents) const {
+  std::vector<Launch> all = launches_;
+  const auto is_switch = [](const Launch& one) { return one.of_server && one.of_session; };
+  const auto first = std::ranges::find_if(all, is_switch);
+  if (first == all.end()) {
+    std::erase_if(all, [](const Launch& one) { return one.of_server; });
+    return all;
+  }
+  if (!all.front().of_server) return all;
+  const auto contradicts = [&](const Observation& run) {
+    return (run.acceptance || run.acceptance_length) != (run.line > first->line);
+  };
+  const auto is_before = [&](const Observation& run) { return run.line < all.front().line; };
+  const auto next = std::next(first);
+  const auto is_between = [&](const Observation& run) { return run.line > first->line && run.line < next->line; };
+  const bool anew = first != all.begin() ||
+                    (next != all.end() && !is_switch(*next) && std::ranges::none_of(contents.observations, is_between));
+  const bool counts = first->options.drafts && std::ranges::any_of(contents.observations, is_before) &&
+                      std::ranges::none_of(contents.observations, contradicts);
+  if (!anew || counts) {
+    const bool drafted = !first->options.drafts;
+    all.insert(all.begin(), Launch{.program = "server", .options = {.drafts = drafted}, .of_server = true});
+  }
+  return all;
+}
+
 /// The command line of each part of the output: of several without output between them the one that drafts, which a
 /// load generator's is not; one of a load generator alone keeps the server of the part before. Empty if two of these
 /// start the same program with and without drafts.
@@ -116,9 +198,10 @@ std::vector<Launch> Launches::before_runs(const LogContents& contents) const {
   static const RE2 client(R"re(aiperf|genai-\w+|guidellm|evalscope|vllm[ \t]+bench[ \t]+serve)re");
   std::vector<Launch> last;
   bool clear = true;
-  for (Launch launch : launches_) {
+  const std::vector<Launch> launches = with_beginning(contents);
+  for (Launch launch : launches) {
     const auto opts_out = [&](const Launch& other) { return other.without_drafter && other.program == launch.program; };
-    if (!launch.without_drafter && std::ranges::any_of(launches_, opts_out)) launch.options.drafts = true;
+    if (!launch.without_drafter && std::ranges::any_of(launches, opts_out)) launch.options.drafts = true;
     const bool next =
         last.empty() || std::ranges::lower_bound(runs, launch.line) != std::ranges::lower_bound(runs, last.back().line);
     if (next) {
@@ -133,7 +216,7 @@ std::vector<Launch> Launches::before_runs(const LogContents& contents) const {
       continue;
     }
     const bool other = last.back().options.drafts != launch.options.drafts;
-    clear = clear && !(other && last.back().program == launch.program);
+    clear = clear && (launch.of_server || !(other && last.back().program == launch.program));
     if (launch.concurrency) last.back().concurrency = launch.concurrency;
     if (launch.options.drafts) {
       Launch both = launch;
@@ -230,6 +313,9 @@ void Launches::name_runs(LogContents& contents) const {
   for (const Observation& run : contents.observations)
     if (run.span == Span::run) (run.decoding == Decoding::plain ? with_plain : with_others).insert(launch_of(run));
   const bool prints_drafts = contents.format.find("llama-server") != std::string::npos;  // of each request
+  std::set<const Launch*> counted;  // above answers that count their drafts: one without drafted nothing
+  for (const Observation& run : contents.observations)
+    if (has_drafts_itself(run)) counted.insert(launch_of(run));
   std::set<std::int64_t> said;
   std::string read_as;
   for (Observation& run : contents.observations) {
@@ -238,7 +324,8 @@ void Launches::name_runs(LogContents& contents) const {
     const DraftOptions& options = launch->options;
     set_launched_load(*launch, run);
     set_launched_drafts(options, run, contents);
-    const bool says_so = run.span == Span::window || (options.llama.is_server() && prints_drafts);
+    const bool says_so = run.span == Span::window || (options.llama.is_server() && prints_drafts) ||
+                         (launch->of_server && options.drafts && (prints_drafts || counted.contains(launch)));
     const bool of_both = with_plain.contains(launch) && with_others.contains(launch);
     const bool told = drafting.contains(launch->program) || options.tokens == 0;
     if (says_so || !told || !lacks_decoding(*launch, run, contents) ||
@@ -246,10 +333,12 @@ void Launches::name_runs(LogContents& contents) const {
       continue;
     set_launched_decoding(options, run);
     if (said.insert(launch->line).second)
-      read_as += fmt::format("{}line {} {}", read_as.empty() ? "" : ", ", launch->line,
+      read_as += fmt::format("{}{} {} {}", read_as.empty() ? "" : ", ", launch->line > 0 ? "line" : "before line",
+                             launch->line > 0 ? launch->line : std::next(launch)->line,
                              options.drafts ? "drafts" : "does not draft");
   }
-  if (!read_as.empty()) warn_once(contents, "W22", launches.front().line, "command lines read as: " + read_as);
+  const std::string_view of = !launches.empty() && launches.front().of_server ? "lines of the server" : "command lines";
+  if (!read_as.empty()) warn_once(contents, "W22", launches.front().line, fmt::format("{} read as: {}", of, read_as));
 }
 
 }  // namespace foredraft::logs

@@ -20,7 +20,11 @@ inline constexpr std::string_view launch_anchor =
     R"re(|\b(?:docker|podman)[ \t]+run[ \t]|\bllama-[a-z-]+(?:\.exe)?["']?[ \t]+--?[a-zA-Z]|\b(?:mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp[\w.-]*)[ \t]+-)re"
     R"re(|\bspeculative_config=(?:None|Spec)|\b(?:decoding_type|num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*["']?\w|[{,"'][ \t]*draft_num_predict[\\"']*[ \t]*:[ \t]*\d|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:max[-_]|num[-_])?concurrency|max[-_](?:num[-_]seqs|running[-_]requests)|num-prompts)|\bparameter[ \t]+'?draft_num_predict\b)re";
 
-/// What a command line or a configuration starts.
+/// RE2 of the lines of a server's log that Launches reads: those that load or enable a drafter, take it away, or begin
+/// with a model or a server.
+[[nodiscard]] const std::string& switch_anchor();
+
+/// What a command line or a configuration starts, or a line of a server's log.
 struct Launch {
   std::int64_t line = 0;
   std::string program = {};  ///< "vllm", "vllm bench throughput", or the script or module; empty: a configuration
@@ -30,16 +34,18 @@ struct Launch {
   std::optional<double> prompts = {};  ///< sent at once, of a program without a server
   bool without_drafter = false;        ///< the name of its model says so: "gemma4:31b-nodraft"
   bool of_session = false;             ///< changes what the one before it started: "/set parameter" of `ollama run`
+  bool of_server = false;              ///< a line of its log
 };
 
 /// The command lines of a log: those of Python scripts and modules, of `vllm serve`, `sglang serve`, `trtllm-bench`,
 /// `llama-cli`, `ollama run` (a tag may name its drafter), `mlx_lm.generate` and other servers, clients and consoles by
-/// their names, also over several lines, configurations (YAML) of TensorRT-LLM, the options of requests to Ollama, and
-/// the draft length that somebody sets within `ollama run`, up to the next command.
+/// their names, also over several lines, configurations (YAML) of TensorRT-LLM, the options of requests to Ollama, the
+/// draft length that somebody sets within `ollama run`, and the drafter that a server's log says it loads or enables,
+/// up to the next command.
 class Launches {
  public:
-  /// Reads a line with launch_anchor; `above`: the one above it. Returns whether it begins a command line, options that
-  /// were added to one, or a configuration.
+  /// Reads a line with launch_anchor or switch_anchor(); `above`: the one above it. Returns whether it begins a command
+  /// line, options that were added to one, or a configuration.
   bool read(std::string_view text, std::string_view above, std::int64_t number);
 
   /// Runs of unknown decoding speculate if the last command line before them drafts. If it does not, they are without
@@ -53,6 +59,8 @@ class Launches {
 
  private:
   bool read_session(std::string_view text, std::int64_t number);
+  bool read_switch(std::string_view text, std::int64_t number);
+  [[nodiscard]] std::vector<Launch> with_beginning(const LogContents& contents) const;
   [[nodiscard]] std::vector<Launch> before_runs(const LogContents& contents) const;
 
   std::vector<Launch> launches_ = {};

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <re2/re2.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "logs/formats.hpp"
+#include "logs/patterns.hpp"
 #include "logs/stated_lines.hpp"
 
 /// Consoles of programs that mostly answer one request after the other and print its tokens and speed. Few count
@@ -84,9 +88,9 @@ void mlx_speeds(StatedRun& run) {
 constexpr StatedConsole mlx_console{Span::request, mlx_lines, mlx_speeds};
 
 // ---- llama-cli and its predecessors, LM Studio's `lms chat --stats` and `lms log stream --stats`, mistral.rs,
-// KoboldCpp, TabbyAPI, ExLlamaV2's chat.py: one prompt after the other.
+// KoboldCpp, TabbyAPI, ExLlamaV2's chat.py, text-generation-webui: one prompt after the other.
 
-constexpr std::array<StatedLine, 36> prompt_lines{{
+constexpr std::array<StatedLine, 37> prompt_lines{{
     {"Prompt: # t/s | Generation: # t/s", {nullptr, &StatedRun::request_tokens_per_s}},
     {"prompt eval time = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
     {"prompt eval time     = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
@@ -139,6 +143,8 @@ constexpr std::array<StatedLine, 36> prompt_lines{{
       {&StatedRun::drafted_share, 0.01},
       {&StatedRun::rate, 0.01}}},
     {"(Response: # tokens, # tokens/second", {&StatedRun::output_tokens, &StatedRun::request_tokens_per_s}},
+    {"Output generated in # seconds (# tokens/s, # tokens, context #",
+     {&StatedRun::duration_s, &StatedRun::request_tokens_per_s, &StatedRun::output_tokens, &StatedRun::prompt_tokens}},
     {"tokensPerSecond: #", {&StatedRun::request_tokens_per_s}},
     {"timeToFirstTokenSec: #", {{{&StatedRun::ttft_ms, 1000.0}}}},
     {"promptTokensCount: #", {&StatedRun::prompt_tokens}},
@@ -164,27 +170,71 @@ void one_after_the_other(StatedRun& run) {
   run.requests = 1.0;
 }
 
-constexpr StatedConsole prompt_console{Span::request, prompt_lines, one_after_the_other, "local-prompts",
-                                       "llama-speculative"};
+/// text-generation-webui times a prompt and its answer together.
+void textgen_prompt(std::string_view line, StatedRun& run) {
+  run.with_prompt = line.find("Output generated in ") != std::string_view::npos;
+}
 
-// ---- oMLX: iterations of a request that drafted (rounds, in some versions cycles), and its speed.
+constexpr StatedConsole prompt_console{Span::request,  prompt_lines,    one_after_the_other,
+                                       textgen_prompt, "local-prompts", "llama-speculative"};
 
-constexpr std::array<StatedLine, 5> omlx_lines{{
+// ---- oMLX: iterations of a request that drafted (rounds, in some versions cycles), and its speed in the line that
+// ends it. The acceptance of DFlash is the share of the output that was drafted.
+
+constexpr std::array<StatedLine, 6> omlx_lines{{
+    {"DFlash generation complete: # tokens, # tok/s, acceptance=#%, cycles=#",
+     {&StatedRun::output_tokens,
+      &StatedRun::request_tokens_per_s,
+      {&StatedRun::drafted_share, 0.01},
+      &StatedRun::steps}},
     {"rounds=# accepted=#/# (#%) tokens_per_round=#",
      {&StatedRun::steps, &StatedRun::accepted, &StatedRun::drafted, nullptr, &StatedRun::length}},
     {"cycles=# tok/cycle=# accept=#/#", {&StatedRun::steps, nullptr, &StatedRun::accepted, &StatedRun::drafted}},
     {"cycles=# accept=#/#", {&StatedRun::steps, &StatedRun::accepted, &StatedRun::drafted}},
     {"# tokens in #s (# tok/s), prompt: #",
-     {&StatedRun::output_tokens, &StatedRun::duration_s, &StatedRun::request_tokens_per_s, &StatedRun::prompt_tokens}},
-    {"# tokens in #s (# tok/s)", {&StatedRun::output_tokens, &StatedRun::duration_s, &StatedRun::request_tokens_per_s}},
+     {&StatedRun::output_tokens, &StatedRun::duration_s, &StatedRun::request_tokens_per_s, &StatedRun::prompt_tokens},
+     StatedLine::Of::last},
+    {"# tokens in #s (# tok/s)",
+     {&StatedRun::output_tokens, &StatedRun::duration_s, &StatedRun::request_tokens_per_s},
+     StatedLine::Of::last},
 }};
 
-/// The speed of an answer includes its prefill: it is dropped if the prompt is longer than the output.
-void without_prompt(StatedRun& run) {
-  if (run.prompt_tokens.value_or(0.0) > run.output_tokens.value_or(0.0)) run.request_tokens_per_s = std::nullopt;
+/// "depth[d1=80/100,d2=60/80]": the drafts of each depth that were accepted, of those that were verified. If each that
+/// was accepted led to the next depth, the last is the draft length, and the drafts behind a rejected one are not in
+/// the total; else drafts end early.
+void omlx_depths(std::string_view line, StatedRun& run) {
+  static const RE2 list(R"(\bdepth\[((?:,?d\d{1,2}=\d+/\d+)+)\])"), depth(R"(,?d\d+=(\d+)/(\d+))");
+  constexpr double cut = 1.0;  // the end of an answer may cut one draft
+  const double steps = run.steps.value_or(0.0);
+  re2::StringPiece depths;
+  if (steps <= 0.0 || !RE2::PartialMatch(piece(line), list, &depths)) return;
+  double verified = steps, accepted = steps, here = 0.0, of = 0.0;
+  bool whole = true;
+  std::vector<double> positions;
+  while (RE2::Consume(&depths, depth, &here, &of)) {
+    whole = whole && of <= accepted && of >= accepted - cut && here <= of;
+    verified = of;
+    accepted = here;
+    positions.push_back(here / steps);
+  }
+  run.adaptive = !whole;
+  if (!whole || verified <= 0.0 || accepted <= cut) return;  // it may have drafted further
+  run.positions = std::move(positions);
+  run.drafted.reset();
 }
 
-constexpr StatedConsole omlx_console{Span::request, omlx_lines, without_prompt};
+/// Answers come one after the other unless their times overlap. The speed of one includes its prefill, but in versions
+/// that print the time of that, too: it is dropped if the prompt is longer than the output.
+void omlx_answers(StatedRun& run) {
+  constexpr double rounded = 1.01;
+  const double output = run.output_tokens.value_or(0.0), speed = run.request_tokens_per_s.value_or(0.0);
+  run.with_prompt = !run.duration_s || speed * *run.duration_s <= rounded * output;
+  if (run.with_prompt && run.prompt_tokens.value_or(0.0) > output) run.request_tokens_per_s = std::nullopt;
+  if (run.drafted_share && run.steps.value_or(output) < output) run.accepted = output - *run.steps;
+  run.requests = 1.0;
+}
+
+constexpr StatedConsole omlx_console{Span::request, omlx_lines, omlx_answers, omlx_depths};
 
 // ---- Benchmarks without a load generator: SGLang's send_one and bench_one_batch_server, vLLM's `bench throughput` and
 // the end of its progress bar, and users' scripts that print one metric per line, also below the name of each arm.
@@ -235,7 +285,7 @@ LineFormat prompt_console_format() {
       R"(\[ Prompt: [\d.]+ t/s|llama_perf_context_print: +(?:prompt )?eval time|\bgeneration eval time *= |print_timings\] +prompt eval time|^ *Tokens/Second: )"
       R"(|^ *Time to First Token: [\d.]+ ?s|^ *(?:Prompt|Predicted) Tokens: \d)"
       R"(|(?:Prompt|Decode): \d+ tokens, [\d.]+ T/s|Process: ?[\d.]+s \(.*T/s\), Generate:|Processed: ?\d+ in [\d.]+s \()"
-      R"(|Generate: [\d.]+ T/s, Context: \d|\d tokens generated in [\d.]+ seconds \(Queue: |Draft Results - Success: ?\d|\(Response: \d+ tokens, [\d.]+ tokens/second|(?:Prompt|Generation): \d+ tokens, [\d.]+ t(?:ok(?:ens)?)?/s)"
+      R"(|Generate: [\d.]+ T/s, Context: \d|\d tokens generated in [\d.]+ seconds \(Queue: |Draft Results - Success: ?\d|Output generated in [\d.]+ seconds \(|\(Response: \d+ tokens, [\d.]+ tokens/second|(?:Prompt|Generation): \d+ tokens, [\d.]+ t(?:ok(?:ens)?)?/s)"
       R"(|(?:Prompt|Decoded|Generat(?:ed|ion)): \d+ tokens in [\d.]+s|\bsteps=\d+ proposed=\d+ accepted=\d)"
       R"(|^ *(?:tokensPerSecond|timeToFirstTokenSec|(?:prompt|predicted|totalDraft|acceptedDraft)TokensCount): \d)",
       prompt_console);
@@ -254,7 +304,7 @@ LineFormat small_bench_format() {
 
 LineFormat omlx_format() {
   return stated_lines(R"(\brounds=\d+ accepted=\d+/\d|\bcycles=\d+ (?:tok/cycle=[\d.]+ )?accept=\d+/\d)"
-                      R"(|ompletion: (?:model=[^ ]+ )?\d+ tokens in [\d.]+s \()",
+                      R"(|DFlash generation complete: \d|ompletion: (?:model=[^ ]+ )?\d+ tokens in [\d.]+s \()",
                       omlx_console);
 }
 

@@ -82,7 +82,8 @@ void LogTables::header(std::string_view line, std::int64_t number, std::string_v
   findings_.line = number;
   const TableLayout layout = between ? TableLayout::bars : layout_of(line);
   std::vector<std::string> columns = table_cells(line, layout, count);
-  std::ranges::transform(columns, columns.begin(), with_few_brackets);
+  std::ranges::transform(columns, columns.begin(),
+                         [](std::string one) { return with_few_brackets(heading_of_query(std::move(one))); });
   const std::string_view text = trimmed(line);
   const bool item = layout == TableLayout::blanks &&  // of a list, a command
                     (text.starts_with("- ") || (text.starts_with("--") && columns.size() == 2) || text.ends_with('\\'));

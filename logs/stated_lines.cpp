@@ -25,6 +25,7 @@ class StatedLinesReader final : public LineReader {
 
  private:
   void set(const StatedLine& line, std::span<const double> numbers, StatedRun& run) const;
+  void note_time(std::string_view text);
   void close(LogContents& contents);
 
   const StatedConsole& console_;
@@ -39,6 +40,8 @@ class StatedLinesReader final : public LineReader {
   std::optional<Held> held_ = {};
   std::optional<Arm> arm_ = {};              ///< of the run, if words before one of its lines name it
   bool runs_were_read_ = false;              ///< since the last settings or mean
+  std::optional<std::int64_t> end_s_ = {};   ///< of the last run, by the clock of its line
+  bool overlap_ = false;                     ///< a run began before the end of the one before it
   std::vector<std::size_t> undrafted_ = {};  ///< observations that count no drafts, of runs that no words name
 };
 
@@ -74,7 +77,8 @@ bool StatedLinesReader::line(std::string_view text, std::int64_t number, LogCont
     const bool is_read =
         std::ranges::any_of(line.numbers, [](const StatedNumber& one) { return one.field != nullptr; });
     if (!is_read) return true;  // of a prompt: the line of the run is that of its speed
-    const bool completes = line.of == StatedLine::Of::total && !has_total_;
+    const bool last = line.of == StatedLine::Of::last;
+    const bool completes = last || (line.of == StatedLine::Of::total && !has_total_);
     const bool again = run_.line > 0 && !completes && std::ranges::any_of(line.numbers, [&](const StatedNumber& one) {
                          return one.field != nullptr && (run_.*one.field).has_value();
                        });
@@ -107,11 +111,25 @@ bool StatedLinesReader::line(std::string_view text, std::int64_t number, LogCont
     has_total_ = line.of == StatedLine::Of::total;
     if (const auto arm = arm_before(text, line.text)) arm_ = arm;
     set(line, numbers, run_);
+    if (console_.read_rest != nullptr) console_.read_rest(text, run_);
     if (arm_ && !arm_->plain && !run_.length)  // that somebody wrote beside it
       if (const auto length = spoken_length(text); length && length->is_exact) run_.length = length->value;
+    if (last) {
+      note_time(text);
+      close(contents);
+    }
     return true;
   }
   return false;
+}
+
+/// Notes whether the run that this line ends began before the end of the one before it.
+void StatedLinesReader::note_time(std::string_view text) {
+  constexpr double rounding_s = 1.0;  // clocks are read in whole seconds
+  const auto end_s = clock_in(text);
+  if (end_s && end_s_ && run_.duration_s)
+    overlap_ = overlap_ || static_cast<double>(*end_s) - *run_.duration_s + rounding_s < static_cast<double>(*end_s_);
+  if (end_s) end_s_ = end_s;
 }
 
 void StatedLinesReader::close(LogContents& contents) {
@@ -124,6 +142,8 @@ void StatedLinesReader::close(LogContents& contents) {
   if (arm && !run.gamma) run.gamma = arm->gamma;
   if (!run.tpot_ms && !run.request_tokens_per_s && !run.output_tokens_per_s && !run.length && !run.steps) return;
   const Decoding decoding = !arm ? Decoding::unknown : arm->plain ? Decoding::plain : Decoding::speculative;
+  if (run.with_prompt && run.request_tokens_per_s && run.prompt_tokens)
+    warn_once(contents, "W12", run.line, "the time per token includes that of the prompt");
   Observation observation = observation_of(run, decoding, contents);
   if (arm && !arm->plain) observation.drafter = arm->drafter;
   observation.span = console_.span;
@@ -141,6 +161,9 @@ void StatedLinesReader::finish(LogContents& contents) {
   });
   for (const std::size_t at : undrafted_) {
     if (drafts) contents.observations[at].decoding = Decoding::unknown;
+  }
+  for (Observation& one : contents.observations) {
+    if (overlap_ && one.span == console_.span) one.requests.reset();
   }
   const bool beside =
       !console_.plain_beside.empty() && contents.format.find(console_.plain_beside) != std::string::npos;

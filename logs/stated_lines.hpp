@@ -32,6 +32,7 @@ struct StatedLine {
     mean,      ///< of the runs before it: read only if these are missing
     total,     ///< of the run of the line before it, whose speed it repeats with all of its time
     nearer,    ///< of the run whose lines are nearer: versions print it above or below these
+    last,      ///< of the run of the lines before it, which it ends: its numbers replace theirs
   };
 
   std::string_view text;                      ///< # stands for a number: "eval count: # token(s)"
@@ -44,7 +45,9 @@ struct StatedConsole {
   Span span;
   std::span<const StatedLine> lines;  ///< the first match is used
   void (*complete)(StatedRun& run);   ///< sets values derived from the printed ones
-  std::string_view alone = {};        ///< name of this format, if its lines are ignored beside those of others
+  /// Reads what a list of numbers of a line cannot, from one of the run; null: nothing.
+  void (*read_rest)(std::string_view line, StatedRun& run) = nullptr;
+  std::string_view alone = {};  ///< name of this format, if its lines are ignored beside those of others
   /// Name of a format: in a log with its runs, those of this console are the runs without speculation.
   std::string_view plain_beside = {};
 };

@@ -29,6 +29,7 @@ struct StatedRun {
   std::optional<double> iteration_ms = {}, tpot_ms = {}, ttft_ms = {};
   std::optional<double> output_tokens_per_s = {};   ///< all requests together
   std::optional<double> request_tokens_per_s = {};  ///< of one request
+  bool with_prompt = false;                         ///< its time is that of the prompt, too
   std::optional<double> duration_s = {}, request_rate_per_s = {}, served_requests_per_s = {};
   std::optional<double> prompt_tokens = {}, output_tokens = {};
   std::optional<double> completed = {}, failed = {};

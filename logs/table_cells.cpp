@@ -3,6 +3,7 @@
 
 #include <re2/re2.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -43,6 +44,37 @@ std::string bare_cell(std::string_view cell) {
   constexpr std::string_view about = "\xE2\x89\x88";  // almost equal
   if (text.starts_with(about)) text.erase(0, about.size());
   return std::string(trimmed(text));
+}
+
+std::string heading_of_query(std::string heading) {
+  static const RE2 metric(R"(\b(?:vllm|sglang|lmdeploy|llamacpp):\w)");
+  static const RE2 per_second(R"(\bi?rate\()");
+  static const RE2 dropped(  // labels, ranges, sums and means over series and times; the engine, the kind of a counter
+      R"(\{[^{}]*\}|\[[^\]]*\]|\b(?:by|without|on|ignoring) ?\([^()]*\)|\b(?:sum|avg|i?rate|increase|(?:sum|avg)_over_time)\b)"
+      R"(|\b(?:vllm|sglang|lmdeploy|llamacpp):|_total\b|[() ])");
+  struct Query {
+    RE2 pattern;
+    std::string_view heading;
+  };
+  static const std::array<Query, 7> queries{
+      {{RE2(R"(1(?:\.0)?\+spec_decode_num_accepted_tokens/spec_decode_num_drafts)"
+            R"(|spec_decode_num_accepted_tokens/spec_decode_num_drafts\+1)"),
+        "acceptance length"},
+       {RE2("spec_decode_num_accepted_tokens/spec_decode_num_drafts"), "accepted tokens per step"},
+       {RE2("spec_decode_num_accepted_tokens/spec_decode_num_draft_tokens"), "acceptance rate"},
+       {RE2(R"(100\*spec_decode_num_accepted_tokens/spec_decode_num_draft_tokens)"
+            R"(|spec_decode_num_accepted_tokens/spec_decode_num_draft_tokens\*100)"),
+        "acceptance rate (%)"},
+       {RE2("spec_decode_num_draft_tokens/spec_decode_num_drafts"), "K"},
+       {RE2("num_requests_running"), "running requests"},
+       {RE2("inter_token_latency_seconds_sum/inter_token_latency_seconds_count"), "ITL (s)"}}};
+  if (!RE2::PartialMatch(heading, metric)) return heading;
+  std::string text = heading;
+  RE2::GlobalReplace(&text, dropped, "");
+  if (text == "generation_tokens" && RE2::PartialMatch(heading, per_second)) return "total tok/s";
+  const auto is = [&](const Query& one) { return RE2::FullMatch(text, one.pattern); };
+  const auto* const query = std::ranges::find_if(queries, is);
+  return query == queries.end() ? heading : std::string(query->heading);
 }
 
 std::string with_few_brackets(std::string heading) {

@@ -21,6 +21,11 @@ struct CellNumber {
 /// The text of a cell without its marks: "**0.7**" and "~0.7" are "0.7"; "1.1~1.3" is "1.1-1.3".
 [[nodiscard]] std::string bare_cell(std::string_view cell);
 
+/// What a query of Prometheus in a heading is: "acceptance rate" of
+/// "rate(vllm:spec_decode_num_accepted_tokens_total[1m]) / rate(vllm:spec_decode_num_draft_tokens_total[1m])", as
+/// exports of Grafana have; other headings stay.
+[[nodiscard]] std::string heading_of_query(std::string heading);
+
 /// A heading without brackets in brackets, or around a draft length before other words: "tok/s (plain -> MTP (K=3))"
 /// and "MTP (3) tok/s" are "tok/s (plain -> MTP K=3)" and "MTP 3 tok/s".
 [[nodiscard]] std::string with_few_brackets(std::string heading);

@@ -195,6 +195,20 @@ std::optional<Arm> arm_above(const ShapedTable& table, std::string_view caption)
   return has_arms ? std::nullopt : arm_in_caption(caption);
 }
 
+/// The table without columns of times whose cells are moments: "2026-05-06 11:00:00", seconds or milliseconds since
+/// 1970, as monitoring exports.
+ShapedTable without_moments(ShapedTable table) {
+  static const RE2 moment(R"(\d{4}-\d\d-\d\d[ T]\d.*|1[6-9]\d{8}(?:\d{3})?(?:\.\d+)?)");
+  for (std::size_t i = table.headings.size(); i-- > 0;) {
+    const auto is_moment = [&](const TableRow& row) { return RE2::FullMatch(bare_cell(row.cells[i]), moment); };
+    const bool of_time = column_of(table.headings[i]).meaning == Meaning::duration && table.headings.size() > 1;
+    if (!of_time || !std::ranges::all_of(table.rows, is_moment)) continue;
+    table.headings.erase(table.headings.begin() + static_cast<std::ptrdiff_t>(i));
+    for (TableRow& row : table.rows) row.cells.erase(row.cells.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return table;
+}
+
 /// The table without the row numbers, from 0, that pandas prints first below no heading, if another column tells rows
 /// apart: else they may be draft lengths.
 ShapedTable without_index(ShapedTable table) {
@@ -268,7 +282,7 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   for (const std::string& heading : written.headings) table.headings.push_back(bare_cell(heading));
   table = with_told_values(without_sign(std::move(table.headings)), written.rows);
   tell_tests(table);
-  table = without_index(std::move(table));
+  table = without_index(without_moments(std::move(table)));
   const auto is_plain = [](const TableRow& row) { return arm_named(bare_cell(row.cells.front())).plain; };
   const bool rows_named = may_name_rows(table.headings) && std::ranges::any_of(table.rows, is_plain);
   if (!rows_named && !claims_headings(written.headings) && !claims_headings(table.headings)) return;

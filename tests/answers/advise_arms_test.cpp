@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tests/answers/advise_testing.hpp"
 
@@ -137,6 +138,21 @@ TEST_CASE("a run of unknown load is compared with a plain one of one request, no
   REQUIRE(one.loads.at(0).speedup());
   CHECK(one.warns("W09"));
   CHECK_FALSE(at(2).loads.at(0).speedup());
+  // Of a kind of prompts, and a plain run without one, of a sweep of contexts.
+  logs::Observation code = speculative(3, 8, 12.0, 0.8);
+  code.span = logs::Span::run;
+  code.requests = std::nullopt;
+  code.stratum.category = "code";
+  std::vector<logs::Observation> all{code};
+  for (const double context : {4000.0, 500.0, 2000.0}) {
+    all.push_back(plain(1, 10.0 + context / 500.0));
+    all.back().span = logs::Span::run;
+    all.back().stratum.context_tokens = context;
+  }
+  const Advice of_kind = advice_of(all);
+  REQUIRE(of_kind.loads.at(0).speedup());
+  CHECK(of_kind.loads.at(0).plain_ms->mean == Approx(11.0));
+  CHECK(of_kind.warns("W09"));
 }
 
 }  // namespace foredraft::tests

@@ -257,6 +257,16 @@ TEST_CASE("KoboldCpp, TabbyAPI and mistral.rs: the speed of an answer") {
   CHECK(drafting[0].acceptance->accepted_tokens == 180);
   CHECK(drafting[0].times.iteration_ms == near(62.5));
   CHECK(drafting[0].stratum.output_tokens == 300.0);
+  const auto textgen = posted_runs(
+      "12:00:00-1 INFO     Output generated in 8.00 seconds (25.00 tokens/s, 200 tokens, context 90, seed 7)\n",
+      "local-prompts");
+  REQUIRE(textgen.size() == 1);
+  CHECK(textgen[0].times.tpot_ms == near(40.0));
+  CHECK(textgen[0].stratum.output_tokens == 200.0);
+  CHECK(textgen[0].stratum.context_tokens == 190.0);
+  CHECK(textgen[0].requests == 1.0);
+  CHECK(warns(read_log("Output generated in 8.00 seconds (25.00 tokens/s, 200 tokens, context 90, seed 7)\n"), "W12"));
+  CHECK_FALSE(warns(read_log("Prompt: 11 tokens, 150.00 T/s\nDecode: 128 tokens, 40.00 T/s\n"), "W12"));
   const auto mistral = posted_runs("Prompt: 11 tokens, 150.00 T/s\nDecode: 128 tokens, 40.00 T/s\n", "local-prompts");
   REQUIRE(mistral.size() == 1);
   CHECK(mistral[0].times.tpot_ms == near(25.0));
@@ -301,6 +311,62 @@ TEST_CASE("oMLX: the rounds of an answer and its speed") {
   CHECK(cycles[0].times.iteration_ms == near(50.0));
   CHECK(cycles[0].stratum.output_tokens == 251.0);
   CHECK(cycles[0].stratum.context_tokens == 18.0 + 125.5);
+  CHECK(cycles[0].adaptive);  // of 90 first drafts that were accepted 80 had a second one
+}
+
+TEST_CASE("oMLX: the line of an answer ends it, and a list of depths has the draft length") {
+  const std::string plain = "Chat completion: 400 tokens in 16.00s (25.0 tok/s), prompt: 90\n";
+  const auto counts = [](const std::string& depths) {
+    return "MTP[4] finish=stop tokens=301 cycles=120 tok/cycle=2.50 accept=180/250 (72.0%) depth[" + depths +
+           "] d0=0\nChat completion: 300 tokens in 6.00s (50.0 tok/s), prompt: 90\n";
+  };
+  const auto runs = posted_runs(plain + counts("d1=100/120,d2=60/99,d3=20/60"), "omlx");
+  REQUIRE(runs.size() == 2);
+  CHECK_FALSE(runs[0].acceptance);
+  CHECK(runs[0].requests == 1.0);
+  CHECK(runs[0].times.tpot_ms == near(40.0));
+  CHECK(runs[1].gamma == 3);
+  CHECK(runs[1].acceptance->steps == 120);
+  CHECK(runs[1].acceptance->accepted_at == std::vector<std::int64_t>{100, 60, 20});
+  CHECK_FALSE(runs[1].acceptance->drafted_tokens);
+  CHECK_FALSE(runs[1].adaptive);
+  const auto early = posted_runs(counts("d1=100/120,d2=60/80,d3=20/50"), "omlx");
+  REQUIRE(early.size() == 1);
+  CHECK(early[0].adaptive);
+  CHECK_FALSE(early[0].gamma);
+  CHECK_FALSE(posted_runs(counts("d1=100/120,d2=0/100"), "omlx").at(0).gamma);  // no draft shows what follows
+}
+
+TEST_CASE("oMLX: DFlash counts cycles, its acceptance is the share of the output") {
+  const std::string dflash =
+      "omlx.engine.dflash - DFlash generation complete: 400 tokens, 90.0 tok/s, "
+      "acceptance=75.0%, cycles=100";
+  const std::string chat = "Chat completion: 400 tokens in 5.00s (80.0 tok/s), prompt: 50, finish_reason=stop\n";
+  const auto runs = posted_runs(dflash + "\n" + chat, "omlx");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].acceptance->steps == 100);
+  CHECK(runs[0].acceptance->accepted_tokens == 300);
+  CHECK(runs[0].times.tpot_ms == near(12.5));  // as of an answer without drafts
+  CHECK_FALSE(runs[0].gamma);
+  CHECK(posted_runs(dflash + ", phases[prefill=10ms]\n", "omlx").at(0).times.tpot_ms == near(1000.0 / 90.0));
+  const auto fallback = posted_runs(
+      "DFlash generation complete: 400 tokens, 30.0 tok/s, acceptance=0.0%, cycles=0, fallback=AR\n", "omlx");
+  CHECK(fallback.at(0).decoding == Decoding::plain);
+}
+
+TEST_CASE("oMLX: answers that overlap are of an unknown load, and a speed without the prompt is used") {
+  const auto answer = [](const std::string& time, const std::string& speed) {
+    return "2026-05-06 " + time + ",100 - omlx.server - Chat completion: 300 tokens in 10.00s (" + speed +
+           " tok/s), prompt: 900\n";
+  };
+  const auto apart = posted_runs(answer("10:00:20", "30.0") + answer("10:00:30", "33.0"), "omlx");
+  REQUIRE(apart.size() == 1);  // the first has only its length
+  CHECK(apart[0].requests == 1.0);
+  CHECK(apart[0].times.tpot_ms == near(1000.0 / 33.0));
+  const auto together = posted_runs(answer("10:00:20", "33.0") + answer("10:00:25", "33.0"), "omlx");
+  REQUIRE(together.size() == 2);
+  CHECK_FALSE(together[0].requests);
 }
 
 TEST_CASE("LM Studio's line below an answer, TabbyAPI's usage: accepted drafts and speed") {

@@ -11,6 +11,7 @@ namespace foredraft::tests {
 namespace {
 
 using logs::Decoding;
+using logs::LogContents;
 
 }  // namespace
 
@@ -114,6 +115,36 @@ TEST_CASE("before and after of what a drafter brings are both arms") {
     CHECK_FALSE(
         problem(other + "\n\n| model | before (tok/s) | after (tok/s) |\n|---|---|---|\n| 9B | 4 | 6 |\n").empty());
   }
+}
+
+TEST_CASE("queries of Prometheus as headings are what they measure, moments are no durations") {
+  const auto rate = [](const std::string& metric) { return "rate(vllm:" + metric + "_total{job=\"a\"}[5m])"; };
+  const std::string accepted = rate("spec_decode_num_accepted_tokens"), drafts = rate("spec_decode_num_drafts");
+  const std::string all = rate("spec_decode_num_draft_tokens"),
+                    speed = "sum by (job) (" + rate("generation_tokens") + ")";
+  const auto exported = [&](const std::string& of_length, const std::string& of_rate, const std::string& values) {
+    const auto quoted = [](std::string text) {
+      for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) text.insert(at, 1, '"');
+      return '"' + text + '"';
+    };
+    const std::string head = "\"Time\"," + quoted(of_length) + "," + quoted(of_rate) + "," + quoted(speed) +
+                             ",\"sum(vllm:num_requests_running)\"\n";
+    const LogContents contents =
+        read_log(head + "2026-05-06 10:00:00," + values + ",800,8\n1778061660000," + values + ",800,8\n");
+    REQUIRE(contents.observations.size() == 2);
+    CHECK_FALSE(contents.observations[1].times.duration_s);
+    return contents.observations[0];
+  };
+  const auto first = exported("1 + sum(" + accepted + ") / sum(" + drafts + ")", accepted + " / " + all, "2.2,0.6");
+  CHECK(first.acceptance_length == near(2.2));
+  CHECK(first.gamma == 2);
+  CHECK(first.times.output_tokens_per_s == 800.0);
+  CHECK(first.concurrency == 8.0);
+  CHECK(exported(accepted + "/" + drafts + " + 1", "100 * (" + accepted + " / " + all + ")", "2.2,60").gamma == 2);
+  CHECK(exported(accepted + " / " + drafts, all + " / " + drafts, "1.2,2").acceptance_length == near(2.2));
+  // Tokens of five minutes are no speed, quantiles no mean.
+  CHECK(problem("Time,\"increase(vllm:generation_tokens_total[5m])\",vllm:num_requests_running\n2026-05-06 "
+                "10:00:00,9000,8\n") != "");
 }
 
 }  // namespace foredraft::tests

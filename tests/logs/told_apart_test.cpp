@@ -101,15 +101,20 @@ std::string llama_benchy(double speed) {
       speed, speed + 1.0);
 }
 
-constexpr std::array<Console, 10> consoles{vllm_serve, sglang_serve,    ollama,       llama_cli, mlx,
-                                           kobold,     vllm_throughput, trtllm_bench, evalscope, llama_benchy};
+std::string textgen(double speed) {
+  return fmt::format("Output generated in {:.2f} seconds ({:.2f} tokens/s, 200 tokens, context 90, seed 7)\n",
+                     200.0 / speed, speed);
+}
+
+constexpr std::array<Console, 11> consoles{vllm_serve,      sglang_serve, ollama,    llama_cli,    mlx,    kobold,
+                                           vllm_throughput, trtllm_bench, evalscope, llama_benchy, textgen};
 
 /// What people write above two runs, of which the second drafts 3 tokens.
 struct Above {
   std::string_view plain, drafting;
 };
 
-constexpr std::array<Above, 16> captions{{
+constexpr std::array<Above, 18> captions{{
     {"## Baseline\n\n```\n", "```\n\n## EAGLE-3, K=3\n\n```\n"},
     {"### Without speculative decoding\n\n", "\n### With speculative decoding (MTP, 3 tokens)\n\n"},
     {"baseline:\n", "\nwith mtp k=3:\n"},
@@ -120,6 +125,8 @@ constexpr std::array<Above, 16> captions{{
     {"**Baseline (no speculation)**\n```\n", "```\n\n**MTP-3**\n```\n"},
     {"==> base.txt <==\n", "\n==> eagle3_k3.txt <==\n"},
     {"num_speculative_tokens=0\n", "\nnum_speculative_tokens=3\n"},
+    {"prompt_lookup_num_tokens=0\n", "\nprompt_lookup_num_tokens=3\n"},
+    {"INFO: Loading model: big\n", "\n12:00:01 INFO: Loading draft model small, num_draft_tokens=3\n"},
     {"===== off =====\n", "\n===== spec, n=3 =====\n"},
     {"no spec:\n```\n", "```\n`--speculative-config '{\"method\":\"mtp\",\"num_speculative_tokens\":3}'`\n```\n"},
     {"$ vllm serve big\n$ ./bench.sh\n",
