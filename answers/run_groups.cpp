@@ -328,6 +328,7 @@ struct Sorted {
       }
       observation.decoding = Decoding::plain;
     }
+    if (observation.decoding == Decoding::plain) observation.acceptance_length.reset();  // of chunks
     if (observation.decoding == Decoding::unknown && plain_is_given) observation.decoding = Decoding::speculative;
     if (observation.decoding == Decoding::unknown) {
       return warn("W09", observation.line, "runs that are neither marked plain nor speculative are left out");

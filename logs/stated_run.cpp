@@ -11,6 +11,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/log_format.hpp"
 #include "logs/rejected_rounds.hpp"
+#include "logs/serving_runs.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -140,6 +141,16 @@ void set_stated_times(const StatedRun& run, Observation& observation) {
 
 }  // namespace
 
+void set_chunk_length(const StatedRun& run, Observation& observation, LogContents& contents) {
+  constexpr double similar = 0.2;  // medians, and chunks without tokens at both ends
+  if (observation.acceptance || observation.acceptance_length || observation.decoding == Decoding::plain) return;
+  const double tokens = run.chunk_tokens.value_or(0.0), output = run.output_tokens.value_or(0.0);
+  if (!(tokens > speculative_chunk) || std::abs(tokens * run.chunks.value_or(0.0) - output) > similar * output) return;
+  observation.acceptance_length = tokens;
+  warn_once(contents, "W10", run.line,
+            "the acceptance length is an estimate: the tokens of a streamed chunk, if each chunk is an iteration");
+}
+
 void set_iteration(Observation& observation) {
   ObservedTimes& times = observation.times;
   if (times.iteration_ms || !times.tpot_ms) return;
@@ -168,6 +179,7 @@ Observation observation_of(const StatedRun& run, Decoding decoding, LogContents&
       .failed_requests = stated_count(run, "failed", run.failed)};
   if (observation.decoding == Decoding::speculative) set_stated_acceptance(run, observation, contents);
   if (observation.decoding == Decoding::speculative && run.adaptive) observation.adaptive = true;
+  set_chunk_length(run, observation, contents);
   set_stated_times(run, observation);
   observation.stratum.temperature = run.temperature;
   set_lengths(run.prompt_tokens, run.output_tokens, observation.stratum);

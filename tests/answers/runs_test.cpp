@@ -290,6 +290,20 @@ TEST_CASE("an unlogged draft length is inferred if all steps drafted equally man
   CHECK(gamma(299) == std::nullopt);
 }
 
+TEST_CASE("a run that turns out to be plain has no acceptance length, whatever its chunks hold") {
+  const Observation chunked{.span = logs::Span::run, .acceptance_length = 1.7, .times = {.tpot_ms = 10.0}};
+  const RunList runs = runs_in({log_as_is({chunked})}, {log_as_is({chunked})});
+  REQUIRE(runs.all.size() == 2);
+  const auto plain =
+      std::ranges::find(runs.all, logs::Decoding::plain, [](const Run& run) { return run.setting.decoding; });
+  const auto drafts =
+      std::ranges::find(runs.all, logs::Decoding::speculative, [](const Run& run) { return run.setting.decoding; });
+  REQUIRE(plain != runs.all.end());
+  REQUIRE(drafts != runs.all.end());
+  CHECK(plain->parts.at(0).tokens.value_or(1.0) == 1.0);
+  CHECK(drafts->parts.at(0).tokens == 1.7);
+}
+
 TEST_CASE("a draft length that no step of any answer contradicts is inferred from tokens and drafts") {
   struct Answer {
     std::int64_t tokens, drafted, accepted;

@@ -353,6 +353,26 @@ TEST_CASE("GuideLLM's console: rows of several tables are one benchmark, heading
   CHECK(runs[1].times.output_tokens_per_s == 305.5);
   CHECK(runs[1].times.served_requests_per_s == 2.5);
   CHECK(runs[1].stratum.output_tokens == 120.0);
+  // Chunks of several tokens, of answers that were streamed.
+  const auto chunked = [](const std::string& chunks, const std::string& tokens) {
+    std::string table = replaced(sample("guidellm_console.txt"), "| 102.0 | 102.0 | 1.0 ",
+                                 "| " + chunks + " | 102.0 | " + tokens + " ");
+    return read_log(table);
+  };
+  const LogContents drafted = chunked("43.0 ", "2.4");
+  CHECK(drafted.observations[0].acceptance_length == 2.4);
+  CHECK(drafted.observations[0].decoding == Decoding::unknown);
+  CHECK(warns(drafted, "W10"));
+  CHECK_FALSE(drafted.observations[1].acceptance_length);
+  const auto arms =
+      posted_runs("Baseline:\n\n" + sample("guidellm_console.txt") + "\nMTP, K = 2:\n\n" +
+                      replaced(sample("guidellm_console.txt"), "| 102.0 | 102.0 | 1.0 ", "| 43.0  | 102.0 | 2.4 "),
+                  "guidellm-console");
+  CHECK(arms.at(2).decoding == Decoding::speculative);
+  CHECK(arms[2].gamma == 2);
+  CHECK(arms[2].acceptance_length == 2.4);
+  CHECK_FALSE(chunked("78.0 ", "1.3").observations[0].acceptance_length);    // may be 1.25: no drafts
+  CHECK_FALSE(chunked("102.0", "100.0").observations[0].acceptance_length);  // not streamed
   // Only the table of latencies, without lines and indented, twice: two reports.
   const std::string all = sample("guidellm_console.txt");
   const std::size_t begin = all.find("| Benchmark   | Request Latency");
