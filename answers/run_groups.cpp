@@ -16,6 +16,7 @@
 #include "answers/observed.hpp"
 #include "core/names.hpp"
 #include "core/readable.hpp"
+#include "logs/acceptance.hpp"
 
 namespace foredraft::answers {
 
@@ -77,24 +78,46 @@ std::optional<std::string> sampling_text(const logs::Stratum& stratum) {
   return text.empty() ? std::nullopt : std::optional(readable(text));
 }
 
-/// The draft length of a log that does not state it, if every step drafted the same number of tokens.
+/// Steps that an observation may have more and fewer than estimated.
+struct StepsError {
+  double more = 0.0, fewer = 0.0;
+};
+
+/// Of an answer whose tokens tell its steps: its first token may be that of a step, and its last draft cut short. Other
+/// estimates come from rounded numbers or totals of many answers.
+StepsError steps_error(const Observation& one) {
+  constexpr StepsError share{.more = 0.02, .fewer = 0.05};
+  const logs::AcceptanceCounts& counts = *one.acceptance;
+  if (!counts.steps_estimated) return {};
+  const auto emitted = static_cast<double>(counts.steps + counts.accepted_tokens.value_or(0));
+  const double first = one.stratum.output_tokens.value_or(0.0) - emitted;
+  const auto steps = static_cast<double>(counts.steps);
+  if (first == 0.0 || first == 1.0) return {.more = 1.0, .fewer = 1.0};
+  return {.more = share.more * steps, .fewer = share.fewer * steps};
+}
+
+}  // namespace
+
 std::optional<std::int64_t> drafted_per_step(std::span<const Observation> observations) {
-  // For steps computed from rounded numbers or from totals; drafts at the ends of texts are shorter, none is longer.
-  constexpr double above = 0.02, below = 0.05;
-  std::optional<std::int64_t> all;
+  constexpr double too_wide = 0.25;  // such a range holds a whole number by chance in one of four logs
+  double least = 1.0, most = static_cast<double>(logs::max_positions);
+  bool any = false;
   for (const Observation& one : observations) {
     if (!has_counts(one)) continue;
     if (one.gamma || one.adaptive || !one.acceptance->drafted_tokens) return std::nullopt;
-    const double here =
-        static_cast<double>(*one.acceptance->drafted_tokens) / static_cast<double>(one.acceptance->steps);
-    const std::int64_t gamma = std::max<std::int64_t>(std::llround(here), 1);
-    const double ratio = here / static_cast<double>(gamma);
-    const bool whole = one.acceptance->steps_estimated ? ratio <= 1.0 + above && ratio >= 1.0 - below : ratio == 1.0;
-    if (!whole || all.value_or(gamma) != gamma) return std::nullopt;
-    all = gamma;
+    const auto drafted = static_cast<double>(*one.acceptance->drafted_tokens);
+    const auto steps = static_cast<double>(one.acceptance->steps);
+    const StepsError error = steps_error(one);
+    least = std::max(least, drafted / (steps + error.more));
+    if (steps > error.fewer) most = std::min(most, drafted / (steps - error.fewer));
+    any = true;
   }
-  return all;
+  const double gamma = std::ceil(least);
+  return any && gamma <= most && most - least < too_wide ? std::optional(static_cast<std::int64_t>(gamma))
+                                                         : std::nullopt;
 }
+
+namespace {
 
 RunSetting setting_of(const Observation& observation, const logs::LogContents& log) {
   RunSetting setting{.decoding = observation.decoding,
@@ -285,6 +308,7 @@ struct Sorted {
     for (Placed one : placed(log.contents.observations)) {
       if (!one.observation.gamma && has_counts(one.observation)) {
         one.observation.gamma = gamma;
+        logs::fit_steps(one.observation, gamma.value_or(0));
         if (gamma && one.observation.acceptance->steps_estimated)
           warn("W22", one.observation.line,
                fmt::format("K = {} is not stated: it is the mean of drafts a step", *gamma));
@@ -304,6 +328,7 @@ struct Sorted {
       }
       observation.decoding = Decoding::plain;
     }
+    if (observation.decoding == Decoding::plain) observation.acceptance_length.reset();  // of chunks
     if (observation.decoding == Decoding::unknown && plain_is_given) observation.decoding = Decoding::speculative;
     if (observation.decoding == Decoding::unknown) {
       return warn("W09", observation.line, "runs that are neither marked plain nor speculative are left out");

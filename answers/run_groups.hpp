@@ -43,6 +43,10 @@ struct GroupedLogs {
   std::vector<logs::LogWarning> warnings;
 };
 
+/// The draft length of a log that does not state it, if it is the only one of which no step of any answer drafted more,
+/// and none but the last of each fewer.
+[[nodiscard]] std::optional<std::int64_t> drafted_per_step(std::span<const logs::Observation> observations);
+
 /// `plain`: as in runs_of(). The result does not depend on the order of the logs.
 [[nodiscard]] GroupedLogs grouped(std::span<const logs::ObservedLog> logs, std::span<const logs::ObservedLog> plain);
 

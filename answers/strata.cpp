@@ -5,6 +5,7 @@
 #include <map>
 
 #include "answers/advice_steps.hpp"
+#include "answers/run_groups.hpp"
 #include "core/readable.hpp"
 #include "logs/acceptance.hpp"
 
@@ -25,9 +26,11 @@ ObservationList counted_observations(std::span<const logs::ObservedLog> logs, co
                                      bool windows) {
   ObservationList counted;
   for (const logs::ObservedLog& log : logs) {
+    const auto each = drafted_per_step(log.contents.observations);
     for (const logs::Observation& one : log.contents.observations) {
       const bool steps = one.acceptance && one.acceptance->steps > 0 && one.acceptance->accepted_tokens;
-      const bool wanted = one.decoding == logs::Decoding::speculative && (!gamma || one.gamma == gamma);
+      const bool known = !gamma || (one.gamma ? one.gamma : each) == gamma;
+      const bool wanted = one.decoding == logs::Decoding::speculative && known;
       if (steps && wanted && (windows || one.span != logs::Span::window)) counted.push_back(one);
     }
   }

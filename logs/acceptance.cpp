@@ -362,6 +362,22 @@ bool drafts_vary(const AcceptanceCounts& counts, std::optional<std::int64_t> gam
   return static_cast<double>(*counts.drafted_tokens) < (1.0 - cut_short) * whole;
 }
 
+std::int64_t steps_of_answers(std::int64_t tokens, std::int64_t accepted, std::int64_t answers) {
+  return std::max<std::int64_t>(0, tokens - accepted - answers);
+}
+
+void fit_steps(Observation& run, std::int64_t gamma) {
+  if (!run.acceptance || !run.acceptance->steps_estimated || gamma < 1) return;
+  AcceptanceCounts& counts = *run.acceptance;
+  const std::int64_t drafted = counts.drafted_tokens.value_or(0);
+  const std::int64_t drafts = (drafted + gamma - 1) / gamma;
+  const bool whole = drafted > 0 && drafted % gamma == 0 && std::abs(drafts - counts.steps) <= 1;
+  if (drafts <= counts.steps && !whole) return;
+  if (run.times.iteration_ms && counts.steps > 0)
+    *run.times.iteration_ms *= static_cast<double>(counts.steps) / static_cast<double>(drafts);
+  counts.steps = drafts;
+}
+
 void set_generated_tokens(AcceptanceCounts& counts, std::optional<double> generated) {
   constexpr double other_traffic = 0.05;  // and the ends of texts
   const auto tokens = whole(generated);

@@ -14,9 +14,11 @@
 
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
+#include "logs/launches.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/serving_runs.hpp"
 #include "logs/stated_run.hpp"
 
 /// AIPerf and GenAI-Perf, NVIDIA's load generators.
@@ -189,13 +191,6 @@ constexpr std::string_view genai_perf_anchor =
     "|Throughput|Request Count|Time [Tt]o First Token|Acceptance (?:Length|Rate)))|^[ \t]*Accepted drafts per step \\("
     "|\\b(?:aiperf|genai-perf)[ \\t]+profile[ \\t]|^[ \\t]*--concurrency[ \\t=]";
 
-/// The concurrency in a command line of the load generator, if it is one number.
-std::optional<double> concurrency_in(std::string_view text) {
-  static const RE2 option(R"re(--concurrency[ \t=]+["']?(\d{1,6})["']?(?:[ \t\\]|$))re", byte_options());
-  double requests = 0.0;
-  return RE2::PartialMatch(piece(text), option, &requests) && requests > 0.0 ? std::optional(requests) : std::nullopt;
-}
-
 struct MetricRow {
   std::string key, value;
 };
@@ -285,7 +280,7 @@ class GenaiPerfReader final : public BlockReader {
   /// A command line, perhaps over several lines, is of the tables below it; AIPerf repeats it below its tables.
   void note_command(std::string_view text, LogContents& contents) {
     end_row(contents);
-    const auto concurrency = concurrency_in(text);
+    const auto concurrency = concurrency_option(text);
     const bool begins = text.find(" profile ") != std::string_view::npos;
     if (begins && text.find("CLI Command:") == std::string_view::npos) {
       close(contents);
@@ -372,14 +367,11 @@ void GenaiPerfReader::read(const KeyValueBlock& block, LogContents& contents) {
   // Requests that decode, by Little's law. The latency of a request includes its TTFT, which is subtracted if known.
   constexpr double ms_per_s = 1000.0;
   if (throughput && tpot_ms) {
-    run.requests = *throughput * *tpot_ms / ms_per_s;
+    run.requests = decoding_requests(run.times);
   } else if (answered && latency_ms) {
     run.requests = *answered * (*latency_ms - std::min(*latency_ms, run.times.ttft_ms.value_or(0.0))) / ms_per_s;
   }
-  // Near the limit of the command, those that do not decode wait for their first token.
-  constexpr double nearly = 0.8;
-  if (tpot_ms && run.concurrency && run.requests.value_or(0.0) >= nearly * *run.concurrency)
-    run.requests = run.concurrency;
+  prefer_limit(run);
   set_lengths(block.real("input sequence length"), block.real("output sequence length"), run.stratum);
   contents.observations.push_back(std::move(run));
 }

@@ -210,7 +210,8 @@ void RunCaptions::name_runs(LogContents& contents, bool all) const {
       logs::note(run.concurrency, parse_real(*requests));
     if (!is_known(*std::prev(later))) continue;
     const Arm& arm = *std::prev(later)->arm;
-    const bool counted = run.acceptance || run.acceptance_length;
+    // Several tokens a chunk do not say that a run speculates.
+    const bool counted = run.acceptance || (run.acceptance_length && run.decoding != Decoding::unknown);
     if ((!of_text || run.decoding == Decoding::unknown) && !counted &&
         (arm.plain || run.decoding != Decoding::speculative)) {
       run.decoding = arm.plain ? Decoding::plain : Decoding::speculative;

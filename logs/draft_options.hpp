@@ -15,7 +15,7 @@ namespace foredraft::logs {
 struct DraftOptions {
   bool drafts = false;
   std::optional<std::string> drafter = {};  ///< its method, in lower case
-  std::optional<std::int64_t> tokens = {};  ///< num_speculative_tokens, draft_num_predict
+  std::optional<std::int64_t> tokens = {};  ///< num_speculative_tokens, draft_num_predict, TabbyAPI's draft_num_tokens
   bool has_assistant = false;               ///< a script has the option of a draft model
   SglangOptions sglang = {};
   LlamaOptions llama = {};

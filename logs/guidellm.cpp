@@ -14,11 +14,12 @@
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/stated_run.hpp"
 
 /// GuideLLM, and speculators' tables of its runs.
 namespace foredraft::logs {
 
-// ---- GuideLLM's JSON of benchmarks: load and times, without data on speculation.
+// ---- GuideLLM's JSON of benchmarks: load and times, of speculation only the tokens of a chunk.
 
 namespace {
 
@@ -80,6 +81,12 @@ void read_guidellm_benchmark(const JsonFields& benchmark, LogContents& contents)
   observation.times.tpot_ms = mean_of(metrics, "inter_token_latency_ms", contents);
   observation.times.ttft_ms = mean_of(metrics, "time_to_first_token_ms", contents);
   observation.stratum.output_tokens = mean_of(metrics, "output_tokens", contents);
+  note(observation.stratum.output_tokens, mean_of(metrics, "output_token_count", contents));  // from 0.4 on
+  set_chunk_length({.line = benchmark.line(),
+                    .output_tokens = observation.stratum.output_tokens,
+                    .chunks = mean_of(metrics, "request_streaming_iterations_count", contents),
+                    .chunk_tokens = mean_of(metrics, "output_tokens_per_iteration", contents)},
+                   observation, contents);
   check_failures(observation, contents);
   contents.observations.push_back(std::move(observation));
 }

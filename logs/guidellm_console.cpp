@@ -27,7 +27,7 @@ struct ConsoleColumn {
   std::optional<double> StatedRun::*field;
 };
 
-constexpr std::array<ConsoleColumn, 17> console_columns{{
+constexpr std::array<ConsoleColumn, 19> console_columns{{
     // before 0.4
     {"request stats per second", &StatedRun::served_requests_per_s},
     {"request stats concurrency", &StatedRun::requests},
@@ -47,6 +47,8 @@ constexpr std::array<ConsoleColumn, 17> console_columns{{
     {"itl ms mdn", &StatedRun::tpot_ms},
     {"input tok per req mdn", &StatedRun::prompt_tokens},
     {"output tok per req mdn", &StatedRun::output_tokens},
+    {"stream iter per req mdn", &StatedRun::chunks},
+    {"output tok per stream iter mdn", &StatedRun::chunk_tokens},
 }};
 
 /// Maximum number of benchmarks of a report.
@@ -171,7 +173,7 @@ void GuideLlmConsoleReader::close(LogContents& contents) {
 
 // ---- `--output-formats csv` (from 0.4 on), of answered requests.
 
-constexpr std::array<ConsoleColumn, 10> csv_columns{{
+constexpr std::array<ConsoleColumn, 12> csv_columns{{
     {"request counts successful", &StatedRun::completed},
     {"request counts errored", &StatedRun::failed},
     {"time to first token successful ms mean", &StatedRun::ttft_ms},
@@ -182,6 +184,8 @@ constexpr std::array<ConsoleColumn, 10> csv_columns{{
     {"token metrics successful input tokens mean", &StatedRun::prompt_tokens},
     {"token metrics successful output tokens mean", &StatedRun::output_tokens},
     {"token throughput successful output tokens/sec mean", &StatedRun::output_tokens_per_s},
+    {"streaming iterations successful count mean", &StatedRun::chunks},
+    {"token streaming successful output tokens/iter mean", &StatedRun::chunk_tokens},
 }};
 
 void read_csv(const WrittenTable& table, LogContents& contents) {

@@ -15,6 +15,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/serving_runs.hpp"
 
 namespace foredraft::logs {
 
@@ -26,7 +27,7 @@ constexpr std::size_t max_command_lines = 256;
 std::string program_in(std::string_view text) {
   static const RE2 program(
       R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(?:((?:vllm|sglang|trtllm-bench)(?:[ \t]+bench[ \t]+(?:throughput|latency))?)[ \t]+(?:-|serve\b)|((?:docker|podman)[ \t]+run)[ \t]|(llama-[a-z-]+)(?:\.exe)?["']?[ \t]+-|(mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp)[\w.-]*[ \t]+-)re"
-      R"re(|(aiperf|genai-(?:perf|bench)|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-|(lmdeploy[ \t]+serve)[ \t]+api_server|(vllm[ \t]+bench[ \t]+serve)\b))re",
+      R"re(|(aiperf|genai-(?:perf|bench)|perf_analyzer|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-|(lmdeploy[ \t]+serve)[ \t]+api_server|(vllm[ \t]+bench[ \t]+serve)\b))re",
       byte_options());
   std::array<std::string, 8> names;  // one of them is found
   const bool found = RE2::PartialMatch(piece(text), program, &names[0], &names[1], &names[2], &names[3], &names[4],
@@ -41,8 +42,10 @@ void read_launched_load(std::string_view text, Launch& launch) {
   static const RE2 server("serv|^(?:vllm|sglang|docker run|podman run)$");
   static const RE2 prompts(R"re(--num-prompts[ \t=]+(\d{1,6})\b)re", byte_options());
   static const RE2 slots(R"re(--max[-_](?:num[-_]seqs|running[-_]requests)[ \t=]+(\d{1,6})\b)re", byte_options());
-  static const RE2 load(R"re(--(?:(?:max[-_]|num[-_])?concurrency[ \t=]+|config-list[ \t=]+["']?)(\d{1,6})\b)re",
-                        byte_options());
+  static const RE2 settings(R"re(--config-list[ \t=]+["']?(\d{1,6})\b)re", byte_options());
+  // Of a load generator; elsewhere it may be a context, as a number of more digits is.
+  static const RE2 generator("(?i)bench|load|stress|client");
+  static const RE2 letter(R"re([ \t]-c[ \t=]+(\d{1,3})(?:[ \t\\]|$))re", byte_options());
   const auto read = [&](const RE2& option, std::optional<double>& field) {
     double requests = 0.0;
     if (RE2::PartialMatch(piece(text), option, &requests) && requests > 0.0) field = requests;
@@ -50,7 +53,10 @@ void read_launched_load(std::string_view text, Launch& launch) {
   const bool alone = RE2::PartialMatch(launch.program, offline);
   if (!RE2::PartialMatch(launch.program, server)) read(slots, launch.slots);
   if (alone) note(launch.concurrency, launch.slots);
-  read(load, launch.concurrency);
+  read(settings, launch.concurrency);
+  if (RE2::PartialMatch(launch.program, generator) && !launch.program.starts_with("llama"))
+    read(letter, launch.concurrency);
+  if (const auto limit = concurrency_option(text)) launch.concurrency = limit;
   if (alone) read(prompts, launch.prompts);
 }
 
@@ -107,6 +113,16 @@ bool Launches::read_switch(std::string_view text, std::int64_t number) {
   launch.options.drafts = drafts.value_or(false);
   launches_.push_back(std::move(launch));
   return true;
+}
+
+std::optional<double> concurrency_option(std::string_view text) {
+  static const RE2 option(
+      R"re(--(?:(?:max|num|request)[-_])?(?:concurrency|concurrent[-_]requests)(?:[-_]range)?[ \t=]+["']?(\d{1,6})(?::(\d{1,6})(?::\d+)?)?["']?(?:[ \t\\'"`;)&|]|$))re",
+      byte_options());
+  std::string first, last;
+  if (!RE2::PartialMatch(piece(text), option, &first, &last) || (!last.empty() && last != first)) return std::nullopt;
+  const double requests = std::stod(first);
+  return requests > 0.0 ? std::optional(requests) : std::nullopt;
 }
 
 /// Reads the draft length that a user sets within `ollama run`; false for other lines.
@@ -195,7 +211,7 @@ std::vector<Launch> Launches::before_runs(const LogContents& contents) const {
   std::vector<std::int64_t> runs;
   for (const Observation& run : contents.observations) runs.push_back(run.line);
   std::ranges::sort(runs);
-  static const RE2 client(R"re(aiperf|genai-\w+|guidellm|evalscope|vllm[ \t]+bench[ \t]+serve)re");
+  static const RE2 client(R"re(aiperf|genai-\w+|perf_analyzer|guidellm|evalscope|vllm[ \t]+bench[ \t]+serve)re");
   std::vector<Launch> last;
   bool clear = true;
   const std::vector<Launch> launches = with_beginning(contents);
@@ -236,15 +252,18 @@ namespace {
 
 /// Gives a run of unknown load that of its command line.
 void set_launched_load(const Launch& launch, Observation& run) {
-  if (run.span != Span::run || run.concurrency || run.times.request_rate_per_s) return;
-  if (!run.requests) note(run.offered_requests, launch.prompts);
-  // Of more requests sent at once, only as many run as the command lets.
-  const auto most = launch.concurrency ? launch.concurrency : launch.slots;
-  const auto& offered = run.offered_requests;
-  if (offered ? most && *most <= *offered : !run.requests) {
-    run.concurrency = offered ? most : launch.concurrency;
-    run.offered_requests.reset();
+  if (run.span != Span::run) return;
+  if (!run.concurrency && !run.times.request_rate_per_s) {
+    if (!run.requests) note(run.offered_requests, launch.prompts);
+    // Of more requests sent at once, only as many run as the command lets.
+    const auto& offered = run.offered_requests;
+    const auto most = launch.concurrency || !offered ? launch.concurrency : launch.slots;
+    if (most && (!offered || *most <= *offered)) {
+      run.concurrency = most;
+      run.offered_requests.reset();
+    }
   }
+  prefer_limit(run);
 }
 
 /// Gives a run that speculates the draft length and the drafter of its command line.

@@ -15,10 +15,10 @@ namespace foredraft::logs {
 
 /// RE2 of the lines that Launches reads.
 inline constexpr std::string_view launch_anchor =
-    R"re(\b(?:aiperf|genai-(?:perf|bench)|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-|\blmdeploy[ \t]+serve[ \t]+api_server)re"
+    R"re(\b(?:aiperf|genai-(?:perf|bench)|perf_analyzer|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-|\blmdeploy[ \t]+serve[ \t]+api_server)re"
     R"re(|\bollama(?:\.exe)?["']?[ \t]+run[ \t]+[-\w"']|\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\b(?:vllm|sglang)[ \t]+(?:serve|bench[ \t]+(?:throughput|latency|serve))\b|\btrtllm-bench[ \t]+-)re"
     R"re(|\b(?:docker|podman)[ \t]+run[ \t]|\bllama-[a-z-]+(?:\.exe)?["']?[ \t]+--?[a-zA-Z]|\b(?:mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp[\w.-]*)[ \t]+-)re"
-    R"re(|\bspeculative_config=(?:None|Spec)|\b(?:decoding_type|num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*["']?\w|[{,"'][ \t]*draft_num_predict[\\"']*[ \t]*:[ \t]*\d|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:max[-_]|num[-_])?concurrency|max[-_](?:num[-_]seqs|running[-_]requests)|num-prompts)|\bparameter[ \t]+'?draft_num_predict\b)re";
+    R"re(|\bspeculative_config=(?:None|Spec)|\b(?:decoding_type|num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*["']?\w|[{,"'][ \t]*draft_num_predict[\\"']*[ \t]*:[ \t]*\d|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:(?:max|num|request)[-_])?concurren(?:cy|t)|max[-_](?:num[-_]seqs|running[-_]requests)|num-prompts)|\bparameter[ \t]+'?draft_num_predict\b)re";
 
 /// RE2 of the lines of a server's log that Launches reads: those that load or enable a drafter, take it away, or begin
 /// with a model or a server.
@@ -36,6 +36,10 @@ struct Launch {
   bool of_session = false;             ///< changes what the one before it started: "/set parameter" of `ollama run`
   bool of_server = false;              ///< a line of its log
 };
+
+/// The requests in flight that the options of a load generator's command line set, if it is one number:
+/// `--max-concurrency 8`, `--concurrency-range 8:8`.
+[[nodiscard]] std::optional<double> concurrency_option(std::string_view text);
 
 /// The command lines of a log: those of Python scripts and modules, of `vllm serve`, `sglang serve`, `trtllm-bench`,
 /// `llama-cli`, `ollama run` (a tag may name its drafter), `mlx_lm.generate` and other servers, clients and consoles by

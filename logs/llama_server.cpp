@@ -337,9 +337,12 @@ std::optional<AcceptanceCounts> LlamaServerReader::counts(LogContents& contents)
     steps = std::round(static_cast<double>(accepted) / accepted_each);
   } else if (request_.length && *request_.length > 1.0) {
     steps = std::round(static_cast<double>(accepted) / (*request_.length - 1.0));
-  } else if (request_.output) {
-    // Each step emits one token that was not drafted; the first token comes with the prompt.
-    steps = request_.output->tokens - 1.0 - static_cast<double>(accepted);
+  }
+  if (request_.output) {
+    const auto of_tokens =
+        static_cast<double>(steps_of_answers(static_cast<std::int64_t>(request_.output->tokens), accepted));
+    const double rounding = two_digits * steps * steps / std::max(1.0, static_cast<double>(accepted));  // of the length
+    if (steps == 0.0 || std::abs(of_tokens - steps) <= rounding) steps = of_tokens;
   }
   if (const auto each = drafts_of_each(request_.since_start);
       each && !drafts_by_several() && request_.drafted.value_or(0) % *each == 0) {

@@ -31,6 +31,14 @@ std::optional<double> decoding_requests(const ObservedTimes& times) {
   return seconds ? std::optional(*seconds / 1000.0) : std::nullopt;
 }
 
+void prefer_limit(Observation& run) {
+  constexpr double nearly = 0.8;  // as for a limit that binds
+  constexpr double same = 1e-9;   // computed from the same numbers
+  const auto computed = decoding_requests(run.times);
+  if (!run.concurrency || !run.requests || !computed || std::abs(*computed - *run.requests) > same * *computed) return;
+  if (*run.requests >= nearly * *run.concurrency) run.requests = run.concurrency;
+}
+
 void set_offer(std::optional<std::int64_t> sent, Observation& run) {
   if (!sent && run.completed_requests) sent = *run.completed_requests + run.failed_requests.value_or(0);
   if (sent && *sent > 0 && !run.concurrency && !run.times.request_rate_per_s)

@@ -19,6 +19,10 @@ void warn_of_arrival_rate(std::optional<double> sent, std::optional<double> answ
 /// Requests in the batch while tokens are generated, by Little's law: output tokens/s times TPOT.
 [[nodiscard]] std::optional<double> decoding_requests(const ObservedTimes& times);
 
+/// A load computed from throughput and latency (decoding_requests) gives way to the limit of the load generator if it
+/// is near: the rest waits for the first token.
+void prefer_limit(Observation& run);
+
 /// Sets `offered_requests` if neither a rate nor a concurrency limits them: to `sent`, or to completed and failed ones.
 void set_offer(std::optional<std::int64_t> sent, Observation& run);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "logs/acceptance.hpp"
@@ -36,7 +37,7 @@ std::string drafter_of_line(std::string_view text, std::size_t at) {
 void StatedLength::note(std::string_view text) {
   static const RE2 option(
       R"re((?i)((?:--(?:spec-)?draft(?:-n)?(?:-(?:max|tokens))?["', =]{1,4}|num[-_]spec(?:ulative)?[-_]tokens["'\\]*[ =:]{1,3})re"
-      R"re(|\bn[-_]max ?[=:] ?|\bdraft_num_predict["'\\]*[ =:]{1,3})(\d{1,2})\b))re");
+      R"re(|\bn[-_]max ?[=:] ?|\bdraft_num_(?:predict|tokens)["'\\]*[ =:]{1,3})(\d{1,2})\b))re");
   static const RE2 words("(?i)(\\b(\\d{1,2}) spec(?:ulative)? tokens\\b)"), other("(?i)\\bk ?= ?(\\d{1,2})\\b");
   // Words of another run, and options that a comment leaves out.
   static const RE2 without(
@@ -160,7 +161,9 @@ void StatedLength::name_trees(LogContents& contents) const {
 }
 
 void StatedLength::name_runs(LogContents& contents) const {
-  const bool counted = contents.format == "mtp-bench" || contents.format == "llamacpp-timings";  // drafts, but not K
+  constexpr std::array<std::string_view, 6> without_length{"mtp-bench",     "llamacpp-timings", "local-prompts",
+                                                           "lmstudio-chat", "lmstudio",         "tabbyapi"};
+  const bool counted = std::ranges::find(without_length, contents.format) != without_length.end();  // drafts, but not K
   const bool of_words = fmt::format(" {} ", contents.format).find(" prose ") != std::string::npos;
   if (contents.format != "table" && !of_words && !counted) return;
   if (!counted && name_drafters(contents)) return;
@@ -180,11 +183,14 @@ void StatedLength::name_runs(LogContents& contents) const {
     if (of_server) run.decoding = Decoding::speculative;
     if (run.decoding == Decoding::speculative) drafting.push_back(&run);
   }
-  double drafted = 0.0, at_most = 0.0;
+  double drafted = 0.0, of_steps = 0.0, at_most = 0.0;
   for (const Observation* run : drafting) {
     if (!run->acceptance || !run->acceptance->drafted_tokens) continue;
     drafted += static_cast<double>(*run->acceptance->drafted_tokens);
-    at_most += static_cast<double>(run->acceptance->steps * length);
+    // The first token of an answer may be of a step, and drafts after its end may count as accepted.
+    const std::int64_t more = run->acceptance->steps_estimated ? length : 0;
+    of_steps += static_cast<double>(run->acceptance->steps * length);
+    at_most += static_cast<double>((run->acceptance->steps + more) * length);
   }
   const auto named = std::ranges::find_if(drafting, [](const Observation* run) { return run->drafter.has_value(); });
   const auto fits = [&](const Observation* run) {
@@ -197,10 +203,7 @@ void StatedLength::name_runs(LogContents& contents) const {
   constexpr double whole = 0.95;  // drafts are cut short at the ends of texts
   for (Observation* run : drafting) {
     run->gamma = length;
-    if (run->acceptance && run->acceptance->steps_estimated)  // the first token of an answer is of no step
-      run->acceptance->steps =
-          std::max(run->acceptance->steps, (run->acceptance->drafted_tokens.value_or(0) + length - 1) / length);
-    if (drafted < whole * at_most) run->adaptive = true;
+    if (drafted < whole * of_steps) run->adaptive = true;
   }
   contents.warnings.push_back({.code = "W22",
                                .line = drafting.front()->line,

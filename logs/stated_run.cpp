@@ -11,6 +11,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/log_format.hpp"
 #include "logs/rejected_rounds.hpp"
+#include "logs/serving_runs.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -78,7 +79,7 @@ std::optional<AcceptanceCounts> counts_of_stated(const StatedRun& run, std::opti
   }
   const double output = run.output_tokens.value_or(0.0);
   if (counts.steps <= 0 && !run.length && run.drafted.value_or(0.0) > 0.0 && output > run.accepted.value_or(output)) {
-    counts.steps = whole(std::round(output - *run.accepted)).value_or(0);  // each emits one that was not drafted
+    counts.steps = steps_of_answers(std::llround(output), std::llround(*run.accepted));
     counts.steps_estimated = true;
   }
   if (counts.steps <= 0) return std::nullopt;
@@ -100,7 +101,7 @@ void set_stated_acceptance(const StatedRun& run, Observation& observation, LogCo
   auto counts = counts_of_stated(run, gamma);
   if (counts) {
     const bool enough = counts->drafted_tokens && counts->steps >= enough_steps;
-    if (!gamma && !run.adaptive && enough && *counts->drafted_tokens % counts->steps == 0) {
+    if (!gamma && !run.adaptive && !counts->steps_estimated && enough && *counts->drafted_tokens % counts->steps == 0) {
       gamma = static_cast<double>(*counts->drafted_tokens) / static_cast<double>(counts->steps);
     }
     if (!run.positions.empty()) set_positions(*counts, run.positions, whole(gamma), std::nullopt, run.line);
@@ -140,6 +141,16 @@ void set_stated_times(const StatedRun& run, Observation& observation) {
 
 }  // namespace
 
+void set_chunk_length(const StatedRun& run, Observation& observation, LogContents& contents) {
+  constexpr double similar = 0.2;  // medians, and chunks without tokens at both ends
+  if (observation.acceptance || observation.acceptance_length || observation.decoding == Decoding::plain) return;
+  const double tokens = run.chunk_tokens.value_or(0.0), output = run.output_tokens.value_or(0.0);
+  if (!(tokens > speculative_chunk) || std::abs(tokens * run.chunks.value_or(0.0) - output) > similar * output) return;
+  observation.acceptance_length = tokens;
+  warn_once(contents, "W10", run.line,
+            "the acceptance length is an estimate: the tokens of a streamed chunk, if each chunk is an iteration");
+}
+
 void set_iteration(Observation& observation) {
   ObservedTimes& times = observation.times;
   if (times.iteration_ms || !times.tpot_ms) return;
@@ -168,6 +179,7 @@ Observation observation_of(const StatedRun& run, Decoding decoding, LogContents&
       .failed_requests = stated_count(run, "failed", run.failed)};
   if (observation.decoding == Decoding::speculative) set_stated_acceptance(run, observation, contents);
   if (observation.decoding == Decoding::speculative && run.adaptive) observation.adaptive = true;
+  set_chunk_length(run, observation, contents);
   set_stated_times(run, observation);
   observation.stratum.temperature = run.temperature;
   set_lengths(run.prompt_tokens, run.output_tokens, observation.stratum);
@@ -204,6 +216,7 @@ void tell_rates(LogContents& contents) {
   count_rejected_rounds(contents);
   for (Observation& run : contents.observations) {
     count_steps(run, contents);
+    fit_steps(run, run.gamma.value_or(0));
     if (!run.acceptance_rate || run.acceptance || run.acceptance_length) continue;
     if (run.gamma && !run.adaptive.value_or(false)) {
       set_acceptance_length(run, 1.0 + *run.acceptance_rate * static_cast<double>(*run.gamma));

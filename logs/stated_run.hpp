@@ -33,6 +33,7 @@ struct StatedRun {
   std::optional<double> duration_s = {}, request_rate_per_s = {}, served_requests_per_s = {};
   std::optional<double> prompt_tokens = {}, output_tokens = {};
   std::optional<double> completed = {}, failed = {};
+  std::optional<double> chunks = {}, chunk_tokens = {};  ///< streamed chunks of an answer, tokens of each
   std::optional<double> temperature = {};
   bool adaptive = false;  ///< drafts end early, where the drafter is unsure: `gamma` is the most
 };
@@ -45,6 +46,10 @@ struct StatedRun {
 /// others if these determine them; a draft length follows from a length and a rate if it is whole. Throws
 /// RejectedRecord for contradictions.
 [[nodiscard]] Observation observation_of(const StatedRun& run, Decoding decoding, LogContents& contents);
+
+/// Streamed chunks of several tokens may each be an iteration: their tokens are the acceptance length (W10) if the run
+/// turns out to speculate. Not those of answers that were not streamed, whose tokens are all in one chunk.
+void set_chunk_length(const StatedRun& run, Observation& observation, LogContents& contents);
 
 /// Sets the time of an iteration from that of a token, unless it is known.
 void set_iteration(Observation& observation);

@@ -164,8 +164,8 @@ bool claims_lmstudio(const JsonValue& value) {
   return holds("stats") + holds("usage") > 0 && has_keys(value, {"stats"});
 }
 
-/// An answer that counts its drafts: a step emits one token that was not drafted. Without drafts it is one without
-/// speculation. Throws RejectedRecord, at `accepted_key`, if more was accepted than generated.
+/// An answer that counts its drafts. Without drafts it is one without speculation. Throws RejectedRecord, at
+/// `accepted_key`, if more was accepted than generated.
 Observation answer_with_drafts(StatedRun run, std::string_view accepted_key, LogContents& contents) {
   const bool drafts = run.drafted.value_or(0.0) > 0.0;
   if (run.output_tokens && run.accepted && drafts) {
@@ -175,11 +175,9 @@ Observation answer_with_drafts(StatedRun run, std::string_view accepted_key, Log
               .text = number_text(*run.accepted),
               .why = "more than the generated tokens"});
     }
-    run.steps = *run.output_tokens - *run.accepted;
   }
   Observation request = observation_of(run, drafts ? Decoding::speculative : Decoding::plain, contents);
   request.span = Span::request;
-  if (request.acceptance) request.acceptance->steps_estimated = true;
   return request;
 }
 

@@ -190,9 +190,8 @@ std::optional<std::string> load_in_caption(std::string_view caption) {
     return RE2::FullMatch(rest, list) ? std::nullopt : std::optional(requests);
   static const RE2 one_of_heading(R"((?i)[#* ]*b ?= ?(\d{1,5})(?: ?\([^()]*\))?[*: ]*)");
   if (RE2::FullMatch(text, one_of_heading, &requests)) return requests;
-  static const RE2 clause(
-      R"((?i)(?:^|[,;:(|#]) ?(?:at )?(?:batch[ -]|parallel )(\d{1,5})( ?(?:[,;:.)|].*|$)))");  // "A100, batch
-                                                                                               // 1"
+  static const RE2 clause(  // "A100, batch 1"
+      R"((?i)(?:^|[,;:(|#]) ?(?:at )?(?:batch[ -]|parallel )(\d{1,5})( ?(?:[,;:.)|].*|$)))");
   if (!RE2::PartialMatch(text, load, &requests, &rest) && !RE2::PartialMatch(text, clause, &requests, &rest))
     return std::nullopt;
   static const RE2 other(

@@ -290,6 +290,46 @@ TEST_CASE("an unlogged draft length is inferred if all steps drafted equally man
   CHECK(gamma(299) == std::nullopt);
 }
 
+TEST_CASE("a run that turns out to be plain has no acceptance length, whatever its chunks hold") {
+  const Observation chunked{.span = logs::Span::run, .acceptance_length = 1.7, .times = {.tpot_ms = 10.0}};
+  const RunList runs = runs_in({log_as_is({chunked})}, {log_as_is({chunked})});
+  REQUIRE(runs.all.size() == 2);
+  const auto plain =
+      std::ranges::find(runs.all, logs::Decoding::plain, [](const Run& run) { return run.setting.decoding; });
+  const auto drafts =
+      std::ranges::find(runs.all, logs::Decoding::speculative, [](const Run& run) { return run.setting.decoding; });
+  REQUIRE(plain != runs.all.end());
+  REQUIRE(drafts != runs.all.end());
+  CHECK(plain->parts.at(0).tokens.value_or(1.0) == 1.0);
+  CHECK(drafts->parts.at(0).tokens == 1.7);
+}
+
+TEST_CASE("a draft length that no step of any answer contradicts is inferred from tokens and drafts") {
+  struct Answer {
+    std::int64_t tokens, drafted, accepted;
+  };
+  const auto run = [](const std::vector<Answer>& answers) {
+    std::vector<Observation> all;
+    for (const Answer& one : answers) {
+      all.push_back({.span = logs::Span::request, .decoding = logs::Decoding::speculative});
+      all.back().acceptance = logs::AcceptanceCounts{.steps = one.tokens - one.accepted - 1,
+                                                     .drafted_tokens = one.drafted,
+                                                     .accepted_tokens = one.accepted,
+                                                     .steps_estimated = true};
+      all.back().stratum.output_tokens = static_cast<double>(one.tokens);
+    }
+    return runs_in(all).all.at(0);
+  };
+  const auto gamma = [&](const std::vector<Answer>& answers) { return run(answers).setting.gamma; };
+  CHECK(gamma({{301, 400, 100}}) == 2);
+  CHECK(run({{301, 402, 100}}).steps == 201.0);  // the first token is of a step, too
+  CHECK(gamma({{301, 399, 100}}) == 2);          // the last draft is cut short
+  CHECK(gamma({{301, 400, 100}, {301, 599, 100}}) == std::nullopt);
+  CHECK(gamma({{301, 404, 100}}) == std::nullopt);  // more than 2 a step
+  CHECK(gamma({{301, 392, 100}}) == std::nullopt);  // many drafts ended early
+  CHECK(gamma({{41, 121, 30}}) == std::nullopt);    // of about 10 steps: 11, 12 or 13
+}
+
 TEST_CASE("runs are named by what distinguishes them") {
   Run run{.setting = {.decoding = logs::Decoding::speculative, .gamma = 3, .drafter = "eagle3"}};
   Run other = run;

@@ -252,10 +252,10 @@ TEST_CASE("KoboldCpp, TabbyAPI and mistral.rs: the speed of an answer") {
       "local-prompts");
   REQUIRE(drafting.size() == 1);
   CHECK(drafting[0].decoding == Decoding::speculative);
-  CHECK(drafting[0].acceptance->steps == 120);
+  CHECK(drafting[0].acceptance->steps == 119);
   CHECK(drafting[0].acceptance->drafted_tokens == 240);
   CHECK(drafting[0].acceptance->accepted_tokens == 180);
-  CHECK(drafting[0].times.iteration_ms == near(62.5));
+  CHECK(drafting[0].times.iteration_ms == near(25.0 * (1.0 + 180.0 / 119.0)));
   CHECK(drafting[0].stratum.output_tokens == 300.0);
   const auto textgen = posted_runs(
       "12:00:00-1 INFO     Output generated in 8.00 seconds (25.00 tokens/s, 200 tokens, context 90, seed 7)\n",
@@ -267,6 +267,17 @@ TEST_CASE("KoboldCpp, TabbyAPI and mistral.rs: the speed of an answer") {
   CHECK(textgen[0].requests == 1.0);
   CHECK(warns(read_log("Output generated in 8.00 seconds (25.00 tokens/s, 200 tokens, context 90, seed 7)\n"), "W12"));
   CHECK_FALSE(warns(read_log("Prompt: 11 tokens, 150.00 T/s\nDecode: 128 tokens, 40.00 T/s\n"), "W12"));
+  // Drafts accepted beyond the end of the answer, which do not refute the stated length.
+  const auto loaded = posted_runs(
+      "INFO:     Loading draft: small model, draft_num_tokens: 2\nINFO:     Metrics (ID: 1a2b): 300 tokens generated "
+      "in "
+      "10.5 seconds (Queue: 0.0 s, Process: 0 cached tokens and 600 new tokens at 1200.0 T/s, Generate: 40.0 T/s, "
+      "Context: 600 tokens, Draft: 180 / 242 tokens accepted (74.38%))\n",
+      "local-prompts");
+  REQUIRE(loaded.size() == 1);
+  CHECK(loaded[0].gamma == 2);
+  CHECK(loaded[0].acceptance->steps == 121);
+  CHECK_FALSE(loaded[0].adaptive);
   const auto mistral = posted_runs("Prompt: 11 tokens, 150.00 T/s\nDecode: 128 tokens, 40.00 T/s\n", "local-prompts");
   REQUIRE(mistral.size() == 1);
   CHECK(mistral[0].times.tpot_ms == near(25.0));
@@ -377,7 +388,7 @@ TEST_CASE("LM Studio's line below an answer, TabbyAPI's usage: accepted drafts a
       "first token\n",
       "lmstudio-chat");
   REQUIRE(chat.size() == 2);
-  CHECK(chat[0].acceptance->steps == 100);
+  CHECK(chat[0].acceptance->steps == 99);
   CHECK(chat[0].acceptance->drafted_tokens == 200);
   CHECK(chat[0].times.tpot_ms == near(20.0));
   CHECK(chat[0].times.ttft_ms == near(300.0));
@@ -388,10 +399,10 @@ TEST_CASE("LM Studio's line below an answer, TabbyAPI's usage: accepted drafts a
           "completion_tokens_details": {"accepted_prediction_tokens": 150, "rejected_prediction_tokens": 50}}})",
       "tabbyapi");
   REQUIRE(tabby.size() == 1);
-  CHECK(tabby[0].acceptance->steps == 100);
+  CHECK(tabby[0].acceptance->steps == 99);
   CHECK(tabby[0].acceptance->drafted_tokens == 200);
   CHECK(tabby[0].times.ttft_ms == near(100.0));
-  CHECK(tabby[0].times.iteration_ms == near(50.0));
+  CHECK(tabby[0].times.iteration_ms == near(20.0 * (1.0 + 150.0 / 99.0)));
 }
 
 TEST_CASE("GuideLLM's console: rows of several tables are one benchmark, headings take up to three rows") {
@@ -408,6 +419,26 @@ TEST_CASE("GuideLLM's console: rows of several tables are one benchmark, heading
   CHECK(runs[1].times.output_tokens_per_s == 305.5);
   CHECK(runs[1].times.served_requests_per_s == 2.5);
   CHECK(runs[1].stratum.output_tokens == 120.0);
+  // Chunks of several tokens, of answers that were streamed.
+  const auto chunked = [](const std::string& chunks, const std::string& tokens) {
+    std::string table = replaced(sample("guidellm_console.txt"), "| 102.0 | 102.0 | 1.0 ",
+                                 "| " + chunks + " | 102.0 | " + tokens + " ");
+    return read_log(table);
+  };
+  const LogContents drafted = chunked("43.0 ", "2.4");
+  CHECK(drafted.observations[0].acceptance_length == 2.4);
+  CHECK(drafted.observations[0].decoding == Decoding::unknown);
+  CHECK(warns(drafted, "W10"));
+  CHECK_FALSE(drafted.observations[1].acceptance_length);
+  const auto arms =
+      posted_runs("Baseline:\n\n" + sample("guidellm_console.txt") + "\nMTP, K = 2:\n\n" +
+                      replaced(sample("guidellm_console.txt"), "| 102.0 | 102.0 | 1.0 ", "| 43.0  | 102.0 | 2.4 "),
+                  "guidellm-console");
+  CHECK(arms.at(2).decoding == Decoding::speculative);
+  CHECK(arms[2].gamma == 2);
+  CHECK(arms[2].acceptance_length == 2.4);
+  CHECK_FALSE(chunked("78.0 ", "1.3").observations[0].acceptance_length);    // may be 1.25: no drafts
+  CHECK_FALSE(chunked("102.0", "100.0").observations[0].acceptance_length);  // not streamed
   // Only the table of latencies, without lines and indented, twice: two reports.
   const std::string all = sample("guidellm_console.txt");
   const std::size_t begin = all.find("| Benchmark   | Request Latency");

@@ -358,13 +358,21 @@ TEST_CASE("Model-Optimizer: keys count emitted tokens, times are texts in second
   CHECK(profile.warnings.empty());
 }
 
-TEST_CASE("GuideLLM: load and times, nothing of speculation") {
+TEST_CASE("GuideLLM: load and times, of speculation only the tokens of a chunk") {
   const LogContents contents = read_sample("guidellm.json");
   const Observation& run = contents.observations.at(0);
   CHECK(run.decoding == Decoding::unknown);
   CHECK(run.requests == 3.5);
   CHECK(run.times.request_rate_per_s == 2.0);
   CHECK(run.times.tpot_ms == 15.0);
+  CHECK_FALSE(run.acceptance_length);
+  const auto chunked = posted_runs(
+      R"({"benchmarks": [{"metrics": {"inter_token_latency_ms": {"successful": {"mean": 15.0}},)"
+      R"( "output_token_count": {"successful": {"mean": 90.0}}, "output_tokens_per_iteration": {"successful": {"mean": 1.8}},)"
+      R"( "request_streaming_iterations_count": {"successful": {"mean": 51.0}}}}]})",
+      "guidellm");
+  CHECK(chunked.at(0).acceptance_length == 1.8);
+  CHECK(chunked[0].stratum.output_tokens == 90.0);
 }
 
 TEST_CASE("answers of Spec-Bench and EAGLE: emitted tokens of steps, indices that count from 0, plain ones") {

@@ -275,6 +275,35 @@ TEST_CASE("the concurrency of AIPerf's command is the load of its tables") {
   CHECK(two[1].concurrency == 16.0);
 }
 
+TEST_CASE("a load that a command states goes before one computed from throughput and latency") {
+  const std::string table =
+      "| Statistic | avg | min |\n| Inter Token Latency (ms) | 10.0 | 9.0 |\n"
+      "| Output Token Throughput (tokens/sec) | 1100.0 | N/A |\n";
+  for (const char* command :
+       {"INFO wrapper: starting 'perf_analyzer -m a --concurrency-range 12 --streaming'",
+        "perf_analyzer -m a "
+        "--concurrency-range=12:12",
+        "perf_analyzer --async --concurrency-range 12:12:4",
+        "genai-perf profile --concurrency "
+        "'12'",
+        "aiperf profile -m a --concurrency=12", "python load_test.py --num-concurrent-requests 12",
+        "python run.py --max-concurrency 12", "python3 bench.py -c 12 -n 80"}) {
+    INFO(command);
+    const auto run = posted_runs(command + ("\n\n" + table), "genai-perf").at(0);
+    CHECK(run.concurrency == 12.0);
+    CHECK(run.requests == 12.0);
+  }
+  for (const char* command : {"perf_analyzer -m a --concurrency-range 4:12:4",
+                              "perf_analyzer -m a --concurrency-range "
+                              "0:0",
+                              "python serve.py -c 12", "python bench.py -c 4096"}) {
+    INFO(command);
+    CHECK(*posted_runs(command + ("\n\n" + table), "genai-perf").at(0).requests == near(11.0));
+  }
+  // A limit that is far is not the load.
+  CHECK(*posted_runs("perf_analyzer -m a --concurrency-range 40\n" + table, "genai-perf").at(0).requests == near(11.0));
+}
+
 TEST_CASE("a llama-server that names its slot on a line above the times of each request") {
   const auto request = [](int slot, int task) {
     return fmt::format(

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "logs/observation.hpp"
 #include "tests/logs/logs_testing.hpp"
@@ -66,6 +68,26 @@ TEST_CASE("GuideLLM's CSV: three rows of headings, a row a benchmark") {
   CHECK(runs[1].times.output_tokens_per_s == 305.5);
   CHECK(runs[1].times.served_requests_per_s == 2.5);
   CHECK(runs[1].stratum.context_tokens == 262.0);
+  CHECK_FALSE(runs[0].acceptance_length);
+  const auto chunked = [](const std::string& chunks) {
+    std::string text;
+    std::vector<std::string> more{",Token Streaming,Streaming Iterations",
+                                  ",Successful Output Tokens/Iter,Successful Count", ",Mean,Mean", ",1.9," + chunks,
+                                  ",1.0," + chunks};
+    const std::string all = sample("guidellm.csv");
+    std::size_t at = 0;
+    for (const std::string& cells : more) {
+      const std::size_t end = all.find('\n', at);
+      text += all.substr(at, end - at) + cells + "\n";
+      at = end + 1;
+    }
+    return posted_runs(text, "guidellm-csv");
+  };
+  const double tokens = runs[0].stratum.output_tokens.value();
+  const auto drafted = chunked(std::to_string(tokens / 1.9));
+  CHECK(drafted.at(0).acceptance_length == 1.9);
+  CHECK_FALSE(drafted.at(1).acceptance_length);
+  CHECK_FALSE(chunked(std::to_string(tokens)).at(0).acceptance_length);  // more tokens than an answer has
 }
 
 TEST_CASE("InferenceX: replays of agents, and a method that says there is none") {
@@ -188,7 +210,7 @@ TEST_CASE("LM Studio's SDK and its log spell the keys of an answer otherwise") {
   const auto answers = posted_runs(event, "lmstudio");
   REQUIRE(answers.size() == 1);
   CHECK(answers[0].decoding == Decoding::speculative);
-  CHECK(answers[0].acceptance->steps == 100);
+  CHECK(answers[0].acceptance->steps == 99);
   CHECK(answers[0].acceptance->drafted_tokens == 300);
   CHECK(answers[0].times.tpot_ms == near(20.0));
   CHECK(answers[0].times.ttft_ms == near(250.0));
@@ -201,7 +223,7 @@ TEST_CASE("LM Studio's SDK and its log spell the keys of an answer otherwise") {
   const auto printed = posted_runs(text + text, "local-prompts");
   REQUIRE(printed.size() == 2);
   CHECK(printed[0].decoding == Decoding::speculative);
-  CHECK(printed[0].acceptance->steps == 100);
+  CHECK(printed[0].acceptance->steps == 99);
   CHECK(printed[0].times.tpot_ms == near(20.0));
   CHECK(printed[0].times.ttft_ms == near(250.0));
   CHECK(printed[0].stratum.context_tokens == 165.0);
