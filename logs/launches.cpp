@@ -94,7 +94,10 @@ std::optional<bool> switched_drafts(std::string_view text) {
 }  // namespace
 
 const std::string& switch_anchor() {
-  static const std::string anchor = switch_pattern() + "|" + begins_server;
+  static const std::string anchor =
+      "(?i:" + logged_drafter() +
+      R"re([\w -]*[ _-](?:enabled|disabled|loaded|unloaded)\b|(?:load|enabl|disabl)(?:ing|ed) (?:the |a )?)re" +
+      logged_drafter() + ")|" + begins_server;
   return anchor;
 }
 

@@ -20,8 +20,8 @@ inline constexpr std::string_view launch_anchor =
     R"re(|\b(?:docker|podman)[ \t]+run[ \t]|\bllama-[a-z-]+(?:\.exe)?["']?[ \t]+--?[a-zA-Z]|\b(?:mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp[\w.-]*)[ \t]+-)re"
     R"re(|\bspeculative_config=(?:None|Spec)|\b(?:decoding_type|num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*["']?\w|[{,"'][ \t]*draft_num_predict[\\"']*[ \t]*:[ \t]*\d|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:(?:max|num|request)[-_])?concurren(?:cy|t)|max[-_](?:num[-_]seqs|running[-_]requests)|num-prompts)|\bparameter[ \t]+'?draft_num_predict\b)re";
 
-/// RE2 of the lines of a server's log that Launches reads: those that load or enable a drafter, take it away, or begin
-/// with a model or a server.
+/// RE2 of all lines of a server's log that Launches reads: those that load or enable a drafter, take it away, or begin
+/// with a model or a server. It finds others, too: what tells these apart would take long in a long log.
 [[nodiscard]] const std::string& switch_anchor();
 
 /// What a command line or a configuration starts, or a line of a server's log.

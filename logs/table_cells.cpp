@@ -56,15 +56,12 @@ std::string heading_of_query(std::string heading) {
     RE2 pattern;
     std::string_view heading;
   };
-  static const std::array<Query, 7> queries{
+  static const std::array<Query, 6> queries{
       {{RE2(R"(1(?:\.0)?\+spec_decode_num_accepted_tokens/spec_decode_num_drafts)"
             R"(|spec_decode_num_accepted_tokens/spec_decode_num_drafts\+1)"),
         "acceptance length"},
        {RE2("spec_decode_num_accepted_tokens/spec_decode_num_drafts"), "accepted tokens per step"},
-       {RE2("spec_decode_num_accepted_tokens/spec_decode_num_draft_tokens"), "acceptance rate"},
-       {RE2(R"(100\*spec_decode_num_accepted_tokens/spec_decode_num_draft_tokens)"
-            R"(|spec_decode_num_accepted_tokens/spec_decode_num_draft_tokens\*100)"),
-        "acceptance rate (%)"},
+       {RE2(R"((?:100\*)?spec_decode_num_accepted_tokens/spec_decode_num_draft_tokens(?:\*100)?)"), "acceptance rate"},
        {RE2("spec_decode_num_draft_tokens/spec_decode_num_drafts"), "K"},
        {RE2("num_requests_running"), "running requests"},
        {RE2("inter_token_latency_seconds_sum/inter_token_latency_seconds_count"), "ITL (s)"}}};
