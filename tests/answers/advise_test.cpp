@@ -529,8 +529,8 @@ TEST_CASE("the mean of all kinds of prompts is told before their range, of which
                                 Catch::Contains("x at 1 request of code."));
   CHECK(advice.loads.front().name == "1 request of Overall");
   runs.resize(4);  // of two kinds
-  add("Total", 14.0);
-  CHECK(answers::advise({.logs = {log_as_is(runs)}}).loads.front().name == "1 request of Total");
+  add("total", 14.0);
+  CHECK(answers::advise({.logs = {log_as_is(runs)}}).loads.front().name == "1 request of total");
 }
 
 TEST_CASE("more runs than are compared are an error") {
