@@ -196,12 +196,6 @@ std::string faster_settings_text(const std::vector<std::pair<const LoadAdvice*, 
   return fmt::format(" Faster: {}{}.", fmt::join(texts, "; "), more);
 }
 
-/// Whether a kind of prompts is the mean of the others: the row "Overall" below rows of categories.
-bool is_whole(const std::optional<std::string>& category) {
-  constexpr std::array<std::string_view, 5> words{"overall", "all", "mean", "average", "avg"};
-  return category && std::ranges::find(words, lower_case(*category)) != words.end();
-}
-
 /// The speedups of the recommended setting at loads that are no traffic: "1.58x at chat, 0.97x at code (K = 1: 1.05x)",
 /// or their range, after those of the whole, and the loads where it loses; else empty.
 std::string by_load_text(const Advice& advice) {
@@ -219,7 +213,7 @@ std::string by_load_text(const Advice& advice) {
     const LoggedRun* faster = faster_at(load, *speedup);
     if (faster != nullptr)
       texts.back() += fmt::format(" ({}: {:.2f}x)", setting_name(*faster, advice), faster->speedup->value);
-    if (is_whole(load.load.category)) {
+    if (is_whole(load.load)) {
       wholes += texts.back() + ", ";
       continue;
     }

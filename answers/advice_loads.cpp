@@ -220,6 +220,8 @@ void add_loads(const AdviceQuestion& question, Advice& advice) {
                                            one.run.steps, one.run.tokens->mean)});
   }
   for (LoadAdvice& load : advice.loads) load.share = all > 0.0 ? load.share / all : 0.0;
+  std::stable_partition(advice.loads.begin(), advice.loads.end(),
+                        [](const LoadAdvice& load) { return is_whole(load.load); });
 }
 
 void add_main_runs(const AdviceQuestion& question, Advice& advice) {

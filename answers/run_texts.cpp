@@ -2,18 +2,21 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "answers/run_groups.hpp"
 #include "answers/runs.hpp"
+#include "core/names.hpp"
 #include "core/readable.hpp"
 #include "logs/arms.hpp"
 
@@ -154,6 +157,11 @@ PlainRun plain_run_for(const Run& run, std::span<const Run* const> plain) {
     if (first.empty()) first = std::move(differs);
   }
   return nearest ? PlainRun{.run = nearest->second} : PlainRun{.differs = first};
+}
+
+bool is_whole(const RunLoad& load) {
+  constexpr std::array<std::string_view, 6> words{"overall", "all", "mean", "average", "avg", "total"};
+  return load.category && std::ranges::find(words, lower_case(*load.category)) != words.end();
 }
 
 std::string load_text(const Run& run) {

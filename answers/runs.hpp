@@ -137,6 +137,9 @@ struct PlainRun {
 };
 [[nodiscard]] PlainRun plain_run_for(const Run& run, std::span<const Run* const> plain);
 
+/// Whether the kind of prompts of a load is the mean of the others: the row "Overall" below rows of categories.
+[[nodiscard]] bool is_whole(const RunLoad& load);
+
 /// "64 requests", "0.3 requests/s", "500 requests at once", "8 requests of gsm8k", "1 request at 32k tokens", "unknown
 /// load".
 [[nodiscard]] std::string load_text(const Run& run);

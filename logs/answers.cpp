@@ -222,12 +222,18 @@ void read_request_metrics(const JsonValue& value, std::int64_t line, LogContents
 class SpeedPairReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override;
-  void finish(LogContents& contents) override { close(contents); }
+  void finish(LogContents& contents) override {
+    close(contents);
+    for (const std::size_t whole : wholes_)
+      if (has_tasks_) contents.observations[whole].stratum.category = "overall";
+  }
 
  private:
   void close(LogContents& contents);
 
   StatedRun run_ = {};
+  bool has_tasks_ = false;                ///< besides "overall", which alone is no kind of prompts
+  std::vector<std::size_t> wholes_ = {};  ///< observations of all tasks
   std::optional<double> plain_tokens_per_s_ = {};
   std::optional<std::string> task_ = {};
   std::optional<std::string> drafter_ = {};
@@ -250,8 +256,11 @@ std::string method_of_speed_pair(const std::string& command) {
 
 bool SpeedPairReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
   static const RE2 task("[= ]*Task: *(.*?)[= ]*"), length("# ?Mean accepted tokens: *([0-9.]+)"),
-      speed("(?:Tokens per second:|speed) *([0-9.]+)"),
-      plain("(?:Tokens per second for the baseline:|speed0) *([0-9.]+)"), gain("(?:Speedup ratio:|ratio) *([0-9.]+)");
+      speed("(?:Tokens per second:|speed) *(?:Mean result: *)?([0-9.]+)(?:, Std result: .*)?"),
+      plain(
+          "(?:Tokens per second (?:for the baseline|\\(baseline\\)):|speed0) *(?:Mean result: *)?([0-9.]+)(?:, Std "
+          "result: .*)?"),
+      gain("(?:Speedup ratio:|ratio) *(?:Mean result: *)?([0-9.]+)(?:, Std result: .*)?");
   const std::string line(trimmed(text));
   double value = 0.0;
   if (const std::string method = method_of_speed_pair(line); !method.empty()) {
@@ -293,7 +302,12 @@ void SpeedPairReader::close(LogContents& contents) {
   run.requests = run.concurrency = 1.0;
   const auto add = [&](const StatedRun& one, Decoding decoding) {
     Observation added = observation_of(one, decoding, contents);
-    if (task != "overall") added.stratum.category = task;
+    if (task == "overall") {
+      wholes_.push_back(contents.observations.size());
+    } else {
+      added.stratum.category = task;
+      has_tasks_ = has_tasks_ || task;
+    }
     if (decoding == Decoding::speculative) added.drafter = drafter_;
     contents.observations.push_back(std::move(added));
   };
@@ -307,8 +321,8 @@ void SpeedPairReader::close(LogContents& contents) {
 
 LineFormat speed_pair_format() {
   return lines_of<SpeedPairReader>(
-      R"(^[= ]*Task: +\w|^# ?Mean accepted tokens: +\d|^Tokens per second(?: for the baseline)?: +\d)"
-      R"(|^Speedup ratio: +\d|^(?:speed0?|ratio) \d|speed\.py .*--(?:file|base)-path)");
+      R"(^[= ]*Task: +\w|^# ?Mean accepted tokens: +\d|^Tokens per second(?: for the baseline| \(baseline\))?: +(?:Mean result: +)?\d)"
+      R"(|^Speedup ratio: +(?:Mean result: +)?\d|^(?:speed0?|ratio) \d|speed\.py .*--(?:file|base)-path)");
 }
 
 JsonFormat answers_format() {

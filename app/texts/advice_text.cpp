@@ -337,7 +337,11 @@ std::string by_gamma_text(const answers::Advice& advice) {
     const std::string of = all ? fmt::format("{}{}", curve.name.empty() ? "others" : readable(curve.name, 24),
                                              undrafted ? " (steps that draft)" : "")
                                : fmt::format("acceptance length{}", undrafted ? " of the steps that draft" : "");
-    text += labeled(text.empty() ? "by K" : " ", fmt::format("{} {}", of, lengths_text(curve, advice, all)));
+    // The sum of logged rates by position is not the length of shorter drafts (docs/adr/0018).
+    const bool modeled = std::ranges::find(curve.by_gamma, analytic::TokensAtGamma::Source::fitted,
+                                           &analytic::TokensAtGamma::source) != curve.by_gamma.end();
+    const std::string_view label = !text.empty() ? " " : modeled ? "by K, model" : "by K";
+    text += labeled(label, fmt::format("{} {}", of, lengths_text(curve, advice, all)));
   }
   for (const answers::LoadAdvice* load : shown_loads(advice)) {
     const std::string speedups = speedup_by_k_text(*load);

@@ -400,9 +400,14 @@ TEST_CASE("the mean of all kinds of prompts is told before their range, of which
   add("law", 14.0);
   add("math", 13.0);
   add("Overall", 11.0);  // faster than each, so that it would be an end of the range
-  const std::string action = answers::advise({.logs = {log_as_is(runs)}}).action;
-  CHECK_THAT(action, Catch::Contains("x at 1 request of Overall, ") && Catch::Contains("x at 1 request of chat to ") &&
-                         Catch::Contains("x at 1 request of code."));
+  const answers::Advice advice = answers::advise({.logs = {log_as_is(runs)}});
+  CHECK_THAT(advice.action, Catch::Contains("x at 1 request of Overall, ") &&
+                                Catch::Contains("x at 1 request of chat to ") &&
+                                Catch::Contains("x at 1 request of code."));
+  CHECK(advice.loads.front().name == "1 request of Overall");
+  runs.resize(4);  // of two kinds
+  add("total", 14.0);
+  CHECK(answers::advise({.logs = {log_as_is(runs)}}).loads.front().name == "1 request of total");
 }
 
 TEST_CASE("more runs than are compared are an error") {

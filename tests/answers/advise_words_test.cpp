@@ -103,7 +103,7 @@ TEST_CASE("drafters without a speed are each named with their acceptance") {
   CHECK(text({one, two}).find("of drafts accepted (first), ") != std::string::npos);
   CHECK(text({one, two}).find("first 1: 1.51, 2: 1.76, 3: 1.88, 4: 1.94, 5: ") != std::string::npos);
   CHECK(text({one, two}).find("second 1: 1.72, 2: 2.21, 3: 2.54, 4: 2.77 (logged), 5: ") != std::string::npos);
-  CHECK(text({one}).find("acceptance length 1: 1.51, 2: 1.76, ") != std::string::npos);
+  CHECK(text({one}).find("by K, model acceptance length 1: 1.51, 2: 1.76, ") != std::string::npos);
 }
 
 TEST_CASE("speeds that compare nothing are told all the same") {
