@@ -173,6 +173,8 @@ std::size_t main_of(const LoadAdvice& load, const Advice& advice) {
 }  // namespace
 
 void add_loads(const AdviceQuestion& question, Advice& advice) {
+  constexpr std::string_view two_tools = "two tools: the plain speed is that of llama-bench or the like, of no answer";
+
   const std::string models = targets_differ(question.logs, question.plain);
   if (!models.empty()) {
     advice.warnings.push_back({"W03", 0, models + ": counts of one are not combined with times of the other"});
@@ -203,10 +205,14 @@ void add_loads(const AdviceQuestion& question, Advice& advice) {
       const bool other = plain->context_tokens && !context;  // of a benchmark that sweeps contexts
       advice.warnings.push_back(
           {"W09", 0,
-           fmt::format(
-               "the load of the runs that draft was not logged: taken for that of the plain run, one request{}; "
-               "with more the speedup would be too small",
-               other ? fmt::format(" at {}", token_count_text(*plain->context_tokens)) : "")});
+           fmt::format("the load of the runs that draft was not logged: taken for that of the plain run{}, one "
+                       "request{}; with more the speedup would be too small",
+                       plain->of_bench ? " of another tool" : "",
+                       other ? fmt::format(" at {}", token_count_text(*plain->context_tokens)) : "")});
+    } else if (measured && plain->of_bench) {
+      const bool said =
+          std::ranges::find(advice.warnings, two_tools, &logs::LogWarning::message) != advice.warnings.end();
+      if (!said) advice.warnings.push_back({"W09", 0, std::string(two_tools)});
     } else if (measured && load.load == RunLoad{}) {
       advice.warnings.push_back({"W09", 0, "the concurrency was not logged: both runs are taken for the same load"});
     }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -288,6 +289,23 @@ void drop_only_sampling(Groups& groups) {
   groups = std::move(all);
 }
 
+/// Whether a run is of llama-bench or the like, which time decode steps without a server. Beside their tables, other
+/// runs of a log are of requests or draft.
+bool is_of_bench(const Observation& one, const logs::LogContents& log) {
+  constexpr std::array<std::string_view, 4> benches{" llama-tables ", " llama-bench ", " llama-bench-csv ",
+                                                    " llama-batched-bench "};
+  const std::string formats = fmt::format(" {} ", log.format);
+  return one.span == Span::run && one.decoding == Decoding::plain &&
+         std::ranges::any_of(benches, [&](std::string_view bench) { return formats.find(bench) != std::string::npos; });
+}
+
+/// A test of llama-bench that only reads a prompt.
+bool only_reads_prompts(const Observation& one) {
+  const logs::ObservedTimes& times = one.times;
+  return one.decoding == Decoding::plain && times.prompt_tokens_per_s && !times.output_tokens_per_s &&
+         !times.iteration_ms && !times.tpot_ms;
+}
+
 /// Groups the observations of all logs by setting and load.
 struct Sorted {
   GroupedLogs all;
@@ -328,7 +346,7 @@ struct Sorted {
       }
       observation.decoding = Decoding::plain;
     }
-    if (observation.decoding == Decoding::plain) observation.acceptance_length.reset();  // of chunks
+    if (only_reads_prompts(observation)) return;
     if (observation.decoding == Decoding::unknown && plain_is_given) observation.decoding = Decoding::speculative;
     if (observation.decoding == Decoding::unknown) {
       return warn("W09", observation.line, "runs that are neither marked plain nor speculative are left out");
@@ -348,8 +366,9 @@ struct Sorted {
     }
     const std::string unit =
         observation.span == Span::run ? fmt::format("{}:{}", log.file, observation.line) : log.file;
+    const bool of_bench = is_of_bench(observation, log.contents);
     all.groups[{setting_of(observation, log.contents), load}].push_back(
-        {.placed = std::move(one), .file = log.file, .unit = unit});
+        {.placed = std::move(one), .file = log.file, .unit = unit, .of_bench = of_bench});
   }
 };
 

@@ -29,7 +29,8 @@ inline constexpr double short_context = 256.0;
 struct Member {
   Placed placed;
   std::string file;
-  std::string unit;  ///< its file; for a whole run also the line
+  std::string unit;       ///< its file; for a whole run also the line
+  bool of_bench = false;  ///< timed by llama-bench or the like
 };
 using Members = std::vector<Member>;
 using RunKey = std::pair<RunSetting, RunLoad>;

@@ -251,7 +251,10 @@ RunList runs_of(std::span<const logs::ObservedLog> logs, std::span<const logs::O
   const std::set<RunLoad> mixed = loads_of_prompts(found.groups);
   for (const auto& [key, members] : found.groups) {
     runs.all.push_back(run_of(key.first, key.second, placed_of(members), !mixed.contains(key.second)));
-    for (const Member& member : members) runs.all.back().files.insert(member.file);
+    for (const Member& member : members) {
+      runs.all.back().files.insert(member.file);
+      runs.all.back().of_bench = runs.all.back().of_bench || member.of_bench;
+    }
   }
   constexpr std::int64_t longest_replay = 12;
   for (const auto& [drafter, traces] : found.traces) {

@@ -96,6 +96,7 @@ struct Run {
   std::optional<analytic::PrefillTime> prefill = {};
   std::optional<double> context_tokens = {}, output_tokens = {};
   bool without_graphs = false;  ///< some steps ran without CUDA graphs
+  bool of_bench = false;        ///< decode steps that llama-bench or the like timed, without a server
   RunTimesLeftOut left_out = {};
   /// Logged temperature, sampling, category and so on, with all values of each.
   std::map<std::string, std::set<std::string>> circumstances = {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "answers/runs.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <optional>
@@ -288,6 +289,45 @@ TEST_CASE("an unlogged draft length is inferred if all steps drafted equally man
   CHECK(gamma(300) == 3);
   CHECK(gamma(200) == std::nullopt);
   CHECK(gamma(299) == std::nullopt);
+}
+
+TEST_CASE("a plain speed of llama-bench beside answers of a server is said to be of another tool") {
+  const Observation reads{.span = logs::Span::run,
+                          .decoding = logs::Decoding::plain,
+                          .requests = 1.0,
+                          .times = {.prompt_tokens_per_s = 900.0}};
+  Observation decodes = reads;
+  decodes.times = {.output_tokens_per_s = 40.0, .iteration_ms = 25.0, .tpot_ms = 25.0};
+  Observation answer = speculative(3, 1, 30.0, 0.7, 400);
+  answer.span = logs::Span::request;
+  answer.times.tpot_ms = 15.0;
+  answer.stratum.output_tokens = 800.0;
+  const auto advice = [&](const std::string& format, const Observation& plain) {
+    logs::ObservedLog log = log_as_is({reads, plain, answer});
+    log.contents.format = format;
+    return answers::advise({.logs = {log}});
+  };
+  const auto of_tools = [](const answers::Advice& given) {
+    return std::ranges::count_if(given.warnings, [](const logs::LogWarning& one) {
+      return one.code == "W09" && one.message.starts_with("two tools");
+    });
+  };
+  const answers::Advice both = advice("llama-tables llama-server", decodes);
+  CHECK(of_tools(both) == 1);
+  REQUIRE(both.runs.size() == 2);
+  CHECK(both.runs.at(0).run.observations == 1);  // not the test that reads a prompt
+  CHECK(of_tools(advice("bench-serving", decodes)) == 0);
+  Observation unloaded = answer;
+  unloaded.requests.reset();
+  logs::ObservedLog bench = log_as_is({decodes});
+  bench.contents.format = "llama-bench";
+  const answers::Advice unknown = answers::advise({.logs = {log_as_is({unloaded})}, .plain = {bench}});
+  CHECK(std::ranges::any_of(unknown.warnings, [](const logs::LogWarning& one) {
+    return one.message.find("the plain run of another tool, one request") != std::string::npos;
+  }));
+  Observation of_server = decodes;
+  of_server.span = logs::Span::request;
+  CHECK(of_tools(advice("llama-tables llama-server", of_server)) == 0);
 }
 
 TEST_CASE("a run that turns out to be plain has no acceptance length, whatever its chunks hold") {
