@@ -39,6 +39,13 @@ Verdict verdict_of(const analytic::ClusteredEstimate& speedup, double level) {
   return interval.low > 1.0 ? Verdict::pays : interval.high < 1.0 ? Verdict::loses : Verdict::open;
 }
 
+/// Whether a speedup is one that runs of the same setting may have over each other: half of what a single run may be
+/// off by, and 1 is in its interval.
+bool is_no_difference(const analytic::ClusteredEstimate& speedup) {
+  constexpr double hardly = single_run_error / 2.0, level = 0.95;
+  return std::abs(speedup.value - 1.0) < hardly && verdict_of(speedup, level) == Verdict::open;
+}
+
 // ---- what to do
 
 /// "0.82x at 4 requests" for each load, up to a limit.
@@ -53,17 +60,18 @@ std::string speedups_text(const std::vector<const LoadAdvice*>& loads) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// The loads at which speculation was faster, slower, or neither in the digits that are shown.
+/// The loads at which speculation was faster, slower, or neither.
 struct LoadsBySign {
   std::vector<const LoadAdvice*> gaining = {}, losing = {}, even = {};
 };
 
 LoadsBySign by_sign(const std::vector<const LoadAdvice*>& loads) {
-  constexpr double unseen = 0.005;
+  constexpr double unseen = 0.005;  // in the digits that are shown
   LoadsBySign by;
   for (const LoadAdvice* load : loads) {
     const double gain = load->speedup()->value - 1.0;
-    (std::abs(gain) < unseen ? by.even : gain > 0.0 ? by.gaining : by.losing).push_back(load);
+    const bool even = std::abs(gain) < unseen || is_no_difference(*load->speedup());
+    (even ? by.even : gain > 0.0 ? by.gaining : by.losing).push_back(load);
   }
   return by;
 }
@@ -367,6 +375,17 @@ std::string fastest_text(const Advice& advice) {
                      fmt::join(texts, ", "));
 }
 
+/// The action if no logged setting differs from no speculation at any load; else empty.
+std::string no_difference_text(const Advice& advice) {
+  const auto loads = advice.compared();
+  const auto differs = [](const LoggedRun& one) { return one.speedup && !is_no_difference(*one.speedup); };
+  const bool any = std::ranges::any_of(
+      loads, [&](const LoadAdvice* load) { return std::ranges::any_of(load->logged, differs) || load->by_capacity; });
+  if (any || loads.empty() || (advice.recommendation && !is_logged(advice))) return "";
+  return fmt::format("No measurable difference: {} gives {}{}.", main_name(*loads.front(), advice),
+                     speedups_text(loads), limit_text(loads));
+}
+
 /// The action if speedups were measured but there is no draft length to set.
 std::string measured_text(const Advice& advice) {
   const auto loads = advice.compared();
@@ -434,9 +453,11 @@ std::string action_of(const Advice& advice) {
     const bool fault = std::ranges::any_of(advice.loads, is_engine_fault);
     const std::string first = fault ? "Look at the engine first, not at the drafter. " : "";
     if (!use.over_plain) return relative_text(advice);
+    if (std::string even = no_difference_text(advice); !even.empty()) return first + even;
     if (use.gamma == 0 && !use.adaptive && use.schedule.empty()) return first + off_text(advice);
     return first + recommended_text(advice);
   }
+  if (std::string even = no_difference_text(advice); !even.empty()) return even;
   if (!loads.empty()) return measured_text(advice);
   if (std::string fastest = fastest_text(advice); !fastest.empty()) return fastest;
   if (advice.problem() != nullptr) return problem_action(*advice.problem(), advice);

@@ -151,6 +151,26 @@ TEST_CASE("a setting that changes nothing does not lose") {
         "The logged setting pays: 2.00x at 1 request. It changes nothing: 1.00x at 4 requests.");
 }
 
+TEST_CASE("a speedup that single runs of one setting may have over each other is no difference") {
+  const auto run = [](logs::Decoding decoding, double requests, double tpot_ms) {
+    Observation one{.span = logs::Span::run, .decoding = decoding, .requests = requests};
+    if (decoding == logs::Decoding::speculative) one.gamma = 4;
+    one.times.tpot_ms = tpot_ms;
+    return one;
+  };
+  const auto action = [&](double first, double second) {
+    return answers::advise({.logs = {log_as_is(
+                                {run(logs::Decoding::plain, 1, 10.0), run(logs::Decoding::speculative, 1, first),
+                                 run(logs::Decoding::plain, 4, 10.0), run(logs::Decoding::speculative, 4, second)})}})
+        .action;
+  };
+  CHECK(action(9.9, 10.1) == "No measurable difference: K = 4 gives 1.01x at 1 request, 0.99x at 4 requests.");
+  CHECK_FALSE(action(9.9, 9.0).starts_with("No measurable"));
+  CHECK_FALSE(action(9.9, 10.4).starts_with("No measurable"));
+  // Of many windows one percent is one.
+  CHECK_FALSE(advice_of({with_speedup(4, 8, 1.02, 10.0), plain(8, 10.0)}).action.starts_with("No measurable"));
+}
+
 TEST_CASE("positions of too few steps for a fit tell shorter drafts, of all loads together") {
   Observation few = speculative(4, 1, 10.0, 0.5, 80);
   few.drafter = "eagle3";
