@@ -204,11 +204,10 @@ std::string faster_settings_text(const std::vector<std::pair<const LoadAdvice*, 
   return fmt::format(" Faster: {}{}.", fmt::join(texts, "; "), more);
 }
 
-/// The speedups of the recommended setting at loads that are no traffic: "1.58x at chat, 0.97x at code (K = 1: 1.05x)",
+/// The speedups of the recommended setting by load: "1.58x at chat, 0.97x at code (K = 1: 1.05x)",
 /// or their range, after those of the whole, and the loads where it loses; else empty.
 std::string by_load_text(const Advice& advice) {
   constexpr std::size_t few = 3;
-  if (!are_no_traffic(advice)) return "";
   std::vector<std::pair<double, std::string>> speedups;
   std::vector<std::string> texts;
   std::string wholes;
@@ -304,14 +303,21 @@ std::string recommended_text(const Advice& advice) {
   const Recommendation& use = *advice.recommendation;
   if (std::string by_load = best_of_each_load_text(advice); use.schedule.empty() && !by_load.empty()) return by_load;
   const bool one_load = advice.loads.size() == 1;
+  const bool of_traffic = !one_load && !are_no_traffic(advice);
   const std::string at = !use.schedule.empty() ? ""
                          : one_load            ? " at " + advice.loads.front().name
                                                : " for this traffic";
   const std::string of = one_load && advice.loads.front().by_capacity ? " the output tokens/s" : "";
-  const std::string by_load = by_load_text(advice);
-  const std::string gain =
-      by_load.empty() ? fmt::format("{:.2f}x{}{}{}.{}", use.value, interval_text(use), of, at, losing_text(advice))
-                      : by_load;
+  const std::string mean = fmt::format("{:.2f}x{}{}{}", use.value, interval_text(use), of, at);
+  const std::string losing = losing_text(advice);
+  const auto has_speedup = [&](const LoadAdvice& load) { return speedup_at(load, use.gamma, advice).has_value(); };
+  const bool listed =
+      of_traffic ? use.schedule.empty() && losing.empty() && std::ranges::count_if(advice.loads, has_speedup) > 1
+                 : !one_load;
+  const std::string by_load = listed ? by_load_text(advice) : "";
+  const std::string gain = by_load.empty() ? fmt::format("{}.{}", mean, losing)
+                           : of_traffic    ? fmt::format("{}: {}", mean, by_load)
+                                           : by_load;
   if (!use.schedule.empty()) {
     return fmt::format("Use {}; {}", schedule_text(advice),
                        use.gamma == 0 ? "one K for all loads gains nothing."
