@@ -52,7 +52,7 @@ SpeedupRow row_of(const Option& option, const Known& known, const analytic::Cand
 /// A row for each option of a load except no speculation.
 void add_rows(const Options& options, LoadAdvice& load, const Advice& advice) {
   const Losses losses = losses_of(options, true);
-  const auto chosen = losses.losses.empty() ? std::nullopt : std::optional(chosen_of(losses));
+  const auto chosen = losses.losses.empty() ? std::nullopt : std::optional(chosen_of(losses, clear_gain(load)));
   for (std::size_t i = 0; i < losses.options.size(); ++i) {
     const Option& option = losses.options[i];
     if (is_off(option)) continue;
@@ -224,7 +224,9 @@ void choose(const LoggedTraffic& traffic, Advice& advice) {
   const Losses losses = losses_of(fixed_options(traffic), traffic.over_plain);
   if (losses.losses.empty()) return;
   const analytic::LeastLoss least = analytic::least_loss(losses.losses);
-  const std::size_t place = chosen_of(losses);
+  double clearly = 0.0;
+  for (const std::size_t load : traffic.loads) clearly = std::max(clearly, clear_gain(advice.loads[load]));
+  const std::size_t place = chosen_of(losses, clearly);
   const Option& chosen = losses.options[place];
   const analytic::CandidateLoss& loss = losses.losses[place];
   Recommendation use{.gamma = chosen.gamma,
@@ -312,8 +314,12 @@ Losses losses_of(const Options& options, bool over_plain) {
   return all;
 }
 
-std::size_t chosen_of(const Losses& losses) {
-  constexpr double clearly = 2.0 * analytic::equal_loss;
+double clear_gain(const LoadAdvice& load) {
+  const auto assumed = [](const LoggedRun& one) { return one.speedup && is_assumed(*one.speedup); };
+  return std::ranges::any_of(load.logged, assumed) ? single_run_error / 2.0 : 2.0 * analytic::equal_loss;
+}
+
+std::size_t chosen_of(const Losses& losses, double clearly) {
   const std::size_t least = analytic::least_loss(losses.losses).chosen;
   std::vector<std::size_t> logged;
   std::vector<analytic::CandidateLoss> of_logged;

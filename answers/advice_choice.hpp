@@ -63,9 +63,13 @@ struct Losses {
 /// `over_plain`: no speculation, with speedup 1, is an option too.
 [[nodiscard]] Losses losses_of(const Options& options, bool over_plain);
 
-/// Index of the best logged option, unless an interpolated or predicted one is clearly better in speedup and in
-/// expected loss: an estimate must not replace a measurement that is as good.
-[[nodiscard]] std::size_t chosen_of(const Losses& losses);
+/// What an option that was not logged must gain over the logged ones of a load: a percent, or half of what a single run
+/// may be off by where that is all that is known of the errors.
+[[nodiscard]] double clear_gain(const LoadAdvice& load);
+
+/// Index of the best logged option, unless an interpolated or predicted one is better by more than `clearly` in speedup
+/// and in expected loss: an estimate must not replace a measurement that is as good.
+[[nodiscard]] std::size_t chosen_of(const Losses& losses, double clearly);
 
 /// The loads that one choice is made for.
 struct LoggedTraffic {

@@ -57,7 +57,7 @@ Scheduled best_schedule(const LoggedTraffic& traffic, std::size_t curve, const A
     }
     if (of_curve.empty()) return {};
     const Losses losses = losses_of(of_curve, traffic.over_plain);
-    const std::size_t chosen = chosen_of(losses);
+    const std::size_t chosen = chosen_of(losses, clear_gain(load));
     gammas.push_back(losses.candidates[chosen].gamma);
     requests.push_back(*in_flight);
     scheduled.by_load.push_back(losses.candidates[chosen].speedups);

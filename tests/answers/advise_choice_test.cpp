@@ -98,6 +98,16 @@ TEST_CASE("an interpolated draft length that is clearly better is chosen") {
   CHECK(row_at(advice.loads.at(0), choice_of(advice).gamma)->time == Time::interpolated);
 }
 
+TEST_CASE("of single runs a draft length between them is chosen only if it gains what their error may hide") {
+  const auto chosen = [](double shorter, double longer) {
+    std::vector<Observation> runs = {whole(with_speedup(5, 8, shorter, 10.0, 0.9)),
+                                     whole(with_speedup(7, 8, longer, 10.0, 0.9)), whole(plain(8, 10.0))};
+    return choice_of(answers::advise({.logs = {log_as_is(runs)}})).gamma;
+  };
+  CHECK(chosen(2.0, 1.98) == 5);
+  CHECK(chosen(1.98, 2.0) == 7);
+}
+
 TEST_CASE("every logged draft length has its row, those in between are interpolated, those below only bounded") {
   const Advice advice = advice_of({with_speedup(2, 8, 1.4, 10.0), with_speedup(4, 8, 1.6, 10.0), plain(8, 10.0)});
   const answers::LoadAdvice& load = advice.loads.at(0);
