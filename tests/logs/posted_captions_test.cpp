@@ -54,6 +54,11 @@ TEST_CASE("a text whose options let one request run at a time states the load of
                            "12 prompts, sequentially",
                            "sequential",
                            "one slot",
+                           "1 user",
+                           "at 1 client",
+                           "users=1",
+                           "clients: 1",
+                           "sessions = 1",
                            "30 requests one after another",
                            "questions sent one at a time",
                            "one-at-a-time",
@@ -63,8 +68,9 @@ TEST_CASE("a text whose options let one request run at a time states the load of
   for (const char* text :
        {"`--concurrency 8`", "--concurrency 1 4 16", "--concurrency 1, 4", "--parallel 4 --concurrency 1",
         "--parallel 16", "one --np", "one request failed", "single user or 8 concurrent requests",
-        "one user, then 4 and 8 concurrent requests", "one client with concurrency 4", "np 4", "tensor parallel 1",
-        "4 runs, one after the other", "tokens one at a time", "verified sequentially"})
+        "one user, then 4 and 8 concurrent requests", "one client with concurrency 4", "np 4", "users=4",
+        "11 user agents", "1 user left", "users: 1, then 8 users", "tensor parallel 1", "4 runs, one after the other",
+        "tokens one at a time", "verified sequentially"})
     CHECK_FALSE(load_below(text));
   const auto own = posted_runs(
       "All with `--concurrency 1`.\n\nResults:\n\n| config | concurrency | TPOT (ms) |\n|---|---|---|\n"
