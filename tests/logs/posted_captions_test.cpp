@@ -56,6 +56,7 @@ TEST_CASE("a text whose options let one request run at a time states the load of
                            "one slot",
                            "1 user",
                            "at 1 client",
+                           "1 request at a time",
                            "users=1",
                            "clients: 1",
                            "sessions = 1",
@@ -109,6 +110,14 @@ TEST_CASE("options in the line above name its arm") {
     CHECK_FALSE(arm->plain);
     CHECK(arm->gamma == one.gamma);
     CHECK(arm->drafter == (one.drafter ? std::optional<std::string>(one.drafter) : std::nullopt));
+  }
+  for (const std::string algorithm : {"", "--speculative-algorithm EAGLE3 "}) {
+    const auto tree = arm_in_caption("# " + algorithm +
+                                     "--speculative-num-steps 4 --speculative-eagle-topk 8 "
+                                     "--speculative-num-draft-tokens 32");
+    REQUIRE(tree);
+    CHECK_FALSE(tree->gamma);
+    CHECK(tree->drafter == (algorithm.empty() ? "" : "eagle3, ") + std::string("4 steps, topk 8, 32 draft tokens"));
   }
   for (const char* const plain :
        {"without `--speculative-config`:", "Without MTP (`vllm serve someone/some-7B-FP8`):",
