@@ -19,6 +19,7 @@
 #include "core/names.hpp"
 #include "core/readable.hpp"
 #include "logs/arms.hpp"
+#include "logs/sglang_options.hpp"
 
 namespace foredraft::answers {
 namespace {
@@ -93,7 +94,7 @@ std::string setting_words(const RunSetting& setting, std::span<const Run> runs, 
   std::set<std::string> versions;
   for (const Run& one : runs) {
     if (one.is_plain()) continue;
-    drafters.insert(one.setting.drafter);
+    drafters.insert(logs::named_tree(one.setting.drafter).drafter);
     models.insert(one.setting.draft_model);
     versions.insert(one.setting.engine + " " + one.setting.version);
   }
@@ -101,7 +102,7 @@ std::string setting_words(const RunSetting& setting, std::span<const Run> runs, 
   const auto add = [&](const std::string& word, std::size_t kinds) {
     if (!word.empty() && kinds > 1) words.push_back(readable(word, longest_drafter));
   };
-  add(setting.drafter, drafters.size());
+  add(logs::named_tree(setting.drafter).drafter, drafters.size());
   add(setting.draft_model, models.size());
   if (!length.empty()) words.push_back(length);
   add(setting.engine + " " + setting.version, versions.size());
@@ -178,14 +179,21 @@ std::string load_text(const Run& run) {
 
 std::string setting_text(const Run& run, std::span<const Run> runs) {
   if (run.is_plain()) return "plain";
+  const logs::NamedTree named = logs::named_tree(run.setting.drafter);
+  const auto is_alike = [&](const Run& one) {
+    const logs::NamedTree other = logs::named_tree(one.setting.drafter);
+    return other.brief == named.brief && other.tree != named.tree;
+  };
+  const std::string& tree = std::ranges::any_of(runs, is_alike) ? named.tree : named.brief;
   const std::string length = run.setting.adaptive ? adaptive_text(run)
                              : run.setting.gamma  ? fmt::format("K = {}", *run.setting.gamma)
-                                                  : std::string("K unknown");
+                             : tree.empty()       ? std::string("K unknown")
+                                                  : tree;
   return setting_words(run.setting, runs, length);
 }
 
 std::string drafter_text(const RunSetting& setting, std::span<const Run> runs) {
-  return setting_words(setting, runs, "");
+  return setting_words(setting, runs, logs::named_tree(setting.drafter).tree);
 }
 
 std::string targets_differ(std::span<const logs::ObservedLog> one, std::span<const logs::ObservedLog> other) {

@@ -467,7 +467,11 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
   // This mean includes requests that wait for their first token: no time per token follows from it.
   if (!run.requests && run.times.request_rate_per_s) run.requests = block.real("Concurrency");
   set_lengths(block, run.stratum);
-  if (is_sglang_client(block) && run.acceptance_length) run.gamma = drafts_of_server(*run.acceptance_length);
+  if (is_sglang_client(block) && run.acceptance_length) {
+    run.gamma = drafts_of_server(*run.acceptance_length);
+    if (const std::string tree = options_.tree(); !tree.empty())
+      run.drafter = with_tree(run.drafter.value_or(""), tree);
+  }
   const ObservedTimes& times = run.times;
   if (run.decoding == Decoding::unknown && !times.output_tokens_per_s && !times.tpot_ms) return;
   warn_of_arrival_rate(times.request_rate_per_s, times.served_requests_per_s, block.line(), contents);

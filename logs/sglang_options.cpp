@@ -61,6 +61,21 @@ std::string name_of_tree(std::int64_t steps, std::int64_t width, std::int64_t to
   return fmt::format("{} steps, topk {}, {} draft tokens", steps, width, tokens);
 }
 
+NamedTree named_tree(const std::string& name) {
+  static const RE2 ends(R"((?:(.*), )?((\d+) steps, topk \d+, (\d+) draft tokens))");
+  std::string steps, tokens;
+  NamedTree found;
+  if (!RE2::FullMatch(name, ends, &found.drafter, &found.tree, &steps, &tokens)) return {.drafter = name};
+  found.brief = fmt::format("tree of {}, {} deep", tokens, steps);
+  return found;
+}
+
+std::string with_tree(const std::string& drafter, const std::string& tree) {
+  return drafter.empty()                                     ? tree
+         : tree.empty() || !named_tree(drafter).tree.empty() ? drafter
+                                                             : fmt::format("{}, {}", drafter, tree);
+}
+
 void AcceptRates::Bounds::narrow(double to_low, double to_high) {
   low = std::max(low, to_low);
   high = std::min(high, to_high);

@@ -157,7 +157,7 @@ void StatedLength::name_trees(LogContents& contents) const {
   contents.warnings.push_back({.code = "W22",
                                .line = drafting.front()->line,
                                .message = fmt::format("drafts are a tree, which has no K: {}", tree)});
-  for (Observation* run : drafting) run->drafter = run->drafter ? fmt::format("{}, {}", *run->drafter, tree) : tree;
+  for (Observation* run : drafting) run->drafter = with_tree(run->drafter.value_or(""), tree);
 }
 
 void StatedLength::name_runs(LogContents& contents) const {

@@ -12,9 +12,9 @@
 namespace foredraft::logs {
 
 std::vector<double> loads_in(std::string_view text) {
-  static const RE2 load(
-      R"((?i)(?:\b(?:(?:c|bs|np) ?= ?|(?:concurrency|batch(?:[-_ ]?size)?)(?: of)?[ =:]{1,3})(\d{1,4})\b)"
-      R"(|\b(\d{1,4})(?: (?:concurrent|parallel|simultaneous) |-way (?:concurren|parallel|batch))))");
+  static const RE2 load(R"((?i)(?:\b(?:(?:c|bs|np) ?= ?|)" + std::string(counts_of_users) +
+                        R"(|(?:concurrency|batch(?:[-_ ]?size)?)(?: of)?[ =:]{1,3})(\d{1,4})\b)"
+                        R"(|\b(\d{1,4})(?: (?:concurrent|parallel|simultaneous) |-way (?:concurren|parallel|batch))))");
   re2::StringPiece rest = text;
   std::vector<double> loads;
   std::string named, counted;

@@ -22,8 +22,9 @@ struct Subject {
 /// The only size of model that a text names, behind its family if it names one: "qwen 27b"; empty: none or several.
 [[nodiscard]] std::string model_in(std::string_view text);
 
-/// Words (RE2) for a load of one request, and for requests that are sent one by one.
-inline constexpr const char* words_of_one_request = "(?:single|one)[- ](?:stream|user|request|client|session|slot)";
+/// Words (RE2) for a load of one request, before the number of one, and for requests that are sent one by one.
+inline constexpr const char* words_of_one_request = "(?:single|one|1)[- ](?:stream|user|request|client|session|slot)";
+inline constexpr const char* counts_of_users = "(?:users|clients|streams|sessions) ?[=:] ?";
 inline constexpr const char* ways_of_one_request =
     "(?:sequential(?:ly)?|serially|back[- ]to[- ]back|one[- ](?:after (?:the other|another)|by[- ]one|at[- ]a[- "
     "]time))";

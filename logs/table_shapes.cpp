@@ -176,10 +176,12 @@ std::string_view measure_by_batch(std::span<const std::string> headings, std::sp
 
 std::optional<std::string> load_in_caption(std::string_view caption) {
   static const RE2 load(
-      R"((?i)(?:[^a-z]|^)(?:(?:concurrency|conc|batch[ _-]size|bs)[ =:]{0,3}|(?:np|n[ _-]parallel)[ =:]{1,3}|(?:c|batch) ?= ?))"
+      R"((?i)(?:[^a-z]|^)(?:(?:concurrency|conc|batch[ _-]size|bs)[ =:]{0,3}|(?:np|n[ _-]parallel)[ =:]{1,3}|(?:c|batch) ?= ?|)" +
+      std::string(counts_of_users) +
+      R"())"
       R"((\d{1,5})(.*))");
   static const RE2 load_first(  // not the last one of "1, 4 and 8 concurrent requests"
-      R"((?i)^(.*?)\b(\d{1,5})[x ]{1,2}(?:(?:concurrent|parallel|simultaneous)(?: [a-z]|\W*$)|(?:users|clients|streams)\b)"
+      R"((?i)^(.*?)\b(\d{1,5})[x ]{1,2}(?:(?:concurrent|parallel|simultaneous)(?: [a-z]|\W*$)|(?:users|clients|streams)\b|(?:user|client|stream)(?:[,;:.)]|\W*$))"
       R"(|(?:(?:requests|prompts) )?(?:at (?:once|a time)|in (?:flight|parallel))\b))");
   static const RE2 list(R"((?i).*\d ?(?:,|/|-|to|and|or|&|\xE2\x80\x93) ?)", RE2::Latin1);
   static const RE2 one(fmt::format(R"((?i)\W*(?:at )?{}\b[^/]*)", words_of_one_request));
@@ -235,12 +237,14 @@ void tell_loads(ShapedTable& table) {
 
 namespace {
 
-/// Whether headings are a load and rising numbers, the first of which is 0 or not.
+/// Whether headings are a load and rising numbers, the first of which is 0, or a word for it, or not.
 bool are_load_and_numbers(std::span<const std::string> headings, bool from_zero) {
-  static const RE2 load(R"((?i)(?:max[ _-])?(?:concurrenc(?:y|ies)|batch(?:[ _-]sizes?)?|bs|users|clients|streams))");
+  static const RE2 load(
+      R"((?i)(?:max[ _-])?(?:concurrenc(?:y|ies)|batch(?:[ _-]sizes?)?|bs|users|clients|streams|c(?:onc)?))");
   if (headings.size() < 3 || !RE2::FullMatch(bare_cell(headings.front()), load)) return false;
-  double before = from_zero ? -1.0 : 0.0;
-  return from_zero == (bare_cell(headings[1]) == "0") && std::ranges::all_of(headings.subspan(1), [&](const auto& one) {
+  double before = 0.0;
+  return from_zero == arm_named(bare_cell(headings[1])).plain &&
+         std::ranges::all_of(headings.subspan(from_zero ? 2 : 1), [&](const auto& one) {
            static const RE2 number(R"(\d{1,5})");
            const bool rises = RE2::FullMatch(bare_cell(one), number) && *number_of_cell(one).value > before;
            if (rises) before = *number_of_cell(one).value;
@@ -254,13 +258,17 @@ bool is_head_of_loads(std::span<const std::string> headings) { return are_load_a
 
 bool may_be_lengths(std::span<const std::string> headings) { return are_load_and_numbers(headings, true); }
 
-void ask_for_lengths(std::span<const std::string> headings, std::span<const TableRow> rows) {
-  if (!may_be_lengths(headings)) return;
-  reject({.line = rows.front().line,
-          .key = headings[1],
+void tell_lengths(ShapedTable& table) {
+  if (!may_be_lengths(table.headings)) return;
+  if (bare_cell(table.headings[1]) != "0") {
+    for (std::string& one : std::span(table.headings).subspan(2)) one = "K=" + bare_cell(one);
+    return;
+  }
+  reject({.line = table.rows.front().line,
+          .key = table.headings[1],
           .text = "may mean several things",
           .why = "a draft length?",
-          .suggestion = fmt::format("call the columns \"K={}\", \"K={}\"", headings[1], headings.back())});
+          .suggestion = fmt::format("call the columns \"K={}\", \"K={}\"", table.headings[1], table.headings.back())});
 }
 
 ShapedTable table_below_loads(std::span<const std::string> headings, std::span<const TableRow> rows) {

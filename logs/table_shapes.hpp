@@ -59,11 +59,12 @@ void tell_blocks(ShapedTable& table);
 /// Whether a head row is that of loads: "concurrency", "1", "4", "32".
 [[nodiscard]] bool is_head_of_loads(std::span<const std::string> headings);
 
-/// Whether headings are loads and numbers from 0: "bs", "0", "2", "4".
+/// Whether headings are loads, a run without speculation and rising numbers: "bs", "0" or "off", "2", "4".
 [[nodiscard]] bool may_be_lengths(std::span<const std::string> headings);
 
-/// Rejects a table of such headings: the numbers may be draft lengths, but nothing says it.
-void ask_for_lengths(std::span<const std::string> headings, std::span<const TableRow> rows);
+/// Calls the numbers of such headings draft lengths, "K=2": beside a word for the run without, they are nothing else.
+/// Rejects the table if that is "0": nothing says what they are.
+void tell_lengths(ShapedTable& table);
 
 /// The table below a head row of loads, whose rows are arms or metrics, as one with a row for each load.
 [[nodiscard]] ShapedTable table_below_loads(std::span<const std::string> headings, std::span<const TableRow> rows);

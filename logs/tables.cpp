@@ -39,7 +39,7 @@ constexpr std::string_view headings_anchor =
     R"(|\btg ?\d+\b|\bdecode[ \t*]*(?:[|,;\t]|  )|^[ \t>]*\|[ \t*]*(?:run|mode|config\w*|method|arm|setup|variant|metrics?|condition)[ \t*]*\|)"
     R"(|(?:concurrency|batch size|bs|users|\bnp) ?=? ?\d+[ \t*]*(?:[|,;\t]|$))"
     R"(|^[ \t>|*]*(?:max[ _-])?(?:concurrency|conc|c|batch(?:[ _-]?size)?|bs|users|clients|streams)[ \t*]*[|,;\t ][ \t*]*)"
-    R"((?:(?:k|n|gamma|n[-_ ]max) ?= ?\d|plain|base(?:line)?|vanilla|off|no[- ]spec|0[ \t*]*[|,;\t]))"
+    R"((?:(?:k|n|gamma|n[-_ ]max) ?= ?\d|plain|base(?:line)?|vanilla|off|none|ar\b|w/o|without|no[-_ ]?(?:spec|mtp|draft|eagle|sd)|0[ \t*]*[|,;\t]))"
     R"(|^[ \t>]*\|?[ \t*_.-]*(?:metrics?|measure\w*|quantity|statistic|parameter|result)?[ \t*]*[|,;\t].*)"
     R"((?:\bk ?= ?\d|baseline|plain|vanilla|without|\boff\b|mtp|eagle|dflash|medusa|no[- ]spec|\bspec|\bdraft|n[-_ ]max))"
     R"(|^[ \t]*\w+[ \t]+(?:plain|base(?:line)?|vanilla|off)[ \t]+[-+]*(?:mtp|eagle|dflash|spec)\S*(?:[ \t]+\S+)?[ \t]*$)"
@@ -302,7 +302,7 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   tell_loads(table);
   tell_blocks(table);
   drop_other_rows(table, contents);
-  ask_for_lengths(table.headings, table.rows);
+  tell_lengths(table);
   if (is_head_of_loads(table.headings)) table = table_below_loads(table.headings, table.rows);
   std::string measure = measure_in_caption(caption);
   if (measure.empty() && table.headings.front().starts_with('(')) measure = measure_in_caption(table.headings.front());

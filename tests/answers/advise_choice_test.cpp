@@ -148,6 +148,27 @@ TEST_CASE("a draft length that only counts tell is said to be their mean, and an
   CHECK_FALSE(answers::advise({.logs = {log_as_is({request})}}).runs.at(0).run.setting.gamma);
 }
 
+TEST_CASE("a tree of drafts is named by its setting, and a chain beside it has its drafter alone") {
+  const auto run = [](logs::Decoding decoding, double tpot_ms) {
+    Observation one{.span = logs::Span::run, .decoding = decoding, .requests = 1.0};
+    one.times.tpot_ms = tpot_ms;
+    return one;
+  };
+  Observation tree = run(logs::Decoding::speculative, 4.0), chain = run(logs::Decoding::speculative, 5.0);
+  tree.drafter = "eagle3, 4 steps, topk 8, 32 draft tokens";
+  tree.acceptance_length = 3.5;
+  chain.gamma = 3;
+  chain.acceptance_length = 2.5;
+  const auto both = answers::advise({.logs = {log_as_is({run(logs::Decoding::plain, 10.0), tree, chain})}});
+  CHECK(both.action == "The tree of 4 steps, topk 8, 32 draft tokens pays: 2.50x at 1 request.");
+  for (const answers::RunEstimates& one : both.runs) {
+    if (one.run.setting.gamma) CHECK(one.run.setting.drafter == "eagle3");
+  }
+  const auto alone = answers::advise({.logs = {log_as_is({run(logs::Decoding::plain, 10.0), tree})}});
+  CHECK(alone.action == both.action);
+  CHECK(alone.next.starts_with("drafts are a tree, which has no K"));
+}
+
 TEST_CASE("a setting that changes nothing does not lose") {
   const auto run = [](logs::Decoding decoding, double requests, double tpot_ms) {
     Observation one{.span = logs::Span::run, .decoding = decoding, .requests = requests};

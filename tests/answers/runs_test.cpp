@@ -384,6 +384,12 @@ TEST_CASE("runs are named by what distinguishes them") {
   CHECK(answers::setting_text(run, std::vector{run, other}) == "eagle3, adaptive");
   other.setting.gamma = std::nullopt;
   CHECK(answers::setting_text(other, std::vector{other}) == "K unknown");
+  other.setting.drafter = "eagle, 4 steps, topk 6, 24 draft tokens";
+  Run wider = other;
+  wider.setting.drafter = "eagle, 4 steps, topk 8, 24 draft tokens";
+  CHECK(answers::setting_text(other, std::vector{other, other}) == "tree of 24, 4 deep");
+  CHECK(answers::setting_text(other, std::vector{other, wider}) == "4 steps, topk 6, 24 draft tokens");
+  CHECK(answers::drafter_text(other.setting, std::vector{other}) == "4 steps, topk 6, 24 draft tokens");
   CHECK(answers::setting_text(Run{}, {}) == "plain");
   CHECK(answers::token_count_text(512.0) == "512 tokens");
   CHECK(answers::token_count_text(40'000.0) == "40k tokens");

@@ -110,6 +110,11 @@ TEST_CASE("an SGLang server may be adaptive by an option on a line above or belo
     CHECK_FALSE(runs[0].gamma);
     CHECK(runs[1].gamma == 3);
     CHECK_FALSE(runs[2].gamma);
+    const std::string tree = "--speculative-num-steps 3 --speculative-eagle-topk 4 --speculative-num-draft-tokens 8";
+    const auto with_tree = posted_runs(server(tree) + server(steps), "bench-serving");
+    CHECK_FALSE(with_tree.at(0).gamma);
+    CHECK(with_tree.at(0).drafter == "3 steps, topk 4, 8 draft tokens");
+    CHECK_FALSE(with_tree.at(1).drafter);
   }
 }
 

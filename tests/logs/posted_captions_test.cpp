@@ -54,6 +54,12 @@ TEST_CASE("a text whose options let one request run at a time states the load of
                            "12 prompts, sequentially",
                            "sequential",
                            "one slot",
+                           "1 user",
+                           "at 1 client",
+                           "1 request at a time",
+                           "users=1",
+                           "clients: 1",
+                           "sessions = 1",
                            "30 requests one after another",
                            "questions sent one at a time",
                            "one-at-a-time",
@@ -63,8 +69,9 @@ TEST_CASE("a text whose options let one request run at a time states the load of
   for (const char* text :
        {"`--concurrency 8`", "--concurrency 1 4 16", "--concurrency 1, 4", "--parallel 4 --concurrency 1",
         "--parallel 16", "one --np", "one request failed", "single user or 8 concurrent requests",
-        "one user, then 4 and 8 concurrent requests", "one client with concurrency 4", "np 4", "tensor parallel 1",
-        "4 runs, one after the other", "tokens one at a time", "verified sequentially"})
+        "one user, then 4 and 8 concurrent requests", "one client with concurrency 4", "np 4", "users=4",
+        "11 user agents", "1 user left", "users: 1, then 8 users", "tensor parallel 1", "4 runs, one after the other",
+        "tokens one at a time", "verified sequentially"})
     CHECK_FALSE(load_below(text));
   const auto own = posted_runs(
       "All with `--concurrency 1`.\n\nResults:\n\n| config | concurrency | TPOT (ms) |\n|---|---|---|\n"
@@ -103,6 +110,14 @@ TEST_CASE("options in the line above name its arm") {
     CHECK_FALSE(arm->plain);
     CHECK(arm->gamma == one.gamma);
     CHECK(arm->drafter == (one.drafter ? std::optional<std::string>(one.drafter) : std::nullopt));
+  }
+  for (const std::string algorithm : {"", "--speculative-algorithm EAGLE3 "}) {
+    const auto tree = arm_in_caption("# " + algorithm +
+                                     "--speculative-num-steps 4 --speculative-eagle-topk 8 "
+                                     "--speculative-num-draft-tokens 32");
+    REQUIRE(tree);
+    CHECK_FALSE(tree->gamma);
+    CHECK(tree->drafter == (algorithm.empty() ? "" : "eagle3, ") + std::string("4 steps, topk 8, 32 draft tokens"));
   }
   for (const char* const plain :
        {"without `--speculative-config`:", "Without MTP (`vllm serve someone/some-7B-FP8`):",

@@ -59,7 +59,8 @@ TEST_CASE("loads may be the head row, above metrics or arms") {
 
 TEST_CASE("numbers of arms without a unit that multiply with the batch are tokens per second of all requests") {
   for (const std::string head :
-       {"bs\tK=0\tK=3\tK=5\n", "batch_size,no-spec,K=3,K=5\n", "Batch Size  plain  K=3  K=5\n"}) {
+       {"bs\tK=0\tK=3\tK=5\n", "batch_size,no-spec,K=3,K=5\n", "Batch Size  plain  K=3  K=5\n", "bs  none  K=3  K=5\n",
+        "batch  without  k3  k5\n", "bs,off,3,5\n", "batch  AR  3  5\n"}) {
     const char* const gap = head.find('\t') < head.size() ? "\t" : head.find(',') < head.size() ? "," : "          ";
     std::string text = head;
     for (const std::string row : {"2 80 150 160\n", "8 300 420 380\n", "32 900 910 700\n"}) {
@@ -83,6 +84,18 @@ TEST_CASE("numbers of arms without a unit that multiply with the batch are token
   CHECK(asks(replaced(replaced(table, "\n2", "\n64"), "\n8", "\n256")) != std::string::npos);
   CHECK(asks(replaced(table, "K=0", "K=1")) != std::string::npos);  // none without speculation
   CHECK(problem("bs\t0\t3\n2\t80\t150\n8\t300\t420\n").find("0: may mean several things") != std::string::npos);
+}
+
+TEST_CASE("numbers beside a load and a word for the run without speculation are draft lengths") {
+  const auto runs =
+      posted_runs("Throughput of MTP (tok/s)\n\nc | off | 2 | 4\n1 | 40 | 70 | 80\n8 | 240 | 330 | 300\n", "table");
+  REQUIRE(runs.size() == 6);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[2].gamma == 4);
+  CHECK(runs[5].concurrency == 8.0);
+  CHECK(runs[5].times.output_tokens_per_s == 300.0);
+  for (const std::string falls : {"c | off | 4 | 2", "c | off | 2 | n", "n | off | 2 | 4"})
+    CHECK_FALSE(problem("Throughput of MTP (tok/s)\n\n" + falls + "\n1 | 40 | 70 | 80\n").empty());
 }
 
 TEST_CASE("a kind of prompts may stand before the unit of a heading") {
