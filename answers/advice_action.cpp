@@ -388,7 +388,7 @@ std::string no_difference_text(const Advice& advice) {
   const bool any = std::ranges::any_of(
       loads, [&](const LoadAdvice* load) { return std::ranges::any_of(load->logged, differs) || load->by_capacity; });
   if (any || loads.empty() || (advice.recommendation && !is_logged(advice))) return "";
-  return fmt::format("No measurable difference: {} gives {}{}.", main_name(*loads.front(), advice),
+  return fmt::format("No measurable difference: {} gives {}; off is as good{}.", main_name(*loads.front(), advice),
                      speedups_text(loads), limit_text(loads));
 }
 

@@ -84,8 +84,8 @@ struct StepsError {
   double more = 0.0, fewer = 0.0;
 };
 
-/// Of an answer whose tokens tell its steps: its first token may be that of a step, and its last draft cut short. Other
-/// estimates come from rounded numbers or totals of many answers.
+/// Of an answer whose tokens tell its steps: its first token may be that of a step, if it was not taken for one, or of
+/// none, and its last draft cut short. Other estimates come from rounded numbers or totals of many answers.
 StepsError steps_error(const Observation& one) {
   constexpr StepsError share{.more = 0.02, .fewer = 0.05};
   const logs::AcceptanceCounts& counts = *one.acceptance;
@@ -93,7 +93,7 @@ StepsError steps_error(const Observation& one) {
   const auto emitted = static_cast<double>(counts.steps + counts.accepted_tokens.value_or(0));
   const double first = one.stratum.output_tokens.value_or(0.0) - emitted;
   const auto steps = static_cast<double>(counts.steps);
-  if (first == 0.0 || first == 1.0) return {.more = 1.0, .fewer = 1.0};
+  if (first == 0.0 || first == 1.0) return {.more = first, .fewer = 1.0};
   return {.more = share.more * steps, .fewer = share.fewer * steps};
 }
 

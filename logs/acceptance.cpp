@@ -362,10 +362,6 @@ bool drafts_vary(const AcceptanceCounts& counts, std::optional<std::int64_t> gam
   return static_cast<double>(*counts.drafted_tokens) < (1.0 - cut_short) * whole;
 }
 
-std::int64_t steps_of_answers(std::int64_t tokens, std::int64_t accepted, std::int64_t answers) {
-  return std::max<std::int64_t>(0, tokens - accepted - answers);
-}
-
 void fit_steps(Observation& run, std::int64_t gamma) {
   if (!run.acceptance || !run.acceptance->steps_estimated || gamma < 1) return;
   AcceptanceCounts& counts = *run.acceptance;

@@ -79,10 +79,6 @@ void fit_to_total(AcceptanceCounts& counts);
 /// True if steps drafted clearly fewer than `gamma` tokens on average: the draft length varies or is not `gamma`.
 [[nodiscard]] bool drafts_vary(const AcceptanceCounts& counts, std::optional<std::int64_t> gamma);
 
-/// Steps of answers whose tokens and accepted drafts are counted: each emits one token that was not drafted, and the
-/// first token of an answer comes with its prompt.
-[[nodiscard]] std::int64_t steps_of_answers(std::int64_t tokens, std::int64_t accepted, std::int64_t answers = 1);
-
 /// Fits estimated steps, and the time of an iteration, to the drafts at `gamma`: they are the drafts of this length if
 /// these are whole and one step off (some engines count the first token of an answer as that of a step), and no fewer
 /// than could draft all tokens.

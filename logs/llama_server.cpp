@@ -339,8 +339,8 @@ std::optional<AcceptanceCounts> LlamaServerReader::counts(LogContents& contents)
     steps = std::round(static_cast<double>(accepted) / (*request_.length - 1.0));
   }
   if (request_.output) {
-    const auto of_tokens =
-        static_cast<double>(steps_of_answers(static_cast<std::int64_t>(request_.output->tokens), accepted));
+    // Each step emits one token that was not drafted; the first token comes with the prompt.
+    const double of_tokens = std::max(0.0, request_.output->tokens - 1.0 - static_cast<double>(accepted));
     const double rounding = two_digits * steps * steps / std::max(1.0, static_cast<double>(accepted));  // of the length
     if (steps == 0.0 || std::abs(of_tokens - steps) <= rounding) steps = of_tokens;
   }

@@ -37,8 +37,8 @@ bool is_llamacpp_request(const JsonValue& value) {
 }
 
 /// Sets counts and the time of an iteration of a request that generated `after_first` tokens in `decode_ms`, without
-/// those that come with prompts. mlx-vlm counts its steps as rounds, and also drafts that its target accepted after the
-/// end of the text.
+/// those that come with prompts. Each step emits one that was not drafted. mlx-vlm counts its steps as rounds, and also
+/// drafts that its target accepted after the end of the text.
 void set_drafts(const JsonFields& timings, std::int64_t after_first, std::optional<double> decode_ms,
                 Observation& observation, LogContents& contents) {
   const auto drafted = timings.count("draft_n");
@@ -49,10 +49,11 @@ void set_drafts(const JsonFields& timings, std::int64_t after_first, std::option
     timings.reject("draft_n_accepted", std::to_string(*accepted),
                    fmt::format("{} tokens were generated after the prompt's", after_first));
   }
-  observation.acceptance = AcceptanceCounts{.steps = rounds.value_or(steps_of_answers(after_first, *accepted, 0)),
-                                            .drafted_tokens = drafted,
-                                            .accepted_tokens = accepted,
-                                            .steps_estimated = !rounds};
+  observation.acceptance =
+      AcceptanceCounts{.steps = rounds.value_or(std::max<std::int64_t>(0, after_first - *accepted)),
+                       .drafted_tokens = drafted,
+                       .accepted_tokens = accepted,
+                       .steps_estimated = !rounds};
   if (rounds) observation.gamma = steady_gamma(*observation.acceptance);
   check_counts(*observation.acceptance, std::nullopt, timings.line(), contents);
   if (decode_ms && observation.acceptance->steps > 0) {

@@ -21,9 +21,8 @@ namespace foredraft::logs {
 namespace {
 
 /// `  code_python  pred= 200 draft= 120 acc= 100 rate=0.833 tok/s=30.0`
-constexpr std::string_view mtp_bench_lines =
-    R"re(\bpred= *\d+ +draft= *\d+ +acc= *\d)re"
-    R"re(|"(?:n_requests|total_predicted|total_draft|total_draft_accepted)": *\d|)re";
+constexpr std::string_view mtp_bench_lines = R"re(\bpred= *\d+ +draft= *\d+ +acc= *\d)re"
+                                             R"re(|"(?:total_predicted|total_draft|total_draft_accepted)": *\d|)re";
 
 /// One request, or the sums of all, as printed.
 struct MtpBenchTokens {
@@ -31,10 +30,9 @@ struct MtpBenchTokens {
   std::string name = {};
   std::optional<std::int64_t> predicted = {}, drafted = {}, accepted = {};
   std::optional<double> tokens_per_s = {};
-  std::int64_t answers = 1;  ///< of the sums, if they say it
 };
 
-/// `drafts`: the run speculates.
+/// Each step emits one token that was not drafted: steps = predicted - accepted. `drafts`: the run speculates.
 Observation mtp_bench_observation(const MtpBenchTokens& tokens, Span span, bool drafts, LogContents& contents) {
   Observation observation{
       .line = tokens.line, .span = span, .decoding = drafts ? Decoding::speculative : Decoding::plain};
@@ -54,7 +52,7 @@ Observation mtp_bench_observation(const MtpBenchTokens& tokens, Span span, bool 
             .text = std::to_string(*tokens.accepted),
             .why = "more than the generated tokens"});
   }
-  AcceptanceCounts counts{.steps = steps_of_answers(*tokens.predicted, *tokens.accepted, tokens.answers),
+  AcceptanceCounts counts{.steps = *tokens.predicted - *tokens.accepted,
                           .drafted_tokens = tokens.drafted,
                           .accepted_tokens = tokens.accepted,
                           .steps_estimated = true};
@@ -138,7 +136,6 @@ bool MtpBenchReader::add_sum(std::string_view text, std::int64_t number, LogCont
     sums_.*sum = count;
     added = true;
   };
-  if (const auto answers = count_after(text, "\"n_requests\":")) sums_.answers = *answers;
   add(&MtpBenchTokens::predicted, "\"total_predicted\":");
   add(&MtpBenchTokens::drafted, "\"total_draft\":");
   add(&MtpBenchTokens::accepted, "\"total_draft_accepted\":");

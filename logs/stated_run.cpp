@@ -79,7 +79,7 @@ std::optional<AcceptanceCounts> counts_of_stated(const StatedRun& run, std::opti
   }
   const double output = run.output_tokens.value_or(0.0);
   if (counts.steps <= 0 && !run.length && run.drafted.value_or(0.0) > 0.0 && output > run.accepted.value_or(output)) {
-    counts.steps = steps_of_answers(std::llround(output), std::llround(*run.accepted));
+    counts.steps = whole(std::round(output - *run.accepted)).value_or(0);  // each emits one that was not drafted
     counts.steps_estimated = true;
   }
   if (counts.steps <= 0) return std::nullopt;
@@ -101,7 +101,7 @@ void set_stated_acceptance(const StatedRun& run, Observation& observation, LogCo
   auto counts = counts_of_stated(run, gamma);
   if (counts) {
     const bool enough = counts->drafted_tokens && counts->steps >= enough_steps;
-    if (!gamma && !run.adaptive && !counts->steps_estimated && enough && *counts->drafted_tokens % counts->steps == 0) {
+    if (!gamma && !run.adaptive && enough && *counts->drafted_tokens % counts->steps == 0) {
       gamma = static_cast<double>(*counts->drafted_tokens) / static_cast<double>(counts->steps);
     }
     if (!run.positions.empty()) set_positions(*counts, run.positions, whole(gamma), std::nullopt, run.line);

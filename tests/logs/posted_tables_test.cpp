@@ -155,11 +155,11 @@ TEST_CASE("a rate in its cells: counts in brackets, accepted tokens in percent, 
   const auto other = posted_runs("version,tok/s,tok/cycle,accept rate\na,46,2.0,0.50\nb,12,2.2,0.645\n", "table");
   CHECK_FALSE(other.at(0).gamma);
   CHECK(other.at(0).acceptance_length == 2.0);
-  // Of one answer: each step emits one token that was not drafted, but the prompt the first.
+  // Of one answer: a step emits one token that was not drafted.
   const auto answers = posted_runs(
       "| run | generated tok | decode tok/s | draft accepted |\n|---|---|---|---|\n| a | 18 | 20 | 13/17 |\n", "table");
   REQUIRE(answers.at(0).acceptance);
-  CHECK(answers[0].acceptance->steps == 4);
+  CHECK(answers[0].acceptance->steps == 5);
   CHECK(answers[0].acceptance->drafted_tokens == 17);
   const auto percent = posted_runs(
       "| Draft Model | tok/sec | Draft Tokens Accepted |\n|---|---|---|\n| N/A | 20 | N/A |\n| small K=4 | 30 | 50.0% "
@@ -201,7 +201,7 @@ TEST_CASE("drafted and accepted tokens identify a table, and repetitions of a ru
       "| 1 | 100 | 90 | 60 | 50 |\n| 2 | 100 | 95 | 60 | 48 |\n",
       "table");
   REQUIRE(runs.size() == 2);
-  CHECK(runs[0].acceptance->steps == 39);
+  CHECK(runs[0].acceptance->steps == 40);
   CHECK_FALSE(runs[0].drafter);
   const std::string turns = "| turn | tok/s | drafted | accepted |\n|---|---|---|---|\n| a | 50 | 90 | 60 |\n";
   CHECK(posted_runs(turns, "table").at(0).decoding == Decoding::speculative);

@@ -210,7 +210,7 @@ TEST_CASE("LM Studio's SDK and its log spell the keys of an answer otherwise") {
   const auto answers = posted_runs(event, "lmstudio");
   REQUIRE(answers.size() == 1);
   CHECK(answers[0].decoding == Decoding::speculative);
-  CHECK(answers[0].acceptance->steps == 99);
+  CHECK(answers[0].acceptance->steps == 100);
   CHECK(answers[0].acceptance->drafted_tokens == 300);
   CHECK(answers[0].times.tpot_ms == near(20.0));
   CHECK(answers[0].times.ttft_ms == near(250.0));
@@ -223,7 +223,7 @@ TEST_CASE("LM Studio's SDK and its log spell the keys of an answer otherwise") {
   const auto printed = posted_runs(text + text, "local-prompts");
   REQUIRE(printed.size() == 2);
   CHECK(printed[0].decoding == Decoding::speculative);
-  CHECK(printed[0].acceptance->steps == 99);
+  CHECK(printed[0].acceptance->steps == 100);
   CHECK(printed[0].times.tpot_ms == near(20.0));
   CHECK(printed[0].times.ttft_ms == near(250.0));
   CHECK(printed[0].stratum.context_tokens == 165.0);
