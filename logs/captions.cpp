@@ -17,6 +17,7 @@
 
 #include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
+#include "logs/launches.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
@@ -214,7 +215,11 @@ void RunCaptions::name_runs(LogContents& contents, bool all) const {
     const bool counted = run.acceptance || (run.acceptance_length && run.decoding != Decoding::unknown);
     if ((!of_text || run.decoding == Decoding::unknown) && !counted &&
         (arm.plain || run.decoding != Decoding::speculative)) {
-      run.decoding = arm.plain ? Decoding::plain : Decoding::speculative;
+      if (arm.plain) {
+        run.decoding = Decoding::plain;
+      } else {
+        draft_uncounted(run);
+      }
       if (const Caption& caption = *std::prev(later); caption.is_beside && said.insert(caption.words).second)
         contents.warnings.push_back(
             {.code = "W22",
