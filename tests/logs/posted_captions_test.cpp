@@ -312,6 +312,19 @@ TEST_CASE("headings name the runs below them, whatever stands between") {
               answer("31.0"))[1] == Decoding::unknown);
 }
 
+TEST_CASE("a letter before MTP is of its name") {
+  for (const std::string name : {"LMTP", "l-mtp", "MTP", "xMTP"}) {
+    const auto on = logs::arm_in_caption(name + " on"), off = logs::arm_in_caption(name + ": off");
+    REQUIRE(on);
+    REQUIRE(off);
+    CHECK_FALSE(on->plain);
+    CHECK(off->plain);
+    CHECK(logs::arm_in_caption("with " + name + ", K=3:")->gamma == 3.0);
+  }
+  CHECK_FALSE(logs::arm_in_caption("SMTP on"));
+  CHECK(logs::arm_in_caption("nomtp:")->plain);
+}
+
 TEST_CASE("a long line that opens with an arm leads to its scrape") {
   const auto scrape = [](const std::string& lead, const std::string& seconds) {
     return lead +
