@@ -27,9 +27,10 @@ struct Arm {
 /// length is the most then, and a share of accepted drafts gives no acceptance length.
 [[nodiscard]] bool ends_drafts_early(std::string_view text);
 
-/// Methods of drafting, as alternatives of a pattern; a version may follow: "EAGLE-3", "DFlash2".
+/// Methods of drafting, as alternatives of a pattern; a version may follow: "EAGLE-3", "DFlash2". A letter may stand
+/// before MTP, as oMLX names its own ("LMTP"); SMTP is no drafter.
 inline constexpr const char* names_of_drafters =
-    "mtp|nextn|eagle|d-?flash|dspark|medusa|n-?gram|suffix|lookahead|pld|prompt[-_ ]?lookup";
+    "[a-rt-z]?mtp|nextn|eagle|d-?flash|dspark|medusa|n-?gram|suffix|lookahead|pld|prompt[-_ ]?lookup";
 
 /// "Without" in the languages of people's tables, as alternatives of a pattern.
 inline constexpr const char* words_for_without = "without|w/o|ohne|sans|sin|sem|senza|zonder|bez|utan|uden";

@@ -17,6 +17,7 @@
 
 #include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
+#include "logs/launches.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
@@ -37,6 +38,21 @@ std::string last_clause(const std::string& text) {
   if (phrases.empty() || !trimmed(text).ends_with(':')) return text;
   const std::size_t comma = text.rfind(", ", phrases.front().begin);
   return comma == std::string::npos ? text : text.substr(comma + 2);
+}
+
+/// The arm of a long line that leads to a run, if it opens with it: "Baseline deployment (config.yaml), after 50
+/// requests:". What follows may add a draft length. More words before the first comma or bracket are those of a
+/// sentence.
+std::optional<Arm> arm_that_opens(const std::string& text) {
+  static const RE2 leads(R"(\W*((?:[\w.+-]+ ){0,2}[\w.+-]+) ?[,(]([^;]*):\W*)");
+  std::string opening, rest;
+  if (!RE2::FullMatch(text, leads, &opening, &rest)) return std::nullopt;
+  auto arm = arm_in_text(opening);
+  const auto added = arm_in_text(rest);
+  if (!arm || !added) return arm;
+  if (arm->plain != added->plain) return std::nullopt;  // "Baseline (later with MTP), ...:" may be of either
+  if (!arm->gamma) arm->gamma = added->gamma;
+  return arm;
 }
 
 }  // namespace
@@ -77,8 +93,8 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
   text = last_clause(text);
   static const RE2 word(R"((?i)\W*(?:off|none|plain|disabled)\W*)");  // "=== off ==="
   if (RE2::FullMatch(text, word)) return Arm{.plain = true};
-  if (!may_be_heading(caption, text.size()) || RE2::FullMatch(text, several)) return std::nullopt;
-  auto arm = arm_in_text(text);
+  if (RE2::FullMatch(text, several)) return std::nullopt;
+  auto arm = may_be_heading(caption, text.size()) ? arm_in_text(text) : arm_that_opens(text);
   if (!arm || arm->plain || options.mentions == 0) return arm;
   if (options.arm.drafter) arm->drafter = options.arm.drafter;
   if (options.arm.gamma) arm->gamma = options.arm.gamma;
@@ -99,6 +115,12 @@ void RunCaptions::note(std::string_view caption, std::int64_t number, bool of_re
   const bool of_change = !arm && RE2::FullMatch(piece(caption), change, &before);
   if (of_change) arm = Arm{.plain = !before.empty()};
   std::size_t level = 0;
+  static const RE2 same_load(R"((?i).*\bsame (?:\d+ )?(?:requests|prompts|load|traffic|concurrency|settings)\b.*)");
+  if (arm && !requests && RE2::FullMatch(piece(caption), same_load)) {
+    const auto last = std::ranges::find_if(captions_.rbegin(), captions_.rend(),
+                                           [](const Caption& one) { return one.requests.has_value(); });
+    if (last != captions_.rend()) requests = last->requests;
+  }
   if (!arm && requests && !captions_.empty()) {  // another load of it
     arm = captions_.back().arm;
     level = captions_.back().level;
@@ -214,7 +236,11 @@ void RunCaptions::name_runs(LogContents& contents, bool all) const {
     const bool counted = run.acceptance || (run.acceptance_length && run.decoding != Decoding::unknown);
     if ((!of_text || run.decoding == Decoding::unknown) && !counted &&
         (arm.plain || run.decoding != Decoding::speculative)) {
-      run.decoding = arm.plain ? Decoding::plain : Decoding::speculative;
+      if (arm.plain) {
+        run.decoding = Decoding::plain;
+      } else {
+        draft_uncounted(run);
+      }
       if (const Caption& caption = *std::prev(later); caption.is_beside && said.insert(caption.words).second)
         contents.warnings.push_back(
             {.code = "W22",

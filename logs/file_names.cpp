@@ -15,6 +15,7 @@
 #include "logs/acceptance.hpp"
 #include "logs/arms.hpp"
 #include "logs/captions.hpp"
+#include "logs/launches.hpp"
 #include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
@@ -88,16 +89,16 @@ std::vector<NamedFile> named_files(std::vector<ObservedLog>& logs) {
   return files;
 }
 
-/// Whether the runs of a log are plain only because SGLang's client printed no acceptance.
-bool lacks_acceptance(const ObservedLog& log) {
-  const auto is_plain = [](const Observation& one) { return one.decoding == Decoding::plain; };
-  return log.contents.format == "bench-serving" && log.contents.engine == "sglang" &&
-         std::ranges::all_of(log.contents.observations, is_plain);
+/// Whether the runs of a log are plain only because it has no acceptance.
+bool lacks_all_acceptance(const ObservedLog& log) {
+  return std::ranges::all_of(log.contents.observations, [&](const Observation& one) {
+    return one.decoding == Decoding::plain && lacks_acceptance(one, log.contents);
+  });
 }
 
 void set_arm(const Arm& arm, ObservedLog& log) {
   std::vector<Observation>& runs = log.contents.observations;
-  const bool drafts = !arm.plain && lacks_acceptance(log);
+  const bool drafts = !arm.plain && lacks_all_acceptance(log);
   const auto is_unknown = [&](const Observation& one) { return drafts || one.decoding == Decoding::unknown; };
   const auto first = std::ranges::find_if(runs, is_unknown);
   if (first == runs.end()) return;
@@ -107,16 +108,21 @@ void set_arm(const Arm& arm, ObservedLog& log) {
        .message = fmt::format("{} speculation, by the name \"{}\"", arm.plain ? "without" : "with", stem_of(log))});
   for (Observation& run : runs) {
     if (!is_unknown(run)) continue;
-    run.decoding = arm.plain ? Decoding::plain : Decoding::speculative;
-    if (!arm.plain) note(run.drafter, arm.drafter);
-    if (!arm.plain) note(run.gamma, whole(arm.gamma));
+    run.decoding = Decoding::plain;
+    if (arm.plain) continue;
+    draft_uncounted(run);
+    note(run.drafter, arm.drafter);
+    note(run.gamma, whole(arm.gamma));
   }
 }
 
 }  // namespace
 
 void draft_beside_plain(std::vector<ObservedLog>& logs) {
-  if (!std::ranges::all_of(logs, lacks_acceptance)) return;
+  const auto is_of_client = [](const ObservedLog& log) {
+    return log.contents.format == "bench-serving" && lacks_all_acceptance(log);
+  };
+  if (!std::ranges::all_of(logs, is_of_client)) return;
   for (ObservedLog& log : logs) {
     std::vector<Observation>& runs = log.contents.observations;
     for (Observation& run : runs) run.decoding = Decoding::speculative;

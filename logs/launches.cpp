@@ -26,7 +26,7 @@ constexpr std::size_t max_command_lines = 256;
 /// The program that a command line starts, empty if the line starts none.
 std::string program_in(std::string_view text) {
   static const RE2 program(
-      R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(?:((?:vllm|sglang|trtllm-bench)(?:[ \t]+bench[ \t]+(?:throughput|latency))?)[ \t]+(?:-|serve\b)|((?:docker|podman)[ \t]+run)[ \t]|(llama-[a-z-]+)(?:\.exe)?["']?[ \t]+-|(mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp)[\w.-]*[ \t]+-)re"
+      R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(?:((?:vllm|sglang|trtllm-bench)(?:[ \t]+bench[ \t]+(?:throughput|latency))?)[ \t]+(?:-|serve\b)|((?:docker|podman)[ \t]+run)[ \t]|(llama-[a-z-]+)(?:\.exe)?["']?[ \t]+-|(mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp|text-generation-launcher)[\w.-]*[ \t]+-)re"
       R"re(|(aiperf|genai-(?:perf|bench)|perf_analyzer|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-|(lmdeploy[ \t]+serve)[ \t]+api_server|(vllm[ \t]+bench[ \t]+serve)\b))re",
       byte_options());
   std::array<std::string, 8> names;  // one of them is found
@@ -92,6 +92,17 @@ std::optional<bool> switched_drafts(std::string_view text) {
 }
 
 }  // namespace
+
+bool lacks_acceptance(const Observation& run, const LogContents& contents) {
+  if (run.decoding != Decoding::plain) return false;
+  if (run.span != Span::window) return contents.format == "bench-serving" && contents.engine == "sglang";
+  return contents.engine == "vllm" || contents.engine == "lmdeploy" || contents.engine == "sglang";
+}
+
+void draft_uncounted(Observation& run) {
+  if (run.decoding == Decoding::plain && run.span == Span::window) run.times.iteration_ms.reset();
+  run.decoding = Decoding::speculative;
+}
 
 const std::string& switch_anchor() {
   static const std::string anchor =
@@ -296,19 +307,20 @@ bool lacks_decoding(const Launch& launch, const Observation& run, const LogConte
       return true;
     case Decoding::speculative:
       return !drafts && !has_drafts_itself(run);  // by a title
-    case Decoding::plain:                         // SGLang's client prints no acceptance of another version's server
-      return drafts && contents.format == "bench-serving" && contents.engine == "sglang";
+    case Decoding::plain:
+      return drafts && lacks_acceptance(run, contents);
   }
   return false;
 }
 
 /// Gives a run the decoding of its command line.
 void set_launched_decoding(const DraftOptions& options, Observation& run) {
-  run.decoding = options.drafts ? Decoding::speculative : Decoding::plain;
   if (!options.drafts) {
+    run.decoding = Decoding::plain;
     run.drafter.reset();
     return;
   }
+  draft_uncounted(run);
   const bool told = has_drafts_itself(run);
   note(run.gamma, options.gamma());
   note(run.drafter, options.drafter);
@@ -346,7 +358,8 @@ void Launches::name_runs(LogContents& contents) const {
     const DraftOptions& options = launch->options;
     set_launched_load(*launch, run);
     set_launched_drafts(options, run, contents);
-    const bool says_so = run.span == Span::window || (options.llama.is_server() && prints_drafts) ||
+    const bool says_so = (run.span == Span::window && (run.decoding != Decoding::plain || counted.contains(launch))) ||
+                         (options.llama.is_server() && prints_drafts) ||
                          (launch->of_server && options.drafts && (prints_drafts || counted.contains(launch)));
     const bool of_both = with_plain.contains(launch) && with_others.contains(launch);
     const bool told = drafting.contains(launch->program) || options.tokens == 0;

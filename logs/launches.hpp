@@ -17,7 +17,7 @@ namespace foredraft::logs {
 inline constexpr std::string_view launch_anchor =
     R"re(\b(?:aiperf|genai-(?:perf|bench)|perf_analyzer|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-|\blmdeploy[ \t]+serve[ \t]+api_server)re"
     R"re(|\bollama(?:\.exe)?["']?[ \t]+run[ \t]+[-\w"']|\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\b(?:vllm|sglang)[ \t]+(?:serve|bench[ \t]+(?:throughput|latency|serve))\b|\btrtllm-bench[ \t]+-)re"
-    R"re(|\b(?:docker|podman)[ \t]+run[ \t]|\bllama-[a-z-]+(?:\.exe)?["']?[ \t]+--?[a-zA-Z]|\b(?:mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp[\w.-]*)[ \t]+-)re"
+    R"re(|\b(?:docker|podman)[ \t]+run[ \t]|\bllama-[a-z-]+(?:\.exe)?["']?[ \t]+--?[a-zA-Z]|\b(?:mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp[\w.-]*|text-generation-launcher)[ \t]+-)re"
     R"re(|\bspeculative_config=(?:None|Spec)|\b(?:decoding_type|num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*["']?\w|[{,"'][ \t]*draft_num_predict[\\"']*[ \t]*:[ \t]*\d|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:(?:max|num|request)[-_])?concurren(?:cy|t)|max[-_](?:num[-_]seqs|running[-_]requests)|num-prompts)|\bparameter[ \t]+'?draft_num_predict\b)re";
 
 /// RE2 of all lines of a server's log that Launches reads: those that load or enable a drafter, take it away, or begin
@@ -36,6 +36,14 @@ struct Launch {
   bool of_session = false;             ///< changes what the one before it started: "/set parameter" of `ollama run`
   bool of_server = false;              ///< a line of its log
 };
+
+/// Whether a run is plain only because nothing of its acceptance is printed: SGLang's client prints none of another
+/// version's server, and the lines of a server's log with its drafts may be left out of a post.
+[[nodiscard]] bool lacks_acceptance(const Observation& run, const LogContents& contents);
+
+/// Makes a run one that drafts, with an unknown acceptance. What a window has as the time of an iteration was that of a
+/// token each.
+void draft_uncounted(Observation& run);
 
 /// The requests in flight that the options of a load generator's command line set, if it is one number:
 /// `--max-concurrency 8`, `--concurrency-range 8:8`.

@@ -201,7 +201,7 @@ constexpr std::array<StatedLine, 6> omlx_lines{{
 
 /// "depth[d1=80/100,d2=60/80]": the drafts of each depth that were accepted, of those that were verified. If each that
 /// was accepted led to the next depth, the last is the draft length, and the drafts behind a rejected one are not in
-/// the total; else drafts end early.
+/// the total; else drafts end early, and the last depth with more than one is the most.
 void omlx_depths(std::string_view line, StatedRun& run) {
   static const RE2 list(R"(\bdepth\[((?:,?d\d{1,2}=\d+/\d+)+)\])"), depth(R"(,?d\d+=(\d+)/(\d+))");
   constexpr double cut = 1.0;  // the end of an answer may cut one draft
@@ -218,7 +218,12 @@ void omlx_depths(std::string_view line, StatedRun& run) {
     positions.push_back(here / steps);
   }
   run.adaptive = !whole;
-  if (!whole || verified <= 0.0 || accepted <= cut) return;  // it may have drafted further
+  if (verified <= 0.0 || accepted <= cut) return;  // it may have drafted further
+  if (!whole) {
+    const auto most = static_cast<double>(positions.size());
+    if (run.drafted.value_or(0.0) <= steps * most) run.gamma = most;  // else deeper ones were not verified
+    return;
+  }
   run.positions = std::move(positions);
   run.drafted.reset();
 }

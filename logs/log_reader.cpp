@@ -335,7 +335,7 @@ bool LogReader::State::look_for_end_of_value(bool last) {
   const bool dull = line_end != std::string_view::npos &&
                     !RE2::PartialMatch(piece(rest().substr(0, line_end)), *formats_.anchors().anything);
   const bool whole = found == JsonExtent::Found::end;
-  const bool read = whole && !dull && formats_.value(rest().substr(0, size), line_);
+  const bool read = whole && !dull && formats_.value(rest().substr(0, size), line_, caption_);
   if (whole && !read && unwrap_texts(size, dull)) return true;
   if (read || (whole && dull)) {
     advance(size);

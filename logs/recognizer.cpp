@@ -116,9 +116,12 @@ bool Recognizer::again(std::string_view line, std::int64_t number) {
   return own && line.size() <= max_line_bytes && offer(*last_lines_, shown(line), {});
 }
 
-bool Recognizer::value(std::string_view text, std::int64_t number) {
+bool Recognizer::value(std::string_view text, std::int64_t number, std::string_view caption) {
   last_lines_ = nullptr;
-  return values_.value(text, number);
+  if (!values_.value(text, number)) return false;
+  captions_.note_reading();
+  captions_.note(caption, number, true);
+  return true;
 }
 
 bool Recognizer::row(std::string_view line, std::int64_t number) {

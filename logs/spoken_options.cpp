@@ -36,7 +36,7 @@ SpokenOptions spoken_options(std::string_view text) {
                               R"re(|speculative_config["']?[ =:]+\{[^{}]*\}?))re",
                           byte_options());
   static const RE2 drafts(
-      R"re((?i)(?:--?)?(?:[a-z]+[-_])*(?:spec(?:ulative)?|draft(?:model|amount)?|mtp|nextn|md)(?:[-_=\s].*)?)re",
+      R"re((?i)(?:--?)?(?:[a-z]+[-_])*(?:spec(?:ulat(?:e|ive))?|draft(?:model|amount)?|mtp|nextn|md)(?:[-_=\s].*)?)re",
       byte_options());
   static const RE2 off(
       R"re((?i)--(?:no|disable)[-_].*|--?[\w-]*(?:type|algorithm|algo|method|config|model|max|tokens|steps|draft|mtp|md)(?:=|\s+)["']?(?:none|off|false|null|0)["']?|.*num_speculative_tokens["']?[ :=]+0\b.*)re",

@@ -211,7 +211,22 @@ void StatedLength::name_runs(LogContents& contents) const {
                                                       length, lengths.front().second)});
 }
 
+namespace {
+
+/// The most that an engine drafts before it is unsure is that of all of its answers: few drafts of a short one, or
+/// none, got so far.
+void share_most(LogContents& contents) {
+  std::optional<std::int64_t> most;
+  for (const Observation& one : contents.observations)
+    if (one.adaptive && one.gamma) most = std::max(most.value_or(0), *one.gamma);
+  for (Observation& one : contents.observations)
+    if (one.adaptive) one.gamma = most;
+}
+
+}  // namespace
+
 void share_length(LogContents& contents) {
+  if (contents.format == "omlx") share_most(contents);
   if (contents.format != "table") return;
   std::vector<const Observation*> accepting;
   std::vector<Observation*> timed;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <re2/re2.h>
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +15,7 @@
 
 #include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
+#include "logs/arms.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
@@ -285,6 +289,8 @@ constexpr std::array<StatedKey, 3> ollama_keys{{
     {"eval_duration", &StatedRun::duration_s, s_of_ns},
 }};
 
+constexpr const char* of_ollama = "ollama ";  ///< before the name of its model, until all answers are read
+
 void read_ollama(const JsonFields& answer, LogContents& contents) {
   StatedRun run{.line = answer.line()};
   read_stated(answer, ollama_keys, run);
@@ -293,7 +299,43 @@ void read_ollama(const JsonFields& answer, LogContents& contents) {
   note(contents.settings.target, answer.text("model"));
   Observation request = observation_of(run, Decoding::unknown, contents);
   request.span = Span::request;
+  if (const auto model = answer.text("model")) request.stratum.category = of_ollama + *model;
   contents.observations.push_back(std::move(request));
+}
+
+/// Answers of a model whose name has words of a drafter behind that of its target draft, as those of `ollama run` do;
+/// those of the other one do the opposite. Several targets are kept apart.
+void tell_ollama_models(LogContents& contents) {
+  std::map<std::string, bool> drafts;  // of each target, the one that is named so
+  std::set<std::string> targets;
+  std::string read_as;
+  const auto model_of = [](const Observation& one) {
+    const std::string category = one.stratum.category.value_or("");
+    return category.starts_with(of_ollama) ? category.substr(std::string_view(of_ollama).size()) : std::string();
+  };
+  const auto named_arm = [](const std::string& model) {
+    return model_without_drafter(model).size() < model.size() ? arm_in_text(model) : std::nullopt;
+  };
+  for (const Observation& one : contents.observations) {
+    const std::string model = model_of(one), target = model_without_drafter(model);
+    if (model.empty()) continue;
+    targets.insert(target);
+    const auto arm = named_arm(model);
+    if (!arm || !drafts.try_emplace(target, !arm->plain).second) continue;
+    read_as += fmt::format("{}\"{}\" {}", read_as.empty() ? "" : ", ", model, arm->plain ? "does not draft" : "drafts");
+  }
+  for (Observation& one : contents.observations) {
+    const std::string model = model_of(one), target = model_without_drafter(model);
+    if (model.empty()) continue;
+    one.stratum.category = targets.size() > 1 ? std::optional(target) : std::nullopt;
+    const auto named = drafts.find(target);
+    if (named == drafts.end()) continue;
+    const auto arm = named_arm(model);
+    one.decoding = (arm ? !arm->plain : !named->second) ? Decoding::speculative : Decoding::plain;
+    if (arm) note(one.drafter, arm->drafter);
+    set_iteration(one);
+  }
+  if (!read_as.empty()) warn_once(contents, "W22", 0, "by the names of models: " + read_as);
 }
 
 }  // namespace
@@ -303,7 +345,7 @@ JsonFormat ollama_answers_format() {
           [](const JsonValue& value) {
             return has_keys(value, {"eval_count", "eval_duration"});
           },
-          of_object<read_ollama>, true};
+          of_object<read_ollama>, true, tell_ollama_models};
 }
 
 JsonFormat kobold_perf_format() {

@@ -83,4 +83,24 @@ TEST_CASE("beside a plain run, one of SGLang's client without acceptance drafts"
   CHECK(run_of(both[0]).decoding == Decoding::plain);
 }
 
+TEST_CASE("a name says that windows draft of which none prints its drafts") {
+  const auto window = [](const std::string& speed) {
+    return "INFO 03-04 09:10:20 [loggers.py:90] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation "
+           "throughput: " +
+           speed +
+           " tokens/s, Running: 2 reqs, Waiting: 0 reqs, GPU KV cache usage: 2.0%, Prefix cache hit rate: 0.0%\n";
+  };
+  std::vector<ObservedLog> all = logs_of({{"plain.log", window("50.0")}, {"eagle3.log", window("90.0")}});
+  REQUIRE(run_of(all[1]).decoding == Decoding::plain);
+  logs::name_by_files(all);
+  CHECK(run_of(all[0]).decoding == Decoding::plain);
+  CHECK(run_of(all[0]).times.iteration_ms);
+  CHECK(run_of(all[1]).decoding == Decoding::speculative);
+  CHECK_FALSE(run_of(all[1]).times.iteration_ms);
+  // Beside a plain log, one of a server may be that of another plain one.
+  std::vector<ObservedLog> one = logs_of({{"a.log", window("90.0")}});
+  logs::draft_beside_plain(one);
+  CHECK(run_of(one[0]).decoding == Decoding::plain);
+}
+
 }  // namespace foredraft::tests

@@ -95,4 +95,35 @@ TEST_CASE("parts of one run are no runs, and a record names its own setting firs
       std::nullopt);
 }
 
+TEST_CASE("names of models and captions say which of Ollama's answers drafted") {
+  const auto answer = [](const std::string& model, const std::string& seconds) {
+    return "{\n  \"model\": \"" + model +
+           "\",\n  \"done\": true,\n  \"eval_count\": 200,\n  \"eval_duration\": " + seconds + "000000000\n}\n\n";
+  };
+  const auto both = read_log(answer("llama4:8b", "8") + answer("llama4:8b-eagle3", "5"));
+  REQUIRE(both.observations.size() == 2);
+  CHECK(both.observations[0].decoding == logs::Decoding::plain);
+  CHECK(both.observations[0].times.iteration_ms == 40.0);
+  CHECK(both.observations[1].decoding == logs::Decoding::speculative);
+  CHECK(both.observations[1].drafter == "eagle3");
+  CHECK_FALSE(both.observations[1].stratum.category);
+  CHECK(warns(both, "W22"));
+  const auto without = read_log(answer("llama4:8b", "5") + answer("llama4:8b-nodraft", "8")).observations;
+  CHECK(without.at(0).decoding == logs::Decoding::speculative);
+  CHECK(without.at(1).decoding == logs::Decoding::plain);
+  // Two targets are two setups; of one without such a name nothing is known.
+  const auto others = read_log(answer("llama4:8b", "8") + answer("llama4:8b-mtp", "5") + answer("phi5:4b", "3"));
+  CHECK(others.observations.at(1).stratum.category == "llama4:8b");
+  CHECK(others.observations.at(2).stratum.category == "phi5:4b");
+  CHECK(others.observations.at(2).decoding == logs::Decoding::unknown);
+  // Captions above values.
+  const auto named = read_log("# without a drafter\n" + answer("llama4:8b", "8") + "# with the drafter, K = 4\n" +
+                              answer("llama4:8b", "5"))
+                         .observations;
+  REQUIRE(named.size() == 2);
+  CHECK(named[0].decoding == logs::Decoding::plain);
+  CHECK(named[1].decoding == logs::Decoding::speculative);
+  CHECK(named[1].gamma == 4);
+}
+
 }  // namespace foredraft::tests

@@ -327,4 +327,47 @@ TEST_CASE("headings name the runs below them, whatever stands between") {
               answer("31.0"))[1] == Decoding::unknown);
 }
 
+TEST_CASE("a letter before MTP is of its name") {
+  for (const std::string name : {"LMTP", "l-mtp", "MTP", "xMTP"}) {
+    const auto on = logs::arm_in_caption(name + " on"), off = logs::arm_in_caption(name + ": off");
+    REQUIRE(on);
+    REQUIRE(off);
+    CHECK_FALSE(on->plain);
+    CHECK(off->plain);
+    CHECK(logs::arm_in_caption("with " + name + ", K=3:")->gamma == 3.0);
+  }
+  CHECK_FALSE(logs::arm_in_caption("SMTP on"));
+  CHECK(logs::arm_in_caption("nomtp:")->plain);
+}
+
+TEST_CASE("a long line that opens with an arm leads to its scrape") {
+  const auto scrape = [](const std::string& lead, const std::string& seconds) {
+    return lead +
+           "\n\n$ curl -s front:8000/metrics\n# TYPE dynamo_frontend_inter_token_latency_seconds histogram\n"
+           "dynamo_frontend_inter_token_latency_seconds_sum{model=\"m\"} " +
+           seconds + "\ndynamo_frontend_inter_token_latency_seconds_count{model=\"m\"} 4000\n\n";
+  };
+  const std::string plain =
+      scrape("Baseline server (plain.yaml), after a warm-up of ten minutes, concurrency 2:", "80");
+  for (const std::string opening :
+       {"MTP server (mtp.yaml, 3 draft tokens), ", "With MTP (K=3), restarted since then, "}) {
+    const auto runs =
+        read_log(plain + scrape(opening + "same load on the same two cards of this host:", "60")).observations;
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].decoding == Decoding::plain);
+    CHECK(runs[0].concurrency == 2.0);
+    CHECK(runs[1].decoding == Decoding::speculative);
+    CHECK(runs[1].gamma == 3);
+    CHECK(runs[1].drafter == "mtp");
+    CHECK(runs[1].concurrency == 2.0);
+  }
+  const auto other =
+      read_log(plain + scrape("MTP server (mtp.yaml, 3 draft tokens), with twice the users of before:", "60"));
+  CHECK_FALSE(other.observations.at(1).concurrency);
+  // Sentences, and lines whose first words are of the other arm than the others, name none.
+  for (const std::string text : {"The MTP heads of this model (27B) are what I have tried since the last week:",
+                                 "Baseline server (later with MTP), some minutes after the start of all workers:"})
+    CHECK_FALSE(logs::arm_in_caption(text));
+}
+
 }  // namespace foredraft::tests

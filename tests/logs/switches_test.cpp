@@ -117,4 +117,60 @@ TEST_CASE("a number of draft tokens is no draft length where it counts the known
   CHECK_FALSE(around(stamp + "Enabling MTP, speculative_num_draft_tokens=4").at(1).gamma);
 }
 
+TEST_CASE("windows below a command that drafts speculate, though none prints its drafts") {
+  const auto window = [](const std::string& speed) {
+    return "2026-03-04 09:10:20,100 - lmdeploy - INFO - loggers.py:90 - DP: 0, Avg prompt throughput: 0.0 tokens/s, "
+           "Avg generation throughput: " +
+           speed + " tokens/s, Running: 2 reqs, Waiting: 0 reqs, GPU KV cache usage: 2.0%, \n";
+  };
+  const std::string serve = "$ lmdeploy serve api_server big --speculative-algorithm eagle ";
+  const auto runs = read_log(serve + "--speculative-num-draft-tokens 4\n" + window("90.0")).observations;
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].gamma == 4);
+  CHECK(runs[0].drafter == "eagle");
+  CHECK_FALSE(runs[0].times.iteration_ms);  // was a token each
+  CHECK(read_log(window("90.0")).observations.at(0).decoding == Decoding::plain);
+  const auto both =
+      read_log("$ lmdeploy serve api_server big\n" + window("50.0") + serve + "\n" + window("90.0")).observations;
+  REQUIRE(both.size() == 2);
+  CHECK(both[0].decoding == Decoding::plain);
+  CHECK(both[0].times.iteration_ms);
+  CHECK(both[1].decoding == Decoding::speculative);
+  // One of SGLang that counts drafts elsewhere drafted nothing here.
+  const auto batch = [](const std::string& length) {
+    return "[2026-03-04 09:10:20] Decode batch. #running-req: 2, #token: 900, token usage: 0.01, " + length +
+           "gen throughput (token/s): 90.00, #queue-req: 0\n";
+  };
+  const std::string launch = "python -m sglang.launch_server --speculative-algorithm EAGLE\n";
+  CHECK(read_log(launch + batch("")).observations.at(0).decoding == Decoding::speculative);
+  const auto some = read_log(launch + batch("accept len: 2.50, ") + batch("")).observations;
+  REQUIRE(some.size() == 2);
+  CHECK(some[1].decoding == Decoding::plain);
+}
+
+TEST_CASE("TGI's launcher says whether its requests draft") {
+  const auto run = [](const std::string& option, const std::string& time) {
+    return "text-generation-launcher --model-id big" + option +
+           "\nINFO generate{total_time=\"4.0s\" time_per_token=\"" + time +
+           "ms\"}: text_generation_router::server: Success\n";
+  };
+  const auto runs = posted_runs(run("", "20.0") + run(" --speculate 2", "15.0"), "tgi");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].gamma == 2);
+  // In the words of a caption, too.
+  const auto below = [&](const std::string& caption) {
+    const std::string request = run("", "15.0");
+    return read_log("# plain:\n" + request.substr(request.find('\n') + 1) + caption + "\n" +
+                    request.substr(request.find('\n') + 1))
+        .observations.at(1);
+  };
+  for (const std::string caption : {"# same with --speculate 2 (medusa)", "now `--speculate=2`:"}) {
+    CHECK(below(caption).decoding == Decoding::speculative);
+    CHECK(below(caption).gamma == 2);
+  }
+}
+
 }  // namespace foredraft::tests
