@@ -17,6 +17,7 @@
 
 #include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
+#include "logs/arm_order.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
@@ -57,7 +58,7 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
   static const RE2 without("(?i)\\bw/o\\b");
   static const RE2 path("`[^`/]*/[^`]*`");  // of a model, in a command
   const SpokenOptions options = spoken_options(caption);
-  if (options.mentions > 1) return std::nullopt;  // of several arms
+  if (options.mentions > 1 || arm_order_in(caption)) return std::nullopt;  // of several arms
   std::string text = options.words;
   RE2::GlobalReplace(&text, no_arm, " ");  // "A-7B-FP8" has no option "--FP8"
   RE2::GlobalReplace(&text, path, " ");
@@ -69,6 +70,8 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
     static const RE2 note(R"( *\([^()]*\)\W*$)");  // on the setup: "no speculation (engine, device)"
     std::string before(text);
     RE2::Replace(&before, note, "");
+    static const RE2 both(R"((?i)\b(?:with(?:out)?|off|on) ?(?:and|or|vs\.?|[/,]) ?(?:with(?:out)?|off|on)\b)");
+    if (RE2::PartialMatch(before, both)) return std::nullopt;  // the words in brackets are of one of them
     const auto arm = arm_in_text(before);  // a title that names a drafter may be that of a text about it
     text = arm && arm->plain ? before : addition + addition_of_line;
   }

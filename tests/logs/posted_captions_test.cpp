@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "logs/arm_order.hpp"
 #include "logs/captions.hpp"
 #include "logs/spoken_options.hpp"
 #include "logs/table_shapes.hpp"
@@ -310,6 +311,59 @@ TEST_CASE("headings name the runs below them, whatever stands between") {
               answer("31.0")) == unknown);
   CHECK(kinds("## Baseline\n" + words + answer("20.0") + command + answer("22.0") + "## MTP\n" + words +
               answer("31.0"))[1] == Decoding::unknown);
+}
+
+TEST_CASE("a line that names both arms in turn gives them to the two tables or runs below it") {
+  const auto table = [](const std::string& first, const std::string& second) {
+    return "\n| model | test | t/s | ttfr (ms) |\n|---|---|---|---|\n| lab/m | pp512 | 900.0 | 400 |\n| lab/m | tg64 "
+           "| " +
+           first + " | |\n| lab/m | tg64 @ d512 | " + second + " | |\n\n";
+  };
+  const std::string plain = table("25.00", "20.00"), drafts = table("50.00", "30.00");
+  using Kinds = std::vector<Decoding>;
+  constexpr Decoding off = Decoding::plain, on = Decoding::speculative, unknown = Decoding::unknown;
+  const auto kinds = [](const LogContents& read) {
+    Kinds found;
+    for (const Observation& one : read.observations) found.push_back(one.decoding);
+    return found;
+  };
+  for (const char* line :
+       {"My small card, lab/m in some server, first without and then with MTP (num_speculative_tokens 4):",
+        "First without, then with MTP (K = 4):", "Without MTP first, then with MTP, K=4.",
+        "The baseline, followed by MTP K=4:", "lab/m: first off, second on (MTP, n-max = 4)",
+        "First table: baseline. Second table: MTP K=4.", "plain decoding, afterwards MTP K=4",
+        "first without and then with `--spec-type draft-mtp --spec-draft-n-max 4`:"}) {
+    CAPTURE(line);
+    const LogContents read = read_log(std::string(line) + "\n" + plain + "The next one.\n" + drafts);
+    CHECK(kinds(read) == Kinds{off, off, on, on});
+    CHECK(warns(read, "W22"));
+    const LogContents named = read_log(std::string(line) + "\n" + plain + "and with the drafter:\n" + drafts);
+    CHECK(kinds(named) == Kinds{off, off, on, on});
+  }
+  const std::string line =
+      "First without and then with EAGLE-3 (num_speculative_tokens 4), a sentence of many words:\n";
+  const LogContents swapped = read_log("First with MTP (K = 4), then without:\n" + drafts + "Next.\n" + plain);
+  CHECK(kinds(swapped) == Kinds{on, on, off, off});
+  CHECK(swapped.observations[0].gamma == 4);
+  CHECK(read_log(line + plain + "Next.\n" + drafts).observations[2].gamma == 4);
+  CHECK(read_log(line + plain + "Next.\n" + drafts).observations[2].drafter == "eagle-3");
+  // Of one table, or three, nothing says which is meant; nor if a table says otherwise, or another line.
+  CHECK(kinds(read_log(line + plain)) == Kinds{unknown, unknown});
+  CHECK(kinds(read_log(line + plain + "Next.\n" + drafts + "Next.\n" + drafts))[0] == unknown);
+  CHECK(kinds(read_log(line + plain + "Without MTP:\n" + drafts))[0] == unknown);
+  CHECK(kinds(read_log(line + plain + "First with MTP, then without:\n" + drafts))[0] == unknown);
+  for (const char* other :
+       {"First without MTP, then I looked on:", "First the baseline, then I saw that MTP is faster:",
+        "My numbers with and without MTP, of many runs of the same ten prompts (K = 4):",
+        "first with MTP, then with MTP and K = 4:"})
+    CHECK_FALSE(logs::arm_order_in(other));
+  CHECK_FALSE(arm_in_caption("My numbers with and without a drafter, of many runs of the same prompts (MTP, K = 4):"));
+  CHECK_FALSE(arm_in_caption(line));
+  const auto answer = [](const std::string& speed) {
+    return "```\n[ Prompt: 300.0 t/s | Generation: " + speed + " t/s ]\n```\n";
+  };
+  CHECK(kinds(read_log("First without MTP, then with it:\n" + answer("20.0") + "\n" + answer("31.0"))) ==
+        Kinds{off, on});
 }
 
 }  // namespace foredraft::tests
