@@ -21,6 +21,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/serving_runs.hpp"
 #include "logs/spoken_options.hpp"
 #include "logs/table_shapes.hpp"
 
@@ -106,11 +107,13 @@ void RunCaptions::note(std::string_view caption, std::int64_t number, bool of_re
     arm = captions_.back().arm;
     level = captions_.back().level;
   }
+  static const RE2 options(R"(--\w|\w\()");
   static const RE2 label(R"([^:=]{1,40}[:*\s]*)");  // no line with a value
   if (!arm && !requests && (unnamed_.size() == max_captions || !RE2::FullMatch(piece(caption), label))) return;
   Caption noted{.line = number,
                 .arm = std::move(arm),
                 .requests = std::move(requests),
+                .of_options = RE2::PartialMatch(piece(caption), options),
                 .of_change = of_change,
                 .of_read = of_read,
                 .level = level,
@@ -208,9 +211,9 @@ void RunCaptions::name_runs(LogContents& contents, bool all) const {
   for (Observation& run : runs) {
     const auto later = std::ranges::upper_bound(captions, run.line, {}, &Caption::line);
     if (later == captions.begin()) continue;
-    const auto& requests = std::prev(later)->requests;
-    if (requests && run.span == Span::run && !run.offered_requests && !run.times.request_rate_per_s)
-      logs::note(run.concurrency, parse_real(*requests));
+    const Caption& above = *std::prev(later);
+    if (above.requests && run.span == Span::run && !(above.of_options && run.offered_requests))
+      set_limit(parse_real(*above.requests), run);
     if (!is_known(*std::prev(later))) continue;
     const Arm& arm = *std::prev(later)->arm;
     // Several tokens a chunk do not say that a run speculates.

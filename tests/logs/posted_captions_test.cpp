@@ -366,4 +366,27 @@ TEST_CASE("a line that names both arms in turn gives them to the two tables or r
         Kinds{off, on});
 }
 
+TEST_CASE("a heading above a console states the load of requests that were all sent at once") {
+  const auto console = [](const std::string& heading, double tokens_per_s, double tpot_ms) {
+    return fmt::format(
+        "{}\n```\n============ Serving Benchmark Result ============\nSuccessful requests:  120\n"
+        "Benchmark duration (s):  50.00\nTotal generated tokens:  24000\nOutput token throughput (tok/s):  {:.2f}\n"
+        "Mean TPOT (ms):  {:.2f}\nMean ITL (ms):  {:.2f}\n```\n",
+        heading, tokens_per_s, tpot_ms, tpot_ms);
+  };
+  for (const char* words : {"C=32", "concurrency 32", "batch size: 32", "32 concurrent requests"}) {
+    CAPTURE(words);
+    const auto run =
+        posted_runs(console("**" + std::string(words) + ", no MTP**", 1000.0, 30.0), "bench-serving").at(0);
+    CHECK(run.concurrency == 32.0);
+    CHECK(run.requests == 32.0);
+    CHECK_FALSE(run.offered_requests);
+  }
+  const auto more = posted_runs(console("**C=512, no MTP**", 1000.0, 30.0), "bench-serving").at(0);
+  CHECK(more.offered_requests == 120.0);  // of fewer requests than the load
+  CHECK_FALSE(more.concurrency);
+  const auto few = posted_runs(console("**C=100, no MTP**", 1000.0, 30.0), "bench-serving").at(0);
+  CHECK(few.requests == near(30.0));  // far below the limit
+}
+
 }  // namespace foredraft::tests
