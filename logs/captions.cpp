@@ -58,11 +58,15 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
       R"((?i)spec[-_ ]?bench|\S*bench\w*\.py\b|\b\d+(?:\.\d+)?b\b|\(t(?:o?ks?|okens?)?/s(?:ec)?\))");
   static const RE2 without("(?i)\\bw/o\\b");
   static const RE2 path("`[^`/]*/[^`]*`");  // of a model, in a command
+  static const RE2 repository(R"(\b[A-Za-z][\w.-]{3,}/[A-Za-z][\w.]*-[\w.-]*\d[\w.-]*)");
+  static const RE2 list("(?i)(?:^|[^a-z])(?:with|plain|no|spec|draft|" + std::string(words_for_without) + "|" +
+                        names_of_plain + "|" + names_of_drafters + ")[\\w.-]*/");  // "baseline/MTP-2"
   const SpokenOptions options = spoken_options(caption);
   if (options.mentions > 1 || arm_order_in(caption)) return std::nullopt;  // of several arms
   std::string text = options.words;
   RE2::GlobalReplace(&text, no_arm, " ");  // "A-7B-FP8" has no option "--FP8"
   RE2::GlobalReplace(&text, path, " ");
+  if (!RE2::PartialMatch(text, list)) RE2::GlobalReplace(&text, repository, " ");
   RE2::GlobalReplace(&text, without, "without");
   // The words in brackets at its end, or behind a plus, of a heading that says more.
   static const RE2 added(R"((?:#|\*\*).*[(+] ?([^()+]*)\)?\W*|.*[(+] ?([^()+]*)\)?[:*]+)");

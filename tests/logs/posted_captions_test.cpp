@@ -389,4 +389,19 @@ TEST_CASE("a heading above a console states the load of requests that were all s
   CHECK(few.requests == near(30.0));  // far below the limit
 }
 
+TEST_CASE("the repository of a model in a heading is no list of arms") {
+  const auto arm =
+      arm_in_caption("=== speculator (some-lab/Mule-3.2-40B-speculator.eagle3, num_speculative_tokens 5) ===");
+  REQUIRE(arm);
+  CHECK_FALSE(arm->plain);
+  CHECK(arm->gamma == 5.0);
+  CHECK(arm_in_caption("## Without a drafter: some-lab/Mule-40B-it")->plain);
+  CHECK(arm_in_caption("--- base ---")->plain);
+  CHECK(arm_in_caption("=== speculators, K = 2 ===")->gamma == 2.0);
+  for (const char* several : {"=== MTP/EAGLE-3 ===", "=== baseline/MTP-2 ===", "=== MTP K=2, without/EAGLE-3 ===",
+                              "### The baseline of plain/MTP-3", "## with/without MTP"})
+    CHECK_FALSE(arm_in_caption(several));
+  CHECK_FALSE(arm_in_caption("## some-lab/Mule-40B-eagle3"));  // names a model only
+}
+
 }  // namespace foredraft::tests
