@@ -166,6 +166,7 @@ void read_aiperf_run(const JsonFields& run, LogContents& contents) {
   if (times.output_tokens_per_s && times.tpot_ms) {
     observation.requests = *times.output_tokens_per_s * *times.tpot_ms / 1000.0;
   }
+  prefer_limit(observation);
   check_failures(observation, contents);
   if (run.has("pooled_spec_decode_acceptance_histogram")) {
     const auto histogram = histogram_of(run, "pooled_spec_decode_acceptance_histogram");

@@ -17,10 +17,12 @@
 
 #include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
+#include "logs/arm_order.hpp"
 #include "logs/launches.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/serving_runs.hpp"
 #include "logs/spoken_options.hpp"
 #include "logs/table_shapes.hpp"
 
@@ -72,11 +74,15 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
       R"((?i)spec[-_ ]?bench|\S*bench\w*\.py\b|\b\d+(?:\.\d+)?b\b|\(t(?:o?ks?|okens?)?/s(?:ec)?\))");
   static const RE2 without("(?i)\\bw/o\\b");
   static const RE2 path("`[^`/]*/[^`]*`");  // of a model, in a command
+  static const RE2 repository(R"(\b[A-Za-z][\w.-]{3,}/[A-Za-z][\w.]*-[\w.-]*\d[\w.-]*)");
+  static const RE2 list("(?i)(?:^|[^a-z])(?:with|plain|no|spec|draft|" + std::string(words_for_without) + "|" +
+                        names_of_plain + "|" + names_of_drafters + ")[\\w.-]*/");  // "baseline/MTP-2"
   const SpokenOptions options = spoken_options(caption);
-  if (options.mentions > 1) return std::nullopt;  // of several arms
+  if (options.mentions > 1 || arm_order_in(caption)) return std::nullopt;  // of several arms
   std::string text = options.words;
   RE2::GlobalReplace(&text, no_arm, " ");  // "A-7B-FP8" has no option "--FP8"
   RE2::GlobalReplace(&text, path, " ");
+  if (!RE2::PartialMatch(text, list)) RE2::GlobalReplace(&text, repository, " ");
   RE2::GlobalReplace(&text, without, "without");
   // The words in brackets at its end, or behind a plus, of a heading that says more.
   static const RE2 added(R"((?:#|\*\*).*[(+] ?([^()+]*)\)?\W*|.*[(+] ?([^()+]*)\)?[:*]+)");
@@ -85,6 +91,8 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
     static const RE2 note(R"( *\([^()]*\)\W*$)");  // on the setup: "no speculation (engine, device)"
     std::string before(text);
     RE2::Replace(&before, note, "");
+    static const RE2 both(R"((?i)\b(?:with(?:out)?|off|on) ?(?:and|or|vs\.?|[/,]) ?(?:with(?:out)?|off|on)\b)");
+    if (RE2::PartialMatch(before, both)) return std::nullopt;  // the words in brackets are of one of them
     const auto arm = arm_in_text(before);  // a title that names a drafter may be that of a text about it
     text = arm && arm->plain ? before : addition + addition_of_line;
   }
@@ -125,11 +133,13 @@ void RunCaptions::note(std::string_view caption, std::int64_t number, bool of_re
     arm = captions_.back().arm;
     level = captions_.back().level;
   }
+  static const RE2 options(R"(--\w|\w\()");
   static const RE2 label(R"([^:=]{1,40}[:*\s]*)");  // no line with a value
   if (!arm && !requests && (unnamed_.size() == max_captions || !RE2::FullMatch(piece(caption), label))) return;
   Caption noted{.line = number,
                 .arm = std::move(arm),
                 .requests = std::move(requests),
+                .of_options = RE2::PartialMatch(piece(caption), options),
                 .of_change = of_change,
                 .of_read = of_read,
                 .level = level,
@@ -227,9 +237,9 @@ void RunCaptions::name_runs(LogContents& contents, bool all) const {
   for (Observation& run : runs) {
     const auto later = std::ranges::upper_bound(captions, run.line, {}, &Caption::line);
     if (later == captions.begin()) continue;
-    const auto& requests = std::prev(later)->requests;
-    if (requests && run.span == Span::run && !run.offered_requests && !run.times.request_rate_per_s)
-      logs::note(run.concurrency, parse_real(*requests));
+    const Caption& above = *std::prev(later);
+    if (above.requests && run.span == Span::run && !(above.of_options && run.offered_requests))
+      set_limit(parse_real(*above.requests), run);
     if (!is_known(*std::prev(later))) continue;
     const Arm& arm = *std::prev(later)->arm;
     // Several tokens a chunk do not say that a run speculates.

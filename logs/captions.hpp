@@ -55,6 +55,7 @@ class RunCaptions {
     std::int64_t line;
     std::optional<Arm> arm = {};               ///< empty: none from here on
     std::optional<std::string> requests = {};  ///< concurrent
+    bool of_options = false;                   ///< those are of a command, which may be another one's
     bool of_change = false;                    ///< "Before:"
     bool of_read = true;
     std::size_t level = 0;   ///< of a heading; 0: of none

@@ -267,17 +267,8 @@ namespace {
 /// Gives a run of unknown load that of its command line.
 void set_launched_load(const Launch& launch, Observation& run) {
   if (run.span != Span::run) return;
-  if (!run.concurrency && !run.times.request_rate_per_s) {
-    if (!run.requests) note(run.offered_requests, launch.prompts);
-    // Of more requests sent at once, only as many run as the command lets.
-    const auto& offered = run.offered_requests;
-    const auto most = launch.concurrency || !offered ? launch.concurrency : launch.slots;
-    if (most && (!offered || *most <= *offered)) {
-      run.concurrency = most;
-      run.offered_requests.reset();
-    }
-  }
-  prefer_limit(run);
+  if (!run.requests && !run.concurrency && !run.times.request_rate_per_s) note(run.offered_requests, launch.prompts);
+  set_limit(launch.concurrency || !run.offered_requests ? launch.concurrency : launch.slots, run);
 }
 
 /// Gives a run that speculates the draft length and the drafter of its command line.

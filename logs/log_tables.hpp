@@ -46,6 +46,8 @@ class LogTables {
   /// Reads records as one table, unless they have too many different keys.
   void read(std::vector<JsonRecord> records);
 
+  /// Those of which runs were read.
+  [[nodiscard]] std::span<const ReadTable> read_tables() const { return read_; }
   [[nodiscard]] bool has_unused() const { return !unused_.empty(); }
   /// Keeps the runs of different tables apart, and warns of tables of which nothing was read.
   void keep_apart() const { keep_tables_apart(read_, findings_.contents); }

@@ -106,6 +106,8 @@ void Recognizer::name_by_captions() {
     if (alone && contents.format.empty() && !contents.observations.empty()) findings_.note_format(*of.format);
   }
   captions_.name_runs(contents, alone);
+  for (const ReadTable& table : tables_.read_tables()) ordered_.note(table.caption, table.first_line);
+  ordered_.name_runs(tables_.read_tables(), contents);
 }
 
 bool Recognizer::again(std::string_view line, std::int64_t number) {
@@ -155,7 +157,10 @@ bool Recognizer::line(std::string_view line, std::int64_t number, std::string_vi
     if (names_arm_above(caption, lead)) captions_.note(lead, number, true);
     lead_ = lead;
   }
-  if (taken || (!matching.empty() && findings_.contents.format.empty())) captions_.note(caption, number, taken);
+  if (taken || (!matching.empty() && findings_.contents.format.empty())) {
+    captions_.note(caption, number, taken);
+    for (const std::string_view above : {lead, caption}) ordered_.note(above, number);
+  }
   return taken;
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/problems.hpp"
 #include "logs/anchors.hpp"
+#include "logs/arm_order.hpp"
 #include "logs/captions.hpp"
 #include "logs/containers.hpp"
 #include "logs/findings.hpp"
@@ -85,6 +86,7 @@ class Recognizer {
   std::vector<Lines> line_formats_ = {};
   Findings findings_;
   RunCaptions captions_ = {};
+  OrderedRuns ordered_ = {};
   LogTables tables_;
   LogValues values_;
   Lines* last_lines_ = nullptr;  ///< that recognized the last item, if it was a line

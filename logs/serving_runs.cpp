@@ -39,6 +39,15 @@ void prefer_limit(Observation& run) {
   if (*run.requests >= nearly * *run.concurrency) run.requests = run.concurrency;
 }
 
+void set_limit(std::optional<double> most, Observation& run) {
+  const auto& offered = run.offered_requests;
+  if (most && !run.concurrency && !run.times.request_rate_per_s && (!offered || *most <= *offered)) {
+    run.concurrency = most;
+    run.offered_requests.reset();
+  }
+  prefer_limit(run);
+}
+
 void set_offer(std::optional<std::int64_t> sent, Observation& run) {
   if (!sent && run.completed_requests) sent = *run.completed_requests + run.failed_requests.value_or(0);
   if (sent && *sent > 0 && !run.concurrency && !run.times.request_rate_per_s)

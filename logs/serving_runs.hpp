@@ -23,6 +23,10 @@ void warn_of_arrival_rate(std::optional<double> sent, std::optional<double> answ
 /// is near: the rest waits for the first token.
 void prefer_limit(Observation& run);
 
+/// Sets the concurrency that a command line or a heading states, if it is not known and a rate does not limit requests:
+/// of more requests that were sent at once, only that many ran. Then as prefer_limit().
+void set_limit(std::optional<double> most, Observation& run);
+
 /// Sets `offered_requests` if neither a rate nor a concurrency limits them: to `sent`, or to completed and failed ones.
 void set_offer(std::optional<std::int64_t> sent, Observation& run);
 

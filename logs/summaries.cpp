@@ -75,6 +75,26 @@ void read_replay(const JsonFields& metrics, StatedRun& run) {
   run.output_tokens_per_s = mean("throughput", "output", "tokens_per_second", 1.0);
 }
 
+/// What drafts: the method, or whether one does: "mtp": "on".
+std::optional<Arm> arm_of_inferencex(const JsonFields& row) {
+  constexpr std::array<const char*, 6> keys{"spec_decoding", "spec_method", "mtp", "speculative", "spec", "use_mtp"};
+  constexpr std::array<std::string_view, 5> none{"none", "false", "off", "no", ""};
+  constexpr std::array<std::string_view, 3> some{"on", "true", "yes"};
+  for (const char* key : keys) {
+    const JsonValue* const value = row.json().find(key);
+    if (value == nullptr || !(value->is_string() || value->is_boolean())) continue;
+    const std::string method = value->is_string() ? in_lower_case(value->string())
+                               : value->is_true() ? "true"
+                                                  : "false";
+    if (std::ranges::find(none, method) != none.end()) return Arm{.plain = true};
+    Arm arm{.drafter = method, .speculative = true};
+    if (std::ranges::find(some, method) != some.end()) arm.drafter.reset();
+    if (!arm.drafter && std::string_view(key).ends_with("mtp")) arm.drafter = "mtp";
+    return arm;
+  }
+  return std::nullopt;
+}
+
 void read_inferencex(const JsonFields& row, LogContents& contents) {
   const JsonFields results = row.has("metrics") ? row.required_object("metrics") : row;
   StatedRun run{.line = row.line()};
@@ -85,14 +105,27 @@ void read_inferencex(const JsonFields& row, LogContents& contents) {
   const auto gpus = gpus_of(row);
   const auto throughput = results.real("output_tput_per_gpu");
   if (gpus && throughput) run.output_tokens_per_s = *throughput * *gpus;
-  const auto method = row.has("spec_decoding") ? row.text("spec_decoding") : row.text("spec_method");
-  constexpr std::array<std::string_view, 4> no_methods{"none", "false", "off", ""};
-  const bool plain = method && std::ranges::find(no_methods, *method) != no_methods.end();
-  const Decoding decoding = plain ? Decoding::plain : method ? Decoding::speculative : Decoding::unknown;
+  const auto method = arm_of_inferencex(row);
+  const Decoding decoding = !method ? Decoding::unknown : method->plain ? Decoding::plain : Decoding::speculative;
   note(contents.settings.target, row.text("model"));
   Observation observation = observation_of(run, decoding, contents);
-  if (decoding == Decoding::speculative) observation.drafter = method;
+  if (decoding == Decoding::speculative) observation.drafter = method->drafter;
   contents.observations.push_back(std::move(observation));
+}
+
+/// Rows that do not say what drafts are those without it, beside others of their list that all draft.
+void read_inferencex_rows(const JsonValue& value, std::int64_t line, LogContents& contents) {
+  const std::size_t before = contents.observations.size();
+  read_each(value, line, contents, read_inferencex);
+  const auto rows = std::span(contents.observations).subspan(before);
+  const auto has = [&](Decoding one) { return std::ranges::find(rows, one, &Observation::decoding) != rows.end(); };
+  if (!has(Decoding::unknown) || !has(Decoding::speculative) || has(Decoding::plain)) return;
+  for (Observation& one : rows) {
+    if (one.decoding != Decoding::unknown) continue;
+    one.decoding = Decoding::plain;
+    set_iteration(one);
+  }
+  warn_once(contents, "W22", rows.front().line, "rows that do not say what drafts = without speculation");
 }
 
 // ---- inference-perf: the summary of a run or of one of its stages; times in seconds. A rate is that of one stage.
@@ -358,7 +391,7 @@ JsonFormat kobold_perf_format() {
 
 JsonFormat inferencex_format() {
   return {"(?:mean|median)_tpot|tput_per_gpu|mean_intvty|request_metrics", of_first<is_inferencex_row>,
-          of_each<read_inferencex>, true};
+          read_inferencex_rows, true};
 }
 
 JsonFormat inference_perf_format() {

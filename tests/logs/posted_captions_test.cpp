@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "logs/arm_order.hpp"
 #include "logs/captions.hpp"
 #include "logs/spoken_options.hpp"
 #include "logs/table_shapes.hpp"
@@ -368,6 +369,97 @@ TEST_CASE("a long line that opens with an arm leads to its scrape") {
   for (const std::string text : {"The MTP heads of this model (27B) are what I have tried since the last week:",
                                  "Baseline server (later with MTP), some minutes after the start of all workers:"})
     CHECK_FALSE(logs::arm_in_caption(text));
+}
+
+TEST_CASE("a line that names both arms in turn gives them to the two tables or runs below it") {
+  const auto table = [](const std::string& first, const std::string& second) {
+    return "\n| model | test | t/s | ttfr (ms) |\n|---|---|---|---|\n| lab/m | pp512 | 900.0 | 400 |\n| lab/m | tg64 "
+           "| " +
+           first + " | |\n| lab/m | tg64 @ d512 | " + second + " | |\n\n";
+  };
+  const std::string plain = table("25.00", "20.00"), drafts = table("50.00", "30.00");
+  using Kinds = std::vector<Decoding>;
+  constexpr Decoding off = Decoding::plain, on = Decoding::speculative, unknown = Decoding::unknown;
+  const auto kinds = [](const LogContents& read) {
+    Kinds found;
+    for (const Observation& one : read.observations) found.push_back(one.decoding);
+    return found;
+  };
+  for (const char* line :
+       {"My small card, lab/m in some server, first without and then with MTP (num_speculative_tokens 4):",
+        "First without, then with MTP (K = 4):", "Without MTP first, then with MTP, K=4.",
+        "The baseline, followed by MTP K=4:", "lab/m: first off, second on (MTP, n-max = 4)",
+        "First table: baseline. Second table: MTP K=4.", "plain decoding, afterwards MTP K=4",
+        "first without and then with `--spec-type draft-mtp --spec-draft-n-max 4`:"}) {
+    CAPTURE(line);
+    const LogContents read = read_log(std::string(line) + "\n" + plain + "The next one.\n" + drafts);
+    CHECK(kinds(read) == Kinds{off, off, on, on});
+    CHECK(warns(read, "W22"));
+    const LogContents named = read_log(std::string(line) + "\n" + plain + "and with the drafter:\n" + drafts);
+    CHECK(kinds(named) == Kinds{off, off, on, on});
+  }
+  const std::string line =
+      "First without and then with EAGLE-3 (num_speculative_tokens 4), a sentence of many words:\n";
+  const LogContents swapped = read_log("First with MTP (K = 4), then without:\n" + drafts + "Next.\n" + plain);
+  CHECK(kinds(swapped) == Kinds{on, on, off, off});
+  CHECK(swapped.observations[0].gamma == 4);
+  CHECK(read_log(line + plain + "Next.\n" + drafts).observations[2].gamma == 4);
+  CHECK(read_log(line + plain + "Next.\n" + drafts).observations[2].drafter == "eagle-3");
+  // Of one table, or three, nothing says which is meant; nor if a table says otherwise, or another line.
+  CHECK(kinds(read_log(line + plain)) == Kinds{unknown, unknown});
+  CHECK(kinds(read_log(line + plain + "Next.\n" + drafts + "Next.\n" + drafts))[0] == unknown);
+  CHECK(kinds(read_log(line + plain + "Without MTP:\n" + drafts))[0] == unknown);
+  CHECK(kinds(read_log(line + plain + "First with MTP, then without:\n" + drafts))[0] == unknown);
+  for (const char* other :
+       {"First without MTP, then I looked on:", "First the baseline, then I saw that MTP is faster:",
+        "My numbers with and without MTP, of many runs of the same ten prompts (K = 4):",
+        "first with MTP, then with MTP and K = 4:"})
+    CHECK_FALSE(logs::arm_order_in(other));
+  CHECK_FALSE(arm_in_caption("My numbers with and without a drafter, of many runs of the same prompts (MTP, K = 4):"));
+  CHECK_FALSE(arm_in_caption(line));
+  const auto answer = [](const std::string& speed) {
+    return "```\n[ Prompt: 300.0 t/s | Generation: " + speed + " t/s ]\n```\n";
+  };
+  CHECK(kinds(read_log("First without MTP, then with it:\n" + answer("20.0") + "\n" + answer("31.0"))) ==
+        Kinds{off, on});
+}
+
+TEST_CASE("a heading above a console states the load of requests that were all sent at once") {
+  const auto console = [](const std::string& heading, double tokens_per_s, double tpot_ms) {
+    return fmt::format(
+        "{}\n```\n============ Serving Benchmark Result ============\nSuccessful requests:  120\n"
+        "Benchmark duration (s):  50.00\nTotal generated tokens:  24000\nOutput token throughput (tok/s):  {:.2f}\n"
+        "Mean TPOT (ms):  {:.2f}\nMean ITL (ms):  {:.2f}\n```\n",
+        heading, tokens_per_s, tpot_ms, tpot_ms);
+  };
+  for (const char* words : {"C=32", "concurrency 32", "batch size: 32", "32 concurrent requests"}) {
+    CAPTURE(words);
+    const auto run =
+        posted_runs(console("**" + std::string(words) + ", no MTP**", 1000.0, 30.0), "bench-serving").at(0);
+    CHECK(run.concurrency == 32.0);
+    CHECK(run.requests == 32.0);
+    CHECK_FALSE(run.offered_requests);
+  }
+  const auto more = posted_runs(console("**C=512, no MTP**", 1000.0, 30.0), "bench-serving").at(0);
+  CHECK(more.offered_requests == 120.0);  // of fewer requests than the load
+  CHECK_FALSE(more.concurrency);
+  const auto few = posted_runs(console("**C=100, no MTP**", 1000.0, 30.0), "bench-serving").at(0);
+  CHECK(few.requests == near(30.0));  // far below the limit
+}
+
+TEST_CASE("the repository of a model in a heading is no list of arms") {
+  const auto arm =
+      arm_in_caption("=== speculator (some-lab/Mule-3.2-40B-speculator.eagle3, num_speculative_tokens 5) ===");
+  REQUIRE(arm);
+  CHECK_FALSE(arm->plain);
+  CHECK(arm->gamma == 5.0);
+  CHECK(arm_in_caption("## Without a drafter: some-lab/Mule-40B-it")->plain);
+  CHECK(arm_in_caption("--- base ---")->plain);
+  CHECK(arm_in_caption("=== speculators, K = 2 ===")->gamma == 2.0);
+  for (const char* several : {"=== MTP/EAGLE-3 ===", "=== baseline/MTP-2 ===", "=== MTP K=2, without/EAGLE-3 ===",
+                              "### The baseline of plain/MTP-3", "## with/without MTP"})
+    CHECK_FALSE(arm_in_caption(several));
+  CHECK_FALSE(arm_in_caption("## some-lab/Mule-40B-eagle3"));  // names a model only
 }
 
 }  // namespace foredraft::tests

@@ -107,6 +107,41 @@ TEST_CASE("InferenceX: replays of agents, and a method that says there is none")
   CHECK(posted_runs(replaced(replay, "mtp", "false"), "inferencex").at(0).decoding == Decoding::plain);
 }
 
+TEST_CASE("AIPerf: the concurrency that a file states goes before the one computed from its throughput, if near") {
+  const auto requests = [](const std::string& concurrency) {
+    return posted_runs(R"({"output_token_throughput": {"unit": "tokens/sec", "avg": 900.0},
+        "inter_token_latency": {"unit": "ms", "avg": 10.0},
+        "input_config": {"loadgen": {"concurrency": )" +
+                           concurrency + "}}}",
+                       "aiperf-run")
+        .at(0)
+        .requests;
+  };
+  CHECK(requests("10") == 10.0);
+  CHECK(requests("40") == near(9.0));
+}
+
+TEST_CASE("InferenceX: a key that is on or off says what drafts, and rows without it are those that do not") {
+  const auto row = [](const std::string& key, const std::string& tpot) {
+    return R"({"tp": 4, "conc": 16, "model": "lab/m", "output_tput_per_gpu": 200.0, )" + key + R"("mean_tpot": )" +
+           tpot + "}";
+  };
+  const auto arms = [&](const std::string& one, const std::string& other) {
+    return posted_runs("[" + row(one, "0.02") + ", " + row(other, "0.01") + "]", "inferencex");
+  };
+  for (const char* off : {R"("mtp": "off", )", R"("speculative": false, )", R"("spec": "none", )", ""}) {
+    const auto runs = arms(off, R"("mtp": "on", )");
+    CHECK(runs.at(0).decoding == Decoding::plain);
+    CHECK(runs.at(0).times.iteration_ms == near(20.0));
+    CHECK(runs.at(1).decoding == Decoding::speculative);
+    CHECK(runs.at(1).drafter == "mtp");
+  }
+  CHECK(arms("", R"("speculative": true, )").at(1).decoding == Decoding::speculative);
+  CHECK_FALSE(arms("", R"("speculative": true, )").at(1).drafter);
+  CHECK(arms("", R"("mtp": "off", )").at(0).decoding == Decoding::unknown);
+  CHECK(arms("", "").at(0).decoding == Decoding::unknown);
+}
+
 TEST_CASE("inference-perf: seconds, the rate of a stage or its limit of concurrency") {
   const std::string stage =
       R"({"load_summary": {"count": 90, "requested_rate": 4.0, "achieved_rate": 3.9},

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "logs/arms.hpp"
+#include "logs/captions.hpp"
+#include "logs/observation.hpp"
+
+/// Lines that say in which order the arms follow below them: "First without, then with MTP (K = 3):".
+namespace foredraft::logs {
+
+struct ArmOrder {
+  Arm first = {}, second = {};  ///< one of them is plain
+};
+
+/// The arms that a line names one after the other; nullopt if it does not.
+[[nodiscard]] std::optional<ArmOrder> arm_order_in(std::string_view line);
+
+/// The order that the lines above runs and tables state.
+class OrderedRuns {
+ public:
+  /// `caption`: a line above what line `number` begins.
+  void note(std::string_view caption, std::int64_t number);
+  /// Gives both arms to what follows the line, if these are two tables, or two runs, and none says otherwise.
+  void name_runs(std::span<const ReadTable> tables, LogContents& contents) const;
+
+ private:
+  std::string line_ = {};
+  std::int64_t number_ = 0;
+  std::optional<ArmOrder> order_ = {};
+  bool several_ = false;  ///< lines state orders
+};
+
+}  // namespace foredraft::logs
