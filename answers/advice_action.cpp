@@ -311,9 +311,9 @@ std::string recommended_text(const Advice& advice) {
   const std::string mean = fmt::format("{:.2f}x{}{}{}", use.value, interval_text(use), of, at);
   const std::string losing = losing_text(advice);
   const auto has_speedup = [&](const LoadAdvice& load) { return speedup_at(load, use.gamma, advice).has_value(); };
-  const bool listed =
-      of_traffic ? use.schedule.empty() && losing.empty() && std::ranges::count_if(advice.loads, has_speedup) > 1
-                 : !one_load;
+  const bool listed = of_traffic ? use.schedule.empty() && losing.empty() && interval_text(use).empty() &&
+                                       std::ranges::count_if(advice.loads, has_speedup) > 1
+                                 : !one_load;
   const std::string by_load = listed ? by_load_text(advice) : "";
   const std::string gain = by_load.empty() ? fmt::format("{}.{}", mean, losing)
                            : of_traffic    ? fmt::format("{}: {}", mean, by_load)

@@ -226,7 +226,15 @@ TEST_CASE("loads of an experiment have their own speedups, those of traffic a me
   }
   CHECK(answers::advise({.logs = {log_as_is(many)}}).action ==
         "Use K = 3: 1.40x at 16 requests to 1.95x at 1 request. Faster: K = 5 at 1 request (2.00x).");
-  CHECK_THAT(action(false), Catch::Contains(" for this traffic: 2.00x at 1 request, 1.40x at 16 requests."));
+  CHECK_THAT(action(false), Catch::EndsWith(") for this traffic."));
+  // Without an interval its loads are told, and what loses always.
+  const auto single = [](double at_16) {
+    std::vector<Observation> all = log_of({with_speedup(3, 16, at_16, 20.0), plain(16, 20.0)}).contents.observations;
+    all.insert(all.end(), {whole(with_speedup(3, 1, 2.0, 10.0)), whole(plain(1, 10.0))});
+    return answers::advise({.logs = {log_as_is(all)}}).action;
+  };
+  CHECK_THAT(single(1.4), Catch::EndsWith(" for this traffic: 2.00x at 1 request, 1.40x at 16 requests."));
+  CHECK_THAT(single(0.98), Catch::EndsWith(" for this traffic. It loses: 0.98x at 16 requests."));
 }
 
 }  // namespace foredraft::tests
