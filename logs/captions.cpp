@@ -80,9 +80,9 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
   const SpokenOptions options = spoken_options(caption);
   if (options.mentions > 1 || arm_order_in(caption)) return std::nullopt;  // of several arms
   std::string text = options.words;
+  if (!RE2::PartialMatch(text, list)) RE2::GlobalReplace(&text, repository, " ");
   RE2::GlobalReplace(&text, no_arm, " ");  // "A-7B-FP8" has no option "--FP8"
   RE2::GlobalReplace(&text, path, " ");
-  if (!RE2::PartialMatch(text, list)) RE2::GlobalReplace(&text, repository, " ");
   RE2::GlobalReplace(&text, without, "without");
   // The words in brackets at its end, or behind a plus, of a heading that says more.
   static const RE2 added(R"((?:#|\*\*).*[(+] ?([^()+]*)\)?\W*|.*[(+] ?([^()+]*)\)?[:*]+)");

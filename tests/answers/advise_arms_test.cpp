@@ -12,9 +12,6 @@ namespace {
 
 using answers::Advice;
 
-/// Windows of 1,000 steps round shares of steps to a thousandth, in three positions.
-constexpr double counts_rounding = 2e-3;
-
 }  // namespace
 
 TEST_CASE("runs that differ in load, temperature, category or lengths are named and not compared") {

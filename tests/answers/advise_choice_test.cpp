@@ -20,9 +20,6 @@ using logs::Observation;
 using Gammas = std::vector<std::int64_t>;
 using Time = SpeedupRow::Time;
 
-/// Medians of draws whose errors are a percent.
-constexpr double of_draws = 5e-3;
-
 }  // namespace
 
 TEST_CASE("no speculation is always a candidate: it is chosen if nothing gains more than half a percent") {

@@ -22,9 +22,6 @@ using logs::Observation;
 using Gammas = std::vector<std::int64_t>;
 using Time = SpeedupRow::Time;
 
-/// Medians of draws whose errors are a percent.
-constexpr double of_draws = 5e-3;
-
 }  // namespace
 
 TEST_CASE("one draft length for all loads has the harmonic mean of its speedups, by time") {

@@ -62,7 +62,7 @@ TEST_CASE("a predicted time is as uncertain as its verified tokens beyond the lo
     return answers::advise({.logs = {log_of({speculative(3, 8, 12.0, 0.8), plain(8, 10.0)})}, .predicted = predicted});
   };
   constexpr double error = 0.1;
-  constexpr double of_draws = 0.1;  // quantiles of 4,000 draws are known to 3 %
+  constexpr double of_quantiles = 0.1;  // of 4,000 draws: known to 3 %
   const Advice exact = advice_at(0.0);
   const Advice rough = advice_at(error);
   for (const auto& [gamma, doublings] :
@@ -70,7 +70,7 @@ TEST_CASE("a predicted time is as uncertain as its verified tokens beyond the lo
     const double more =
         std::sqrt(std::pow(relative_error(rough, gamma), 2) - std::pow(relative_error(exact, gamma), 2));
     CAPTURE(gamma, relative_error(rough, gamma), relative_error(exact, gamma));
-    CHECK(more == Approx(1.96 * error * doublings).epsilon(of_draws).margin(1e-9));
+    CHECK(more == Approx(1.96 * error * doublings).epsilon(of_quantiles).margin(1e-9));
   }
 }
 

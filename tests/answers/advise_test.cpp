@@ -12,8 +12,6 @@ using answers::Advice;
 
 /// Sums of a few doubles.
 constexpr double rounding = 1e-12;
-/// Windows of 1,000 steps round shares of steps to a thousandth, in three positions.
-constexpr double counts_rounding = 2e-3;
 /// The median of 4,000 draws with an error of a tenth at most: four standard errors.
 constexpr double draws_median = 1e-2;
 

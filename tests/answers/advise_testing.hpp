@@ -14,6 +14,11 @@
 /// Observations made by hand: counts without noise, so that results are exact.
 namespace foredraft::tests {
 
+/// Medians of draws whose errors are a percent.
+inline constexpr double of_draws = 5e-3;
+/// Windows of 1,000 steps round shares of steps to a thousandth, in three positions.
+inline constexpr double counts_rounding = 2e-3;
+
 /// A window of `steps` steps with the expected counts of acceptance probability `alpha`.
 inline logs::Observation speculative(std::int64_t gamma, double requests, double iteration_ms, double alpha,
                                      std::int64_t steps = 1000) {

@@ -453,8 +453,12 @@ TEST_CASE("the repository of a model in a heading is no list of arms") {
   REQUIRE(arm);
   CHECK_FALSE(arm->plain);
   CHECK(arm->gamma == 5.0);
-  CHECK(arm_in_caption("## Without a drafter: some-lab/Mule-40B-it")->plain);
-  CHECK(arm_in_caption("--- base ---")->plain);
+  for (const char* plain : {"## Without a drafter: some-lab/Mule-40B-it", "--- base ---"}) {
+    CAPTURE(plain);
+    const auto none = arm_in_caption(plain);
+    REQUIRE(none);
+    CHECK(none->plain);
+  }
   CHECK(arm_in_caption("=== speculators, K = 2 ===")->gamma == 2.0);
   for (const char* several : {"=== MTP/EAGLE-3 ===", "=== baseline/MTP-2 ===", "=== MTP K=2, without/EAGLE-3 ===",
                               "### The baseline of plain/MTP-3", "## with/without MTP"})

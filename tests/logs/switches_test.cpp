@@ -21,7 +21,7 @@ std::string answer_of_tabby(const std::string& speed, const std::string& drafts 
          speed + " T/s, Context: 300 tokens" + drafts + ")\n";
 }
 
-const std::string counted = ", Draft: 110 / 180 tokens accepted (61.11%)";
+const std::string of_drafts_counted = ", Draft: 110 / 180 tokens accepted (61.11%)";
 
 std::vector<Observation> around(const std::string& line, const std::string& drafts = "") {
   return read_log(answer_of_tabby("25.00") + line + "\n" + answer_of_tabby("40.00", drafts)).observations;
@@ -69,7 +69,7 @@ TEST_CASE("a line that loads a drafter states the draft length") {
   for (const char* words : {"Loading draft: small, draft_num_tokens: 3", "MTP enabled (num_draft_tokens=3)",
                             "Speculative decoding enabled, num_speculative_tokens=3"}) {
     INFO(words);
-    const auto runs = around(stamp + words, counted);
+    const auto runs = around(stamp + words, of_drafts_counted);
     REQUIRE(runs.size() == 2);
     CHECK(runs[1].gamma == 3);
     CHECK_FALSE(runs[0].gamma);
@@ -79,7 +79,7 @@ TEST_CASE("a line that loads a drafter states the draft length") {
 TEST_CASE("a server that starts again with a drafter was plain before if only then its answers count drafts") {
   const std::string start = stamp + "Loading model: /models/big\n", draft = stamp + "Loading draft model: small\n";
   const auto of_first = [](const std::string& log) { return read_log(log).observations.at(0).decoding; };
-  const std::string plain = answer_of_tabby("25.00"), drafted = answer_of_tabby("40.00", counted);
+  const std::string plain = answer_of_tabby("25.00"), drafted = answer_of_tabby("40.00", of_drafts_counted);
   for (const std::string& again : {start + draft, draft + start}) {
     CHECK(of_first(plain + again + drafted) == Decoding::plain);
     CHECK(of_first(plain + again + answer_of_tabby("40.00")) == Decoding::unknown);
