@@ -323,7 +323,7 @@ class Others(unittest.TestCase):
             advice = fd.advise(runs, plain=plain)
             self.assertEqual([row[2] for row in advice.schedule], [3, 1])
             self.assertEqual([row[:2] for row in advice.schedule], [(1, 8), (9, 64)])
-            self.assertEqual(advice.gamma, 2)
+            self.assertEqual(advice.gamma, 1)  # no K between those of single runs for a gain that their error can hide
             self.assertIn("schedule=[(1, ", repr(advice))
             log = fd.read_log(runs, plain)
             for value in (advice, log):
