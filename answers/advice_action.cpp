@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <optional>
@@ -17,7 +16,6 @@
 
 #include "answers/advice_steps.hpp"
 #include "answers/advice_words.hpp"
-#include "core/names.hpp"
 
 namespace foredraft::answers {
 namespace {

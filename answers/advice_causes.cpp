@@ -7,7 +7,6 @@
 
 #include "answers/advice_steps.hpp"
 #include "answers/advice_words.hpp"
-#include "logs/sglang_options.hpp"
 
 namespace foredraft::answers {
 namespace {
@@ -38,8 +37,7 @@ std::optional<double> dead_first_position(const Advice& advice) {
 std::string setting_name(const LoggedRun& logged, const Advice& advice) {
   const RunSetting& setting = advice.runs[logged.run].run.setting;
   const std::string& drafter = advice.curves[logged.curve].name;
-  const std::string tree = logs::named_tree(setting.drafter).tree;
-  if (!tree.empty()) return "the tree of " + (advice.curves.size() > 1 ? drafter : tree);
+  if (setting.tree) return "the tree of " + (advice.curves.size() > 1 ? drafter : to_string(*setting.tree));
   std::string length = setting.adaptive ? "adaptive drafting" : setting.gamma ? "" : "the logged setting";
   if (setting.gamma) length += fmt::format("{}K = {}", setting.adaptive ? " up to " : "", *setting.gamma);
   return advice.curves.size() > 1 && !drafter.empty() ? fmt::format("{} at {}", drafter, length) : length;

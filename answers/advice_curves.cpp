@@ -17,7 +17,6 @@
 #include "answers/advice_steps.hpp"
 #include "answers/observed.hpp"
 #include "core/names.hpp"
-#include "logs/sglang_options.hpp"
 
 namespace foredraft::answers {
 namespace {
@@ -155,15 +154,12 @@ void name_drafters(std::vector<Run>& runs) {
   std::set<std::string> drafters;
   std::set<std::string> models;
   for (const Run& run : runs) {
-    const std::string drafter = logs::named_tree(run.setting.drafter).drafter;
-    if (!drafter.empty()) drafters.insert(drafter);
+    if (!run.setting.drafter.empty()) drafters.insert(run.setting.drafter);
     if (!run.setting.draft_model.empty()) models.insert(run.setting.draft_model);
   }
   for (Run& run : runs) {
     if (run.is_plain()) continue;
-    const logs::NamedTree named = logs::named_tree(run.setting.drafter);
-    if (named.drafter.empty() && drafters.size() == 1)
-      run.setting.drafter = logs::with_tree(*drafters.begin(), named.tree);
+    if (run.setting.drafter.empty() && drafters.size() == 1) run.setting.drafter = *drafters.begin();
     if (run.setting.draft_model.empty() && models.size() == 1) run.setting.draft_model = *models.begin();
   }
 }

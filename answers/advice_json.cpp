@@ -153,6 +153,7 @@ ordered_json runs_json(const LoadAdvice& load, const Advice& advice) {
     rows.push_back({{"name", run.name},
                     {"gamma", value_or_null(run.run.setting.gamma)},
                     {"drafter", word_or_null(run.run.setting.drafter)},
+                    {"tree", run.run.setting.tree ? ordered_json(to_string(*run.run.setting.tree)) : nullptr},
                     {"adaptive", run.run.setting.adaptive},
                     {"verification_steps", run.run.steps > 0.0 ? ordered_json(std::llround(run.run.steps)) : nullptr},
                     {"tokens_per_iteration", mean_json(run.run.tokens)},

@@ -10,7 +10,6 @@
 #include "answers/advice_action.hpp"
 #include "answers/advice_steps.hpp"
 #include "answers/logging_plan.hpp"
-#include "logs/sglang_options.hpp"
 
 namespace foredraft::answers {
 namespace {
@@ -107,7 +106,7 @@ std::string why_not_of(const AdviceQuestion& question, const Advice& advice) {
   if (advice.compared().empty()) {
     return "no plain run: log the same load without speculation, and give it with --plain";
   }
-  const auto is_tree = [](const AcceptanceCurve& one) { return !logs::named_tree(one.setting.drafter).tree.empty(); };
+  const auto is_tree = [](const AcceptanceCurve& one) { return one.setting.tree.has_value(); };
   if (std::ranges::any_of(advice.curves, is_tree)) return "drafts are a tree, which has no K: log what may be faster";
   return "the draft length is not logged: another one cannot be compared with it";
 }

@@ -2,6 +2,7 @@
 #include "answers/baseline.hpp"
 
 #include <fmt/format.h>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -55,6 +58,7 @@ void visit_identity(AnyRun& run, auto&& visit) {
   visit("engine", run.setting.engine);
   visit("engine_version", run.setting.version);
   visit("target", run.setting.target);
+  visit("tree", run.setting.tree);
   visit("drafter", run.setting.drafter);
   visit("draft", run.setting.draft_model);
   visit("gamma", run.setting.gamma);
@@ -94,10 +98,14 @@ void visit_fields(Metric& metric, auto&& visit) {
   visit("cluster", metric.cluster);
 }
 
+/// Added to the schema later: older files lack it.
+constexpr std::array<std::string_view, 1> later_keys{"tree"};
+
 constexpr logs::DocumentRules baseline_rules{.schema = "foredraft.baseline/1",
                                              .written_by = ": compare --save-baseline writes it",
                                              .null_means = "not known",
-                                             .smallest_count = 1};
+                                             .smallest_count = 1,
+                                             .later_keys = later_keys};
 
 StoredMetric stored(const MeasuredMetric& measured) {
   const analytic::Uncertainty error = analytic::uncertainty_of(measured.estimate);

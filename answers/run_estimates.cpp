@@ -129,6 +129,7 @@ std::string run_name(const Run& run, std::string_view log) {
   if (run.files.size() == 1 && log.empty()) add(file_name(*run.files.begin()));
   if (run.is_plain() && log != "plain") add("plain");
   if (!run.setting.drafter.empty()) add(readable(run.setting.drafter, longest_drafter));
+  if (run.setting.tree) add(to_string(*run.setting.tree));
   if (run.setting.adaptive) add("adaptive");
   if (run.setting.gamma && !run.setting.adaptive) add(fmt::format("K = {}", *run.setting.gamma));
   if (run.load != RunLoad{}) add(load_text(run));

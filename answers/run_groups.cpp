@@ -128,6 +128,7 @@ RunSetting setting_of(const Observation& observation, const logs::LogContents& l
   if (observation.decoding != Decoding::speculative) return setting;
   setting.gamma = observation.gamma;
   setting.adaptive = observation.adaptive.value_or(false);
+  setting.tree = observation.tree;
   setting.drafter = observation.drafter.value_or(log.settings.method.value_or(""));
   setting.draft_model = short_name(log.settings.draft.value_or(""));
   return setting;

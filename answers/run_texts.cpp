@@ -19,7 +19,6 @@
 #include "core/names.hpp"
 #include "core/readable.hpp"
 #include "logs/arms.hpp"
-#include "logs/sglang_options.hpp"
 
 namespace foredraft::answers {
 namespace {
@@ -94,7 +93,7 @@ std::string setting_words(const RunSetting& setting, std::span<const Run> runs, 
   std::set<std::string> versions;
   for (const Run& one : runs) {
     if (one.is_plain()) continue;
-    drafters.insert(logs::named_tree(one.setting.drafter).drafter);
+    drafters.insert(one.setting.drafter);
     models.insert(one.setting.draft_model);
     versions.insert(one.setting.engine + " " + one.setting.version);
   }
@@ -102,12 +101,22 @@ std::string setting_words(const RunSetting& setting, std::span<const Run> runs, 
   const auto add = [&](const std::string& word, std::size_t kinds) {
     if (!word.empty() && kinds > 1) words.push_back(readable(word, longest_drafter));
   };
-  add(logs::named_tree(setting.drafter).drafter, drafters.size());
+  add(setting.drafter, drafters.size());
   add(setting.draft_model, models.size());
   if (!length.empty()) words.push_back(length);
   add(setting.engine + " " + setting.version, versions.size());
   if (!setting.file.empty()) words.push_back(readable(short_name(setting.file), longest_drafter));
   return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// "tree of 16, 4 deep"; its whole setting if others of `runs` have these numbers, too.
+std::string tree_text(const logs::DraftTree& tree, std::span<const Run> runs) {
+  const auto is_alike = [&](const Run& one) {
+    const auto& other = one.setting.tree;
+    return other && other->tokens == tree.tokens && other->steps == tree.steps && other->width != tree.width;
+  };
+  return std::ranges::any_of(runs, is_alike) ? to_string(tree)
+                                             : fmt::format("tree of {}, {} deep", tree.tokens, tree.steps);
 }
 
 }  // namespace
@@ -179,21 +188,15 @@ std::string load_text(const Run& run) {
 
 std::string setting_text(const Run& run, std::span<const Run> runs) {
   if (run.is_plain()) return "plain";
-  const logs::NamedTree named = logs::named_tree(run.setting.drafter);
-  const auto is_alike = [&](const Run& one) {
-    const logs::NamedTree other = logs::named_tree(one.setting.drafter);
-    return other.brief == named.brief && other.tree != named.tree;
-  };
-  const std::string& tree = std::ranges::any_of(runs, is_alike) ? named.tree : named.brief;
   const std::string length = run.setting.adaptive ? adaptive_text(run)
                              : run.setting.gamma  ? fmt::format("K = {}", *run.setting.gamma)
-                             : tree.empty()       ? std::string("K unknown")
-                                                  : tree;
+                             : run.setting.tree   ? tree_text(*run.setting.tree, runs)
+                                                  : std::string("K unknown");
   return setting_words(run.setting, runs, length);
 }
 
 std::string drafter_text(const RunSetting& setting, std::span<const Run> runs) {
-  return setting_words(setting, runs, logs::named_tree(setting.drafter).tree);
+  return setting_words(setting, runs, setting.tree ? to_string(*setting.tree) : "");
 }
 
 std::string targets_differ(std::span<const logs::ObservedLog> one, std::span<const logs::ObservedLog> other) {

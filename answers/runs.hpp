@@ -43,6 +43,7 @@ struct RunSetting {
   logs::Decoding decoding = logs::Decoding::plain;  ///< without or with speculation
   std::optional<std::int64_t> gamma = {};      ///< the maximum if adaptive; 0: a speculative run that drafted nothing
   bool adaptive = false;                       ///< the engine varies what it drafts or verifies
+  std::optional<logs::DraftTree> tree = {};    ///< instead of a draft length
   std::string drafter = {}, draft_model = {};  ///< as the engine calls the method, and the model it loads
   std::string engine = {}, version = {}, target = {};
   std::string file = {};  ///< set only for runs that contradict others of their setting or curve

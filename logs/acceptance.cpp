@@ -118,6 +118,17 @@ std::vector<std::int64_t> histogram_of(const JsonFields& record, std::string_vie
   return histogram;
 }
 
+bool lacks_acceptance(const Observation& run, const LogContents& contents) {
+  if (run.decoding != Decoding::plain) return false;
+  if (run.span != Span::window) return contents.format == "bench-serving" && contents.engine == "sglang";
+  return contents.engine == "vllm" || contents.engine == "lmdeploy" || contents.engine == "sglang";
+}
+
+void draft_uncounted(Observation& run) {
+  if (run.decoding == Decoding::plain && run.span == Span::window) run.times.iteration_ms.reset();
+  run.decoding = Decoding::speculative;
+}
+
 void read_request_acceptance(const JsonFields& steps, Observation& observation, LogContents& contents) {
   observation.gamma = steps.count("num_spec_tokens");
   if (observation.gamma.value_or(0) > max_positions) {

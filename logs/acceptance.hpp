@@ -18,6 +18,14 @@ namespace foredraft::logs {
 /// Nullopt if no observation has steps and accepted tokens.
 [[nodiscard]] std::optional<Estimate> acceptance_length(std::span<const Observation> observations);
 
+/// Whether a run is plain only because nothing of its acceptance is printed: SGLang's client prints none of another
+/// version's server, and the lines of a server's log with its drafts may be left out of a post.
+[[nodiscard]] bool lacks_acceptance(const Observation& run, const LogContents& contents);
+
+/// Makes a run one that drafts, with an unknown acceptance. What a window has as the time of an iteration was that of a
+/// token each.
+void draft_uncounted(Observation& run);
+
 /// Sets acceptance, gamma and trace from the record of one request that vLLM, TensorRT-LLM and aiperf write:
 /// `num_spec_steps`, `num_draft_tokens`, `num_accepted_draft_tokens`, `acceptance_histogram`, `num_spec_tokens`, and in
 /// detailed records `per_step_accepted` and `per_step_drafted`. Throws RejectedRecord if it contradicts itself.

@@ -52,21 +52,21 @@ std::optional<ArmOrder> arm_order_in(std::string_view line) {
   Arm& drafts = order.first.plain ? order.second : order.first;
   if (options.arm.gamma) drafts.gamma = options.arm.gamma;
   if (options.arm.drafter) drafts.drafter = options.arm.drafter;
+  drafts.tree = options.arm.tree;
   return order;
 }
 
 void OrderedRuns::note(std::string_view caption, std::int64_t number) {
-  if (several_ || caption == line_) return;
+  if (caption == line_) return;
   auto order = arm_order_in(caption);
   if (!order) return;
-  several_ = order_.has_value();
   order_ = std::move(order);
   line_ = caption;
   number_ = number;
 }
 
 void OrderedRuns::name_runs(std::span<const ReadTable> tables, LogContents& contents) const {
-  if (!order_ || several_) return;
+  if (!order_) return;
   std::vector<std::vector<Observation*>> parts;
   std::int64_t last = 0;  // line of the last part
   for (Observation& run : contents.observations) {
@@ -89,9 +89,7 @@ void OrderedRuns::name_runs(std::span<const ReadTable> tables, LogContents& cont
   for (std::size_t i = 0; i < arms; ++i) {
     for (Observation* const run : parts[i]) {
       run->decoding = order.at(i).plain ? Decoding::plain : Decoding::speculative;
-      if (order.at(i).plain) continue;
-      logs::note(run->gamma, whole(order.at(i).gamma));
-      logs::note(run->drafter, order.at(i).drafter);
+      if (!order.at(i).plain) note_arm(*run, order.at(i));
     }
   }
   warn_once(contents, "W22", parts.front().front()->line,

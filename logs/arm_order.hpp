@@ -33,7 +33,6 @@ class OrderedRuns {
   std::string line_ = {};
   std::int64_t number_ = 0;
   std::optional<ArmOrder> order_ = {};
-  bool several_ = false;  ///< lines state orders
 };
 
 }  // namespace foredraft::logs

@@ -8,6 +8,7 @@
 #include "logs/expectations.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
+#include "logs/record_fields.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -51,6 +52,16 @@ bool drafts_with_another(std::string_view name) {
 }
 
 }  // namespace
+
+void note_drafter(Observation& run, const Arm& arm) {
+  if (!run.drafter || run.drafter == arm.drafter) note(run.tree, arm.tree);
+  note(run.drafter, arm.drafter);
+}
+
+void note_arm(Observation& run, const Arm& arm) {
+  note(run.gamma, whole(arm.gamma));
+  note_drafter(run, arm);
+}
 
 bool ends_drafts_early(std::string_view text) {
   static const RE2 threshold(

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "logs/observation.hpp"
+
 /// Names of arms, the runs of a table or a text, as people write them.
 namespace foredraft::logs {
 
@@ -15,10 +17,17 @@ namespace foredraft::logs {
 struct Arm {
   bool plain = false;
   std::optional<double> gamma = {};
+  std::optional<DraftTree> tree = {};  ///< of options only: no name has one
   std::optional<std::string> drafter = {};
   bool speculative = false;  ///< says that it drafts: "on", "spec"; of arm_in_text(): is not plain
   bool adaptive = false;     ///< ends_drafts_early()
 };
+
+/// Gives a run that drafts the drafter of an arm, unless it has one, and the tree, unless its drafter is another.
+void note_drafter(Observation& run, const Arm& arm);
+
+/// Gives it also the draft length, unless it is known.
+void note_arm(Observation& run, const Arm& arm);
 
 /// The arm of a name. The first word of an unknown name is taken for the drafter.
 [[nodiscard]] Arm arm_named(std::string_view name);

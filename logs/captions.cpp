@@ -105,6 +105,7 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
   auto arm = may_be_heading(caption, text.size()) ? arm_in_text(text) : arm_that_opens(text);
   if (!arm || arm->plain || options.mentions == 0) return arm;
   if (options.arm.drafter) arm->drafter = options.arm.drafter;
+  arm->tree = options.arm.tree;
   if (options.arm.gamma) arm->gamma = options.arm.gamma;
   arm->adaptive = arm->adaptive || options.arm.adaptive;
   return arm;
@@ -259,8 +260,7 @@ void RunCaptions::name_runs(LogContents& contents, bool all) const {
     }
     const bool other = run.drafter && arm.drafter && run.drafter != arm.drafter;
     if (run.decoding != Decoding::speculative || arm.plain || other) continue;
-    logs::note(run.gamma, whole(arm.gamma));
-    logs::note(run.drafter, arm.drafter);
+    note_arm(run, arm);
   }
 }
 

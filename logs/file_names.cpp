@@ -111,8 +111,7 @@ void set_arm(const Arm& arm, ObservedLog& log) {
     run.decoding = Decoding::plain;
     if (arm.plain) continue;
     draft_uncounted(run);
-    note(run.drafter, arm.drafter);
-    note(run.gamma, whole(arm.gamma));
+    note_arm(run, arm);
   }
 }
 

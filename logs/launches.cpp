@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "logs/acceptance.hpp"
 #include "logs/arms.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/patterns.hpp"
@@ -93,17 +94,6 @@ std::optional<bool> switched_drafts(std::string_view text) {
 
 }  // namespace
 
-bool lacks_acceptance(const Observation& run, const LogContents& contents) {
-  if (run.decoding != Decoding::plain) return false;
-  if (run.span != Span::window) return contents.format == "bench-serving" && contents.engine == "sglang";
-  return contents.engine == "vllm" || contents.engine == "lmdeploy" || contents.engine == "sglang";
-}
-
-void draft_uncounted(Observation& run) {
-  if (run.decoding == Decoding::plain && run.span == Span::window) run.times.iteration_ms.reset();
-  run.decoding = Decoding::speculative;
-}
-
 const std::string& switch_anchor() {
   static const std::string anchor =
       "(?i:" + logged_drafter() +
@@ -114,11 +104,11 @@ const std::string& switch_anchor() {
 
 /// Reads a line of a server's log that begins with a model, or that switches drafts on or off; false for other lines.
 bool Launches::read_switch(std::string_view text, std::int64_t number) {
+  if (launches_.size() == max_command_lines) return launches_.back().of_server;
   static const RE2 begins(begins_server, byte_options());
   const auto drafts = switched_drafts(text);
   const bool first = launches_.empty() || launches_.back().of_server;
   if (!drafts && !(first && RE2::PartialMatch(piece(text), begins))) return false;
-  if (launches_.size() == max_command_lines) return true;
   Launch launch = drafts && !launches_.empty() ? launches_.back() : Launch{.program = "server"};
   launch.line = number;
   launch.of_server = true;

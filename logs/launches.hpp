@@ -37,14 +37,6 @@ struct Launch {
   bool of_server = false;              ///< a line of its log
 };
 
-/// Whether a run is plain only because nothing of its acceptance is printed: SGLang's client prints none of another
-/// version's server, and the lines of a server's log with its drafts may be left out of a post.
-[[nodiscard]] bool lacks_acceptance(const Observation& run, const LogContents& contents);
-
-/// Makes a run one that drafts, with an unknown acceptance. What a window has as the time of an iteration was that of a
-/// token each.
-void draft_uncounted(Observation& run);
-
 /// The requests in flight that the options of a load generator's command line set, if it is one number:
 /// `--max-concurrency 8`, `--concurrency-range 8:8`.
 [[nodiscard]] std::optional<double> concurrency_option(std::string_view text);

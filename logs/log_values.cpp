@@ -40,9 +40,7 @@ void name_by_key(const std::string& key, std::span<Observation> runs) {
   const Arm arm = arm_named(key);
   for (Observation& run : runs) {
     if (run.decoding == Decoding::unknown) run.decoding = arm.plain ? Decoding::plain : Decoding::speculative;
-    if (run.decoding != Decoding::speculative || arm.plain) continue;
-    note(run.gamma, whole(arm.gamma));
-    note(run.drafter, arm.drafter);
+    if (run.decoding == Decoding::speculative && !arm.plain) note_arm(run, arm);
   }
 }
 

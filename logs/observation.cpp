@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "logs/observation.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -101,6 +103,10 @@ auto without_lengths(const Stratum& stratum) {
 
 }  // namespace
 
+std::string to_string(const DraftTree& tree) {
+  return fmt::format("{} steps, topk {}, {} draft tokens", tree.steps, tree.width, tree.tokens);
+}
+
 double all_steps(const AcceptanceCounts& counts) {
   const auto drafting = static_cast<double>(counts.steps);
   if (!counts.generated_tokens || !counts.accepted_tokens) return drafting;
@@ -109,8 +115,9 @@ double all_steps(const AcceptanceCounts& counts) {
 
 bool may_be_pooled(const Observation& first, const Observation& second) {
   return first.span == second.span && first.decoding == second.decoding && first.gamma == second.gamma &&
-         first.adaptive == second.adaptive && first.drafter == second.drafter && first.partial == second.partial &&
-         first.concurrency == second.concurrency && first.offered_requests == second.offered_requests &&
+         first.adaptive == second.adaptive && first.tree == second.tree && first.drafter == second.drafter &&
+         first.partial == second.partial && first.concurrency == second.concurrency &&
+         first.offered_requests == second.offered_requests &&
          without_lengths(first.stratum) == without_lengths(second.stratum) &&
          power_of_two(first.stratum.context_tokens) == power_of_two(second.stratum.context_tokens) &&
          first.cuda_graphs == second.cuda_graphs && first.times.request_rate_per_s == second.times.request_rate_per_s &&

@@ -26,6 +26,17 @@ enum class Span {
 
 enum class Decoding { plain, speculative, unknown };
 
+/// A tree of drafts of a fixed shape. It has no draft length.
+struct DraftTree {
+  std::int64_t steps = 0;   ///< passes of the drafter: its depth
+  std::int64_t width = 0;   ///< tokens that a node has at most ("topk")
+  std::int64_t tokens = 0;  ///< verified at once, the root included
+  auto operator<=>(const DraftTree&) const = default;
+};
+
+/// "4 steps, topk 8, 16 draft tokens"
+[[nodiscard]] std::string to_string(const DraftTree& tree);
+
 /// Conditions that decide which runs are comparable; empty: not logged.
 struct Stratum {
   std::optional<double> temperature = {};
@@ -92,6 +103,7 @@ struct Observation {
   std::optional<std::int64_t> gamma = {};
   /// The engine itself varies how many tokens are drafted or verified (a budget, a threshold): not a fixed gamma.
   std::optional<bool> adaptive = {};
+  std::optional<DraftTree> tree = {};               ///< instead of a draft length
   std::optional<std::string> drafter = {};          ///< method or drafter, if a log names it per observation
   std::optional<AcceptanceCounts> acceptance = {};  ///< empty: without speculation, or not logged
   std::optional<double> acceptance_length = {};     ///< printed, or computed from means, if there are no counts
@@ -166,6 +178,13 @@ inline constexpr std::array<std::pair<Span, std::string_view>, 3> span_words{
 inline constexpr std::array<std::pair<Decoding, std::string_view>, 3> decoding_words{
     {{Decoding::plain, "plain"}, {Decoding::speculative, "speculative"}, {Decoding::unknown, "unknown"}}};
 
+template <ConstOrNot<DraftTree> Object>
+void visit_fields(Object& tree, auto&& visit) {
+  visit("steps", tree.steps);
+  visit("width", tree.width);
+  visit("tokens", tree.tokens);
+}
+
 template <ConstOrNot<Stratum> Object>
 void visit_fields(Object& stratum, auto&& visit) {
   visit("temperature", stratum.temperature);
@@ -217,6 +236,7 @@ void visit_fields(Object& observation, auto&& visit) {
   visit("decoding", observation.decoding);
   visit("gamma", observation.gamma);
   visit("adaptive", observation.adaptive);
+  visit("tree", observation.tree);
   visit("drafter", observation.drafter);
   visit("acceptance", observation.acceptance);
   visit("acceptance_length", observation.acceptance_length);

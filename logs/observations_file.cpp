@@ -21,9 +21,16 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view observations_schema = "foredraft.observations/1";
 
 /// Keys that were added to the schema later: older files lack them.
-constexpr std::array<std::string_view, 9> later_keys{"partial",         "adaptive",         "drafter",
-                                                     "concurrency",     "offered_requests", "completed_requests",
-                                                     "failed_requests", "generated_tokens", "served_requests_per_s"};
+constexpr std::array<std::string_view, 10> later_keys{"partial",
+                                                      "adaptive",
+                                                      "drafter",
+                                                      "tree",
+                                                      "concurrency",
+                                                      "offered_requests",
+                                                      "completed_requests",
+                                                      "failed_requests",
+                                                      "generated_tokens",
+                                                      "served_requests_per_s"};
 
 constexpr DocumentRules observations_rules{
     .schema = observations_schema, .null_means = "not logged", .later_keys = later_keys};

@@ -174,12 +174,6 @@ bool is_speculative_line(const JsonValue& value) {
   return has_keys(value, {"batch_size", "steps", "topk", "num_draft_tokens", "acc_length", "step_time"});
 }
 
-/// Trees of one depth are told apart by what else sets them.
-std::string tree_of(const JsonFields& setting) {
-  return name_of_tree(setting.count("steps").value_or(0), setting.count("topk").value_or(0),
-                      setting.count("num_draft_tokens").value_or(0));
-}
-
 /// Speeds are those of each request of the batch.
 void read_speculative_line(const JsonFields& line, LogContents& contents) {
   const auto steps = line.count("steps");
@@ -192,7 +186,10 @@ void read_speculative_line(const JsonFields& line, LogContents& contents) {
   const bool chain = line.count("topk").value_or(1) <= 1;
   if (steps != 0 && chain && steps) run.gamma = static_cast<double>(*steps);
   Observation observation = observation_of(run, steps == 0 ? Decoding::plain : Decoding::speculative, contents);
-  if (steps != 0 && !chain) observation.drafter = tree_of(line);
+  if (steps != 0 && !chain)
+    observation.tree = DraftTree{.steps = steps.value_or(0),
+                                 .width = line.count("topk").value_or(0),
+                                 .tokens = line.count("num_draft_tokens").value_or(0)};
   contents.observations.push_back(std::move(observation));
 }
 

@@ -65,9 +65,9 @@ LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
   name_by_captions();
   launches_.name_runs(contents);
   stated_acceptance_.take_lines(contents);
-  stated_length_.name_runs(contents);
-  stated_length_.name_loads(contents);
-  stated_length_.tell_threshold(contents);
+  stated_settings_.name_runs(contents);
+  stated_settings_.name_loads(contents);
+  stated_settings_.tell_threshold(contents);
   share_length(contents);
   stated_acceptance_.name_runs(contents);
   tell_rates(contents);

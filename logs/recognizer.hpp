@@ -20,7 +20,7 @@
 #include "logs/log_tables.hpp"
 #include "logs/log_values.hpp"
 #include "logs/stated_acceptance.hpp"
-#include "logs/stated_lengths.hpp"
+#include "logs/stated_settings.hpp"
 
 namespace foredraft::logs {
 
@@ -54,7 +54,7 @@ class Recognizer {
   void note_containers(const Containers& containers) { containers.caption_runs(captions_); }
   /// Text that was passed.
   void passed(std::string_view text) {
-    stated_length_.note(text);
+    stated_settings_.note(text);
     stated_acceptance_.note(text);
     captions_.note_change(text);
   }
@@ -91,7 +91,7 @@ class Recognizer {
   LogValues values_;
   Lines* last_lines_ = nullptr;  ///< that recognized the last item, if it was a line
   std::string lead_ = {};        ///< the last one that was noted as a caption
-  StatedLength stated_length_ = {};
+  StatedSettings stated_settings_ = {};
   StatedAcceptance stated_acceptance_ = {};
   std::vector<LogSection> sections_ = {};
   Launches launches_ = {};

@@ -469,8 +469,7 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
   set_lengths(block, run.stratum);
   if (is_sglang_client(block) && run.acceptance_length) {
     run.gamma = drafts_of_server(*run.acceptance_length);
-    if (const std::string tree = options_.tree(); !tree.empty())
-      run.drafter = with_tree(run.drafter.value_or(""), tree);
+    run.tree = options_.tree();
   }
   const ObservedTimes& times = run.times;
   if (run.decoding == Decoding::unknown && !times.output_tokens_per_s && !times.tpot_ms) return;

@@ -52,28 +52,9 @@ std::optional<std::int64_t> SglangOptions::gamma() const {
   return chain ? depth_ : std::nullopt;
 }
 
-std::string SglangOptions::tree() const {
-  if (adaptive_ || !depth_ || *depth_ == 0 || width_.value_or(1) <= 1 || !tokens_) return {};
-  return name_of_tree(*depth_, *width_, *tokens_);
-}
-
-std::string name_of_tree(std::int64_t steps, std::int64_t width, std::int64_t tokens) {
-  return fmt::format("{} steps, topk {}, {} draft tokens", steps, width, tokens);
-}
-
-NamedTree named_tree(const std::string& name) {
-  static const RE2 ends(R"((?:(.*), )?((\d+) steps, topk \d+, (\d+) draft tokens))");
-  std::string steps, tokens;
-  NamedTree found;
-  if (!RE2::FullMatch(name, ends, &found.drafter, &found.tree, &steps, &tokens)) return {.drafter = name};
-  found.brief = fmt::format("tree of {}, {} deep", tokens, steps);
-  return found;
-}
-
-std::string with_tree(const std::string& drafter, const std::string& tree) {
-  return drafter.empty()                                     ? tree
-         : tree.empty() || !named_tree(drafter).tree.empty() ? drafter
-                                                             : fmt::format("{}, {}", drafter, tree);
+std::optional<DraftTree> SglangOptions::tree() const {
+  if (adaptive_ || !depth_ || *depth_ == 0 || width_.value_or(1) <= 1 || !tokens_) return std::nullopt;
+  return DraftTree{.steps = *depth_, .width = *width_, .tokens = *tokens_};
 }
 
 void AcceptRates::Bounds::narrow(double to_low, double to_high) {

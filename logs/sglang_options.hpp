@@ -23,29 +23,14 @@ class SglangOptions {
   /// The draft length; nullopt if it is unknown, adaptive, or for a tree, which drafts more tokens than its depth.
   [[nodiscard]] std::optional<std::int64_t> gamma() const;
 
-  /// "4 steps, topk 8, 16 draft tokens" of a tree; empty for others.
-  [[nodiscard]] std::string tree() const;
+  /// The tree; nullopt for others.
+  [[nodiscard]] std::optional<DraftTree> tree() const;
 
  private:
   std::optional<std::int64_t> depth_ = {}, width_ = {}, tokens_ = {};
   bool adaptive_ = false;
   bool adaptive_alone_ = false;  ///< on a line after that of the depth, or before any
 };
-
-/// The name of the setting of a tree of drafts.
-[[nodiscard]] std::string name_of_tree(std::int64_t steps, std::int64_t width, std::int64_t tokens);
-
-/// A drafter whose name ends with that of a tree of drafts: trees have no draft length, and are told apart by it.
-struct NamedTree {
-  std::string drafter = {}, tree = {};
-  std::string brief = {};  ///< of the tree, for a table: "tree of 16, 4 deep"
-};
-
-/// "eagle" and "4 steps, topk 8, 16 draft tokens" of "eagle, 4 steps, topk 8, 16 draft tokens"; either may be empty.
-[[nodiscard]] NamedTree named_tree(const std::string& name);
-
-/// The name of a drafter with a tree, unless it has one; either may be empty.
-[[nodiscard]] std::string with_tree(const std::string& drafter, const std::string& tree);
 
 /// What acceptance lengths of an SGLang server with their rates say of its drafts. A rate is of the drafts or, of some
 /// versions, of all verified tokens: the numbers must leave only one of both a whole draft length.

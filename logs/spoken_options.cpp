@@ -18,9 +18,8 @@ Arm arm_of_options(const std::string& options) {
   read.read(options);
   LlamaOptions llama;  // a length alone is that of MTP, as in words: "n-max 2"
   llama.read((RE2::PartialMatch(options, typed) ? "llama-server" : "llama-server --spec-type draft-mtp") + options);
-  Arm arm{.drafter = read.drafter, .speculative = true, .adaptive = ends_drafts_early(options)};
-  if (const std::string tree = read.sglang.tree(); !tree.empty())
-    arm.drafter = with_tree(arm.drafter.value_or(""), tree);
+  Arm arm{
+      .tree = read.sglang.tree(), .drafter = read.drafter, .speculative = true, .adaptive = ends_drafts_early(options)};
   if (const auto length = read.gamma() ? read.gamma() : llama.gamma()) arm.gamma = static_cast<double>(*length);
   return arm;
 }

@@ -346,7 +346,7 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   for (Observation& run : std::span(contents.observations).subspan(before)) {
     if (arm && run.decoding == Decoding::unknown) run.decoding = Decoding::speculative;
     if (!named || run.decoding != Decoding::speculative) continue;
-    note(run.drafter, named->drafter);
+    note_drafter(run, *named);
     if (named->adaptive) run.adaptive = true;
   }
 }

@@ -10,7 +10,6 @@
 #include "answers/advice.hpp"
 #include "core/readable.hpp"
 #include "core/table.hpp"
-#include "logs/sglang_options.hpp"
 
 namespace foredraft::app {
 namespace {
@@ -127,7 +126,7 @@ std::string range_text(const answers::SpeedupRow& row) {
 std::string outside_name(const answers::SpeedupRow& row, const answers::Advice& advice) {
   constexpr std::size_t longest_drafter = 24;
   const std::string& drafter = advice.curves[row.curve].name;
-  if (!logs::named_tree(advice.curves[row.curve].setting.drafter).tree.empty()) return drafter;
+  if (advice.curves[row.curve].setting.tree) return drafter;
   const std::string length = advice.curves[row.curve].setting.adaptive ? "adaptive"
                              : row.gamma > 0                           ? fmt::format("K = {}", row.gamma)
                                                                        : "K unknown";

@@ -152,7 +152,8 @@ TEST_CASE("a tree of drafts is named by its setting, and a chain beside it has i
     return one;
   };
   Observation tree = run(logs::Decoding::speculative, 4.0), chain = run(logs::Decoding::speculative, 5.0);
-  tree.drafter = "eagle3, 4 steps, topk 8, 32 draft tokens";
+  tree.drafter = "eagle3";
+  tree.tree = logs::DraftTree{.steps = 4, .width = 8, .tokens = 32};
   tree.acceptance_length = 3.5;
   chain.gamma = 3;
   chain.acceptance_length = 2.5;

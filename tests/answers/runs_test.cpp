@@ -384,9 +384,9 @@ TEST_CASE("runs are named by what distinguishes them") {
   CHECK(answers::setting_text(run, std::vector{run, other}) == "eagle3, adaptive");
   other.setting.gamma = std::nullopt;
   CHECK(answers::setting_text(other, std::vector{other}) == "K unknown");
-  other.setting.drafter = "eagle, 4 steps, topk 6, 24 draft tokens";
+  other.setting.tree = logs::DraftTree{.steps = 4, .width = 6, .tokens = 24};
   Run wider = other;
-  wider.setting.drafter = "eagle, 4 steps, topk 8, 24 draft tokens";
+  wider.setting.tree->width = 8;
   CHECK(answers::setting_text(other, std::vector{other, other}) == "tree of 24, 4 deep");
   CHECK(answers::setting_text(other, std::vector{other, wider}) == "4 steps, topk 6, 24 draft tokens");
   CHECK(answers::drafter_text(other.setting, std::vector{other}) == "4 steps, topk 6, 24 draft tokens");

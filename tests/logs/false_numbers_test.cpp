@@ -113,8 +113,8 @@ TEST_CASE("an SGLang server may be adaptive by an option on a line above or belo
     const std::string tree = "--speculative-num-steps 3 --speculative-eagle-topk 4 --speculative-num-draft-tokens 8";
     const auto with_tree = posted_runs(server(tree) + server(steps), "bench-serving");
     CHECK_FALSE(with_tree.at(0).gamma);
-    CHECK(with_tree.at(0).drafter == "3 steps, topk 4, 8 draft tokens");
-    CHECK_FALSE(with_tree.at(1).drafter);
+    CHECK(with_tree.at(0).tree == logs::DraftTree{.steps = 3, .width = 4, .tokens = 8});
+    CHECK_FALSE(with_tree.at(1).tree);
   }
 }
 

@@ -73,7 +73,7 @@ TEST_CASE("windows of another draft length, decoding, load or setting are not po
   CHECK_FALSE(logs::may_be_pooled(first, other));
 }
 
-TEST_CASE("runs of another drafter, of adaptive drafting or at another offered load are not pooled") {
+TEST_CASE("runs of another drafter or tree, of adaptive drafting or at another offered load are not pooled") {
   const logs::Observation first = window(100, 20.0, 2.0);
   const auto differs = [&](auto change) {
     logs::Observation other = first;
@@ -82,6 +82,7 @@ TEST_CASE("runs of another drafter, of adaptive drafting or at another offered l
   };
   CHECK(differs([](logs::Observation& other) { other.adaptive = true; }));
   CHECK(differs([](logs::Observation& other) { other.drafter = "draft-mtp"; }));
+  CHECK(differs([](logs::Observation& other) { other.tree = logs::DraftTree{.steps = 3, .width = 4, .tokens = 8}; }));
   CHECK(differs([](logs::Observation& other) { other.concurrency = 8.0; }));
   CHECK(differs([](logs::Observation& other) { other.offered_requests = 500.0; }));
 }

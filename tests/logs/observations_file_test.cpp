@@ -38,6 +38,7 @@ logs::ObservedLog everything() {
                             .steps_estimated = true,
                             .generated_tokens = 400};
   observation.adaptive = true;
+  observation.tree = logs::DraftTree{.steps = 4, .width = 8, .tokens = 32};
   observation.drafter = "draft-mtp";
   observation.concurrency = 8.0;
   observation.offered_requests = 500.0;
@@ -208,9 +209,16 @@ TEST_CASE("the shipped schema has the keys of an observations file, each with it
   const Json schema = Json::parse(file);
   const std::vector<logs::ObservedLog> logs{everything()};
   const Json document = Json::parse(logs::observations_text(logs));
-  const std::set<std::string> added_later{"partial",         "adaptive",         "drafter",
-                                          "concurrency",     "offered_requests", "completed_requests",
-                                          "failed_requests", "generated_tokens", "served_requests_per_s"};
+  const std::set<std::string> added_later{"partial",
+                                          "adaptive",
+                                          "drafter",
+                                          "tree",
+                                          "concurrency",
+                                          "offered_requests",
+                                          "completed_requests",
+                                          "failed_requests",
+                                          "generated_tokens",
+                                          "served_requests_per_s"};
   // An object of the schema lists the keys of the object and requires all original ones.
   const std::function<void(const Json&, const Json&, const std::string&)> compare =
       [&](const Json& part, const Json& value, const std::string& path) {

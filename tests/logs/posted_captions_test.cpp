@@ -118,7 +118,8 @@ TEST_CASE("options in the line above name its arm") {
                                      "--speculative-num-draft-tokens 32");
     REQUIRE(tree);
     CHECK_FALSE(tree->gamma);
-    CHECK(tree->drafter == (algorithm.empty() ? "" : "eagle3, ") + std::string("4 steps, topk 8, 32 draft tokens"));
+    CHECK(tree->drafter.value_or("") == (algorithm.empty() ? "" : "eagle3"));
+    CHECK(tree->tree == logs::DraftTree{.steps = 4, .width = 8, .tokens = 32});
   }
   for (const char* const plain :
        {"without `--speculative-config`:", "Without MTP (`vllm serve someone/some-7B-FP8`):",
@@ -274,8 +275,8 @@ TEST_CASE("settings of bench_speculative.py are compared with its run without st
   CHECK(read.observations[1].times.iteration_ms == 12.5);
   CHECK(read.observations[1].times.tpot_ms == 5.0);
   CHECK_FALSE(read.observations[2].gamma);
-  CHECK(read.observations[2].drafter == "4 steps, topk 8, 16 draft tokens");
-  CHECK(read.observations[3].drafter == "4 steps, topk 8, 32 draft tokens");
+  CHECK(read.observations[2].tree == logs::DraftTree{.steps = 4, .width = 8, .tokens = 16});
+  CHECK(read.observations[3].tree == logs::DraftTree{.steps = 4, .width = 8, .tokens = 32});
 }
 
 TEST_CASE("the heading above a command and its answer in a fence leads to the table below") {
@@ -410,12 +411,15 @@ TEST_CASE("a line that names both arms in turn gives them to the two tables or r
   CHECK(kinds(read_log(line + plain + "Next.\n" + drafts + "Next.\n" + drafts))[0] == unknown);
   CHECK(kinds(read_log(line + plain + "Without MTP:\n" + drafts))[0] == unknown);
   CHECK(kinds(read_log(line + plain + "First with MTP, then without:\n" + drafts))[0] == unknown);
+  CHECK(kinds(read_log(line + plain + "First with MTP, then without:\n" + drafts + "Next.\n" + plain)) ==
+        Kinds{unknown, unknown, on, on, off, off});
   for (const char* other :
        {"First without MTP, then I looked on:", "First the baseline, then I saw that MTP is faster:",
         "My numbers with and without MTP, of many runs of the same ten prompts (K = 4):",
         "first with MTP, then with MTP and K = 4:"})
     CHECK_FALSE(logs::arm_order_in(other));
   CHECK_FALSE(arm_in_caption("My numbers with and without a drafter, of many runs of the same prompts (MTP, K = 4):"));
+  CHECK_FALSE(arm_in_caption("My numbers with it on and off, of many runs of the same prompts (MTP, K = 4):"));
   CHECK_FALSE(arm_in_caption(line));
   const auto answer = [](const std::string& speed) {
     return "```\n[ Prompt: 300.0 t/s | Generation: " + speed + " t/s ]\n```\n";

@@ -439,16 +439,16 @@ TEST_CASE("the command lines of SGLang in a post say the draft lengths of what f
   CHECK(windows[0].gamma == 2);
 }
 
-TEST_CASE("a tree of SGLang's options is named with its drafter") {
+TEST_CASE("a tree of SGLang's options is that of its drafter") {
   const std::string table = "| config | tok/s | accept length |\n|---|---|---|\n| baseline | 50 | 1.0 |\n";
   const std::string tree =
       "`--speculative-num-steps 3 --speculative-eagle-topk 4 --speculative-num-draft-tokens 8`\n\n";
   const auto drafter = [&](const std::string& options, const std::string& rows) {
-    return posted_runs(options + table + rows, "table").back().drafter.value_or("");
+    const logs::Observation run = posted_runs(options + table + rows, "table").back();
+    return run.drafter.value_or("") + (run.tree ? ": " + to_string(*run.tree) : "");
   };
-  const std::string name = "3 steps, topk 4, 8 draft tokens";
-  CHECK(drafter(tree, "| speculative | 90 | 2.4 |\n") == name);
-  CHECK(drafter(tree, "| EAGLE3 | 90 | 2.4 |\n") == "eagle3, " + name);
+  CHECK(drafter(tree, "| speculative | 90 | 2.4 |\n") == ": 3 steps, topk 4, 8 draft tokens");
+  CHECK(drafter(tree, "| EAGLE3 | 90 | 2.4 |\n") == "eagle3: 3 steps, topk 4, 8 draft tokens");
   CHECK(warns(read_log(tree + table + "| EAGLE3 | 90 | 2.4 |\n"), "W22"));
   // Of which, and of which server?
   CHECK(drafter(tree, "| EAGLE3 | 90 | 2.4 |\n| Medusa | 80 | 2.1 |\n") == "medusa");

@@ -140,6 +140,8 @@ TEST_CASE("InferenceX: a key that is on or off says what drafts, and rows withou
   CHECK_FALSE(arms("", R"("speculative": true, )").at(1).drafter);
   CHECK(arms("", R"("mtp": "off", )").at(0).decoding == Decoding::unknown);
   CHECK(arms("", "").at(0).decoding == Decoding::unknown);
+  const std::string three = "[" + row(R"("mtp": "off", )", "0.02") + ", " + row(R"("mtp": "on", )", "0.01") + ", ";
+  CHECK(posted_runs(three + row("", "0.03") + "]", "inferencex").at(2).decoding == Decoding::unknown);
 }
 
 TEST_CASE("inference-perf: seconds, the rate of a stage or its limit of concurrency") {

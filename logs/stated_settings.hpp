@@ -13,19 +13,19 @@
 #include "logs/observation.hpp"
 #include "logs/sglang_options.hpp"
 
-/// Draft lengths that a text states beside its runs: "--spec-draft-n-max 3".
+/// Settings that a text states beside its runs: "--spec-draft-n-max 3".
 namespace foredraft::logs {
 
-/// The draft length that a posted text states beside its tables and speeds: "--spec-draft-n-max 3", "5 spec tokens",
-/// the options of an SGLang server that drafts no tree.
-class StatedLength {
+/// What a posted text states of all its tables and speeds: their draft length ("--spec-draft-n-max 3", "5 spec tokens",
+/// the options of an SGLang server) or tree, their load, and whether drafts end early.
+class StatedSettings {
  public:
   /// The text at the beginning of a log, part by part.
   void note(std::string_view text);
-  /// Gives it to runs of a table, a text or mtp-bench.py that draft, if it is the only one, none of them has another,
-  /// and all have the same drafter (W22), or if each is said of one drafter, to those with this drafter. It is a
-  /// maximum (adaptive) if they drafted fewer tokens a step. All rows of llama-benchy, which measures one server, draft
-  /// if it is the only statement, of a command, and no word is of a run without.
+  /// Gives the draft length to runs of a table, a text or mtp-bench.py that draft, if it is the only one, none of them
+  /// has another, and all have the same drafter (W22), or if each is said of one drafter, to those with this drafter.
+  /// It is a maximum (adaptive) if they drafted fewer tokens a step. All rows of llama-benchy, which measures one
+  /// server, draft if it is the only statement, of a command, and no word is of a run without.
   void name_runs(LogContents& contents) const;
   /// Rows of tables and speeds of a text that state no load were measured at one request if every option of the text
   /// that limits the requests in flight and all words for loads say so ("--concurrency 1", "one request, greedy").
@@ -37,7 +37,7 @@ class StatedLength {
 
  private:
   bool name_drafters(LogContents& contents) const;
-  /// The tree of the only setting of SGLang's servers is named with the drafter of runs: it has no draft length.
+  /// The tree of the only setting of SGLang's servers is that of runs that draft: it has no draft length (W22).
   void name_trees(LogContents& contents) const;
 
   std::size_t bytes_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "logs/stated_lengths.hpp"
+#include "logs/stated_settings.hpp"
 
 #include <fmt/format.h>
 #include <re2/re2.h>
@@ -34,7 +34,7 @@ std::string drafter_of_line(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-void StatedLength::note(std::string_view text) {
+void StatedSettings::note(std::string_view text) {
   static const RE2 option(
       R"re((?i)((?:--(?:spec-)?draft(?:-n)?(?:-(?:max|tokens))?["', =]{1,4}|num[-_]spec(?:ulative)?[-_]tokens["'\\]*[ =:]{1,3})re"
       R"re(|\bn[-_]max ?[=:] ?|\bdraft_num_(?:predict|tokens)["'\\]*[ =:]{1,3})(\d{1,2})\b))re");
@@ -101,7 +101,7 @@ void StatedLength::note(std::string_view text) {
     (least > 0.0 ? threshold_ : no_threshold_) = true;
 }
 
-void StatedLength::tell_threshold(LogContents& contents) const {
+void StatedSettings::tell_threshold(LogContents& contents) const {
   const auto is_adaptive = [](const Observation& run) { return run.adaptive.value_or(false); };
   if (!threshold_ || no_threshold_ || (contents.format != "table" && contents.format != "prose") ||
       std::ranges::any_of(contents.observations, is_adaptive))
@@ -111,7 +111,7 @@ void StatedLength::tell_threshold(LogContents& contents) const {
   }
 }
 
-void StatedLength::name_loads(LogContents& contents) const {
+void StatedSettings::name_loads(LogContents& contents) const {
   const auto has_load = [](const Observation& run) {
     return run.requests || run.concurrency || run.offered_requests || run.times.request_rate_per_s;
   };
@@ -123,7 +123,7 @@ void StatedLength::name_loads(LogContents& contents) const {
 }
 
 /// Gives the lengths of several drafters, one each, to their runs. False if it gives none.
-bool StatedLength::name_drafters(LogContents& contents) const {
+bool StatedSettings::name_drafters(LogContents& contents) const {
   const auto is_clear = [](const auto& one) { return !one.first.empty() && one.second.size() == 1; };
   if (of_drafters_.size() < 2 || !servers_.empty() || !std::ranges::all_of(of_drafters_, is_clear)) return false;
   std::string read_as;
@@ -142,25 +142,25 @@ bool StatedLength::name_drafters(LogContents& contents) const {
   return !read_as.empty();
 }
 
-void StatedLength::name_trees(LogContents& contents) const {
-  const std::string tree = servers_.empty() ? "" : servers_.front().tree();
+void StatedSettings::name_trees(LogContents& contents) const {
+  const auto tree = servers_.empty() ? std::nullopt : servers_.front().tree();
   const auto is_other = [&](const SglangOptions& one) { return one.tree() != tree; };
   std::vector<Observation*> drafting;
   for (Observation& run : contents.observations)
     if (run.decoding == Decoding::speculative) drafting.push_back(&run);
   const auto is_of_another = [&](const Observation* run) {
-    return run->gamma || run->drafter != drafting.front()->drafter;
+    return run->gamma || run->tree || run->drafter != drafting.front()->drafter;
   };
-  if (tree.empty() || drafting.empty() || !lengths_.empty() || std::ranges::any_of(servers_, is_other) ||
+  if (!tree || drafting.empty() || !lengths_.empty() || std::ranges::any_of(servers_, is_other) ||
       std::ranges::any_of(drafting, is_of_another))
     return;
   contents.warnings.push_back({.code = "W22",
                                .line = drafting.front()->line,
-                               .message = fmt::format("drafts are a tree, which has no K: {}", tree)});
-  for (Observation* run : drafting) run->drafter = with_tree(run->drafter.value_or(""), tree);
+                               .message = fmt::format("drafts are a tree, which has no K: {}", to_string(*tree))});
+  for (Observation* run : drafting) run->tree = tree;
 }
 
-void StatedLength::name_runs(LogContents& contents) const {
+void StatedSettings::name_runs(LogContents& contents) const {
   constexpr std::array<std::string_view, 6> without_length{"mtp-bench",     "llamacpp-timings", "local-prompts",
                                                            "lmstudio-chat", "lmstudio",         "tabbyapi"};
   const bool counted = std::ranges::find(without_length, contents.format) != without_length.end();  // drafts, but not K
