@@ -359,16 +359,6 @@ std::optional<ShapedTable> rows_by_arm(std::span<const std::string> headings, st
   return table;
 }
 
-/// Whether a heading beside those of runs is not one of them: a gain, a quantile, a threshold, a note.
-bool is_no_run(std::string_view heading) {
-  static const RE2 other(
-      R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|note|comment|unit|stage|target)"
-      R"(|healthy|broken|expected|threshold|typical|ideal).*|\W*)"
-      R"(|(?:min|max|median|std\w*|p\d\d|n|#)\W*)",
-      RE2::Latin1);
-  return RE2::FullMatch(piece(heading), other);
-}
-
 /// Headings of which "SD" is speculative decoding, as another one says: "no-SD", "AR"; else it may be a deviation.
 std::vector<std::string> with_speculation(std::span<const std::string> headings) {
   static const RE2 without(R"((?i)(?:.*\b(?:no|non|without|w/o)[- _]?sd\b.*|(?:ar|autoregressive)(?: .*)?))"),
@@ -398,12 +388,14 @@ std::vector<std::string> with_added_drafters(std::vector<std::string> headings) 
   return target.empty() ? headings : told;
 }
 
-/// Whether the first column names metrics, and the others are runs of which at most one is an arm.
+bool names_plain_run(const TableRow& row) { return arm_named(bare_cell(row.cells.front())).plain; }
+
+/// Whether the first column names metrics and no run, and the others are runs of which at most one is an arm.
 bool names_measures_of_runs(std::span<const std::string> headings, std::span<const TableRow> rows) {
   const std::size_t least = headings.front().empty() ? 3 : 2;
   return headings.size() >= least && heads_measures(headings.front(), rows) &&
          std::ranges::count_if(headings.subspan(1), is_arm) < 2 &&
-         std::ranges::none_of(headings.subspan(1), is_measure) &&
+         std::ranges::none_of(headings.subspan(1), is_measure) && std::ranges::none_of(rows, names_plain_run) &&
          (rows.empty() ||
           std::ranges::count_if(rows, [](const auto& row) { return is_measure(with_unit_of_cells(row)); }) >= 2);
 }
@@ -443,6 +435,15 @@ ShapedTable turned(std::span<const std::string> headings, std::span<const TableR
 }
 
 }  // namespace
+
+bool is_no_run(std::string_view name) {
+  static const RE2 other(
+      R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|note|comment|unit|stage|target)"
+      R"(|healthy|broken|expected|threshold|typical|ideal).*|\W*)"
+      R"(|(?:min|max|median|std\w*|p\d\d|n|#)\W*)",
+      RE2::Latin1);
+  return RE2::FullMatch(piece(name), other);
+}
 
 std::optional<ShapedTable> table_by_arm(std::span<const std::string> written, std::span<const TableRow> rows,
                                         std::string_view measure) {

@@ -21,6 +21,9 @@ namespace foredraft::logs {
 [[nodiscard]] std::optional<ShapedTable> table_by_arm(std::span<const std::string> headings,
                                                       std::span<const TableRow> rows, std::string_view measure);
 
+/// Whether a name beside those of runs is of none: a gain, a quantile, a threshold, a note.
+[[nodiscard]] bool is_no_run(std::string_view name);
+
 /// Whether table_by_arm would return a table of these headings.
 [[nodiscard]] bool names_arms(std::span<const std::string> headings);
 

@@ -5,8 +5,10 @@
 #include <re2/re2.h>
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <set>
 
+#include "logs/arm_columns.hpp"
 #include "logs/arm_headings.hpp"
 #include "logs/arms.hpp"
 #include "logs/headings.hpp"
@@ -183,6 +185,76 @@ std::vector<std::string> tell_rows_of_lengths(ShapedTable& table, std::string& c
   for (TableRow& row : table.rows) {
     std::string tokens;
     if (RE2::FullMatch(bare_cell(row.cells.front()), length, &tokens)) row.cells.front() = tokens;
+  }
+  return others;
+}
+
+namespace {
+
+/// What the name of a row measures, with or without the arm that it names: "AL, K=3".
+Meaning meaning_of_row(const std::string& name) {
+  const Meaning meaning = column_of(name).meaning;
+  return meaning == Meaning::ignored ? column_of(without_arm(name)).meaning : meaning;
+}
+
+/// Whether a row of arms is one of a metric: of acceptance, or of another speed or time, or a gain, without an arm.
+bool is_metric_row(const TableRow& row) {
+  const std::string name = bare_cell(row.cells.front());
+  const Meaning meaning = meaning_of_row(name);
+  return is_acceptance(meaning) ||
+         ((is_speed_or_time(meaning) || is_no_run(name)) && !arm_in_text(name) && !arm_named(name).plain);
+}
+
+/// The only row of arms that drafts, of those that the name of a metric names; empty: none or several.
+std::string arm_of_metric(std::string_view metric, std::span<const TableRow> arms) {
+  const Arm named = arm_in_text(metric).value_or(Arm{});
+  std::set<std::string> found;
+  for (const TableRow& row : arms) {
+    const Arm arm = arm_named(bare_cell(row.cells.front()));
+    if (!arm.plain && (!named.gamma || named.gamma == arm.gamma) && (!named.drafter || named.drafter == arm.drafter))
+      found.insert(row.cells.front());
+  }
+  return found.size() == 1 ? *found.begin() : std::string();
+}
+
+/// The column with this heading, which is added if there is none.
+std::size_t column_with(const std::string& heading, ShapedTable& table) {
+  const auto found = std::ranges::find(table.headings, heading);
+  const auto at = static_cast<std::size_t>(found - table.headings.begin());
+  if (found == table.headings.end()) {
+    table.headings.push_back(heading);
+    for (TableRow& row : table.rows) row.cells.emplace_back();
+  }
+  return at;
+}
+
+}  // namespace
+
+std::vector<std::string> tell_rows_of_metrics(ShapedTable& table) {
+  const auto arms = std::stable_partition(table.rows.begin(), table.rows.end(), std::not_fn(is_metric_row));
+  const std::vector<TableRow> metrics(arms, table.rows.end());
+  const auto is_plain = [](const TableRow& row) { return arm_named(bare_cell(row.cells.front())).plain; };
+  if (std::none_of(table.rows.begin(), arms, is_plain)) return {};
+  table.rows.erase(arms, table.rows.end());
+  const auto key = static_cast<std::ptrdiff_t>(table.headings.size()) - 1;  // behind it, the measure
+  std::vector<std::string> others;
+  for (const TableRow& metric : metrics) {
+    const std::string name = bare_cell(metric.cells.front());
+    const Meaning meaning = meaning_of_row(name);
+    const std::string arm = is_acceptance(meaning) ? arm_of_metric(name, table.rows) : std::string();
+    if (arm.empty()) {
+      if (others.empty() || others.back() != name) others.push_back(name);
+      continue;
+    }
+    const std::size_t column = column_with(meaning == Meaning::length ? "acceptance length"
+                                           : meaning == Meaning::rate ? "acceptance rate"
+                                                                      : name,
+                                           table);
+    for (TableRow& row : table.rows) {
+      if (row.cells.front() == arm &&
+          std::equal(row.cells.begin() + 1, row.cells.begin() + key, metric.cells.begin() + 1))
+        row.cells[column] = metric.cells[static_cast<std::size_t>(key)];
+    }
   }
   return others;
 }

@@ -39,6 +39,11 @@ struct JoinedHead {
 /// Returns the names of its other rows, which it removes: "best K".
 std::vector<std::string> tell_rows_of_lengths(ShapedTable& table, std::string& caption);
 
+/// Of a table of arms by kinds of prompts or loads, with a row for each cell: makes rows of acceptance, "acceptance
+/// length" below "baseline" and "MTP", columns of the only arm that drafts, or of the one that they name, and removes
+/// the other rows of metrics. Returns the names of those that are of no arm: "TTFT (ms)".
+std::vector<std::string> tell_rows_of_metrics(ShapedTable& table);
+
 /// Calls columns "before" and "after" those of the arms, if a column names what drafts, or the line above says that
 /// speculation is the change. Returns whether it did.
 bool tell_change(ShapedTable& table, std::string_view caption);

@@ -245,6 +245,13 @@ void drop_other_rows(ShapedTable& table, LogContents& contents) {
   std::erase_if(table.rows, is_other);
 }
 
+/// Makes rows of metrics columns, and names those of no arm.
+void drop_other_metrics(ShapedTable& table, LogContents& contents) {
+  const std::int64_t line = table.rows.front().line;
+  for (const std::string& other : tell_rows_of_metrics(table))
+    warn_once(contents, "W18", line, fmt::format("the row \"{}\" is not read: it is of no single arm", other));
+}
+
 /// The table with a column of acceptance lengths, if its caption says that they stand in brackets behind speeds:
 /// "285 (2.41)" below "Throughput (AL)".
 ShapedTable with_lengths_in_brackets(ShapedTable table, std::string_view caption) {
@@ -277,6 +284,15 @@ bool has_both(const ShapedTable& table) {
   });
 }
 
+/// Takes the measure of all cells from the heading of names: "tok/s" above "baseline" and "MTP".
+std::string take_measure(ShapedTable& table) {
+  std::string measure = measure_in_caption(table.headings.front());
+  const auto is_number = [](const TableRow& row) { return number_of_cell(row.cells.front()).value.has_value(); };
+  if (measure.empty() || std::ranges::any_of(table.rows, is_number)) return {};
+  table.headings.front().clear();
+  return measure;
+}
+
 void read_headed_table(const WrittenTable& written, LogContents& contents) {
   ShapedTable table;
   for (const std::string& heading : written.headings) table.headings.push_back(bare_cell(heading));
@@ -284,6 +300,7 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   tell_tests(table);
   table = without_index(without_moments(std::move(table)));
   const auto is_plain = [](const TableRow& row) { return arm_named(bare_cell(row.cells.front())).plain; };
+  const std::string measure_of_names = take_measure(table);
   const bool rows_named = may_name_rows(table.headings) && std::ranges::any_of(table.rows, is_plain);
   if (!rows_named && !claims_headings(written.headings) && !claims_headings(table.headings)) return;
   std::string caption(written.caption);
@@ -305,7 +322,7 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   tell_lengths(table);
   if (is_head_of_loads(table.headings)) table = table_below_loads(table.headings, table.rows);
   std::string measure = measure_in_caption(caption);
-  if (measure.empty() && table.headings.front().starts_with('(')) measure = measure_in_caption(table.headings.front());
+  if (measure.empty()) measure = measure_of_names;
   if (const auto by_batch = measure_by_batch(table.headings, table.rows); measure.empty() && !by_batch.empty()) {
     measure = by_batch;
     warn_once(contents, "W22", table.rows.front().line,
@@ -321,11 +338,13 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
     table = *std::move(by_group);
   } else if (auto by_load = table_by_load(table.headings, table.rows, measure)) {
     table = *std::move(by_load);
+    drop_other_metrics(table, contents);
   } else if (auto by_arm = table_by_arm(table.headings, table.rows, measure)) {
     table = *std::move(by_arm);
     paired = has_both(table);
   } else if (auto by_kind = table_by_kind(table.headings, table.rows, measure)) {
     table = *std::move(by_kind);
+    drop_other_metrics(table, contents);
   } else if (auto with_plain = table_with_plain_kind(table.headings, table.rows)) {
     for (const TableRow& row : table.rows) {
       if (std::ranges::find(with_plain->rows, row.line, &TableRow::line) == with_plain->rows.end())

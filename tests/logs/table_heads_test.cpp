@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -115,6 +117,48 @@ TEST_CASE("before and after of what a drafter brings are both arms") {
     CHECK_FALSE(
         problem(other + "\n\n| model | before (tok/s) | after (tok/s) |\n|---|---|---|\n| 9B | 4 | 6 |\n").empty());
   }
+}
+
+TEST_CASE("below arms, rows of acceptance are of the arm that drafts, and those of other metrics and gains of none") {
+  const auto read = [](const std::string& head, const std::string& arms, const std::string& metrics) {
+    return read_log("Output tok/s, batch 1\n\n" + head + "|---|---|---|\n" + arms + metrics);
+  };
+  const std::string kinds = "| | code | essays |\n", loads = "| | bs=1 | bs=4 |\n";
+  const std::string plain = "| baseline | 20 | 21 |\n", one = "| MTP K=3 | 40 | 30 |\n";
+  const std::string others = "| TTFT (ms) | 90 | 95 |\n| speedup | 2.00 | 1.43 |\n";
+  for (const std::string& head : {kinds, loads}) {
+    CAPTURE(head);
+    const LogContents found = read(head, plain + one, "| mean acceptance length | 2.8 | 2.2 |\n" + others);
+    REQUIRE(found.observations.size() == 4);
+    for (const auto& run : found.observations) {
+      const bool drafts = run.decoding == Decoding::speculative;
+      CHECK(run.gamma.has_value() == drafts);
+      CHECK(run.acceptance_length.has_value() == drafts);
+      if (drafts) CHECK(run.acceptance_length == (*run.times.tpot_ms == near(25.0) ? 2.8 : 2.2));
+    }
+    CHECK(warns(found, "W18"));
+  }
+  // The rate with K; the arm that a metric names; of two arms that draft, no metric that names none.
+  CHECK(read(kinds, plain + one, "| acceptance rate | 60% | 40% |\n").observations.back().acceptance_length ==
+        near(2.2));
+  const std::string two = one + "| MTP K=1 | 33 | 28 |\n";
+  const auto lengths = [&](const std::string& metric) {
+    std::set<std::int64_t> with;
+    const LogContents found = read(kinds, plain + two, metric);
+    CHECK(found.observations.size() == 6);
+    for (const auto& run : found.observations)
+      if (run.acceptance_length) with.insert(run.gamma.value_or(0));
+    return with;
+  };
+  CHECK(lengths("| acceptance length (k=3) | 2.8 | 2.2 |\n") == std::set<std::int64_t>{3});
+  CHECK(lengths("| AL, K=1 | 1.8 | 1.6 |\n| AL, K=3 | 2.8 | 2.2 |\n") == std::set<std::int64_t>{1, 3});
+  CHECK(lengths("| acceptance length | 2.8 | 2.2 |\n").empty());
+  // The heading above the names may be what all cells measure.
+  const LogContents named = read_log("| tok/s | code | essays |\n|---|---|---|\n" + plain + one +
+                                     "| AL | 2.8 | 2.2 |\n| TTFT (ms) | 90 | 95 |\n");
+  REQUIRE(named.observations.size() == 4);
+  CHECK(named.observations.front().decoding == Decoding::plain);
+  CHECK(named.observations.front().times.tpot_ms == near(50.0));
 }
 
 TEST_CASE("queries of Prometheus as headings are what they measure, moments are no durations") {
