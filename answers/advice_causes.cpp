@@ -54,7 +54,9 @@ std::size_t logged_settings(const Advice& advice) {
 bool is_engine_fault(const LoadAdvice& load) {
   constexpr double few_requests = 16.0;
   constexpr double good_acceptance = 1.5;
-  if (!load.chain || !load.gamma || load.requests.value_or(1.0) > few_requests) return false;
+  const bool by_rate = load.load.request_rate_per_s || load.load.offered_requests;  // in flight: any number
+  if (!load.chain || !load.gamma || load.requests.value_or(by_rate ? few_requests + 1.0 : 1.0) > few_requests)
+    return false;
   return iteration_cost(load) > static_cast<double>(*load.gamma) + 1.0 && load.tokens->mean >= good_acceptance;
 }
 

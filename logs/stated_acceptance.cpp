@@ -33,7 +33,8 @@ void StatedAcceptance::note(std::string_view text) {
   }
 }
 
-/// Keeps a sentence that names acceptance lengths and has no numbers but these, percentages and a draft length of each.
+/// Keeps a sentence that names acceptance lengths and has no numbers but these, percentages and a draft length of each,
+/// or one that names a rate and has no numbers but that and a draft length.
 void StatedAcceptance::note_sentence(std::string_view sentence) {
   static const RE2 length(
       R"((?i)\b(?:(?-i:M?AL)|tau|acc(?:pt|ept)?(?:ance|ed)?[ _-]*len(?:gth)?s?)\b|\xCF\x84)"
@@ -51,17 +52,31 @@ void StatedAcceptance::note_sentence(std::string_view sentence) {
   static const RE2 left_out(R"(\d+(?:\.\d+)? ?%|(?:\+/-|\xC2\xB1) ?\d+(?:\.\d+)?|[\w./-]*[A-Za-z_][\w/-]*)",
                             byte_options());
   static const RE2 number(R"((\d+(?:\.\d+)?))");
-  if (!RE2::PartialMatch(piece(sentence), length) || RE2::PartialMatch(piece(sentence), other) ||
+  static const RE2 rate(
+      R"((?i)\bacc(?:ept(?:ance|ed)?)?[ _-]*rate\b|% (?:draft )?acceptance\b|% of (?:(?:the|all) )?draft\w*(?: tokens)? (?:are|were|is|get|got) accepted\b)");
+  static const RE2 share(R"((\d{1,2}(?:\.\d+)?) ?%|\b(0\.\d+))");
+  const bool has_length = RE2::PartialMatch(piece(sentence), length);
+  if ((!has_length && !RE2::PartialMatch(piece(sentence), rate)) || RE2::PartialMatch(piece(sentence), other) ||
       names_expected(sentence))
     return;
   sentence = sentence.substr(0, sentence.find_last_not_of(" .!\r") + 1);
-  Sentence found{.of_all = RE2::PartialMatch(piece(sentence), all), .words = std::string(trimmed(sentence))};
+  Sentence found{.is_rate = !has_length,
+                 .of_all = RE2::PartialMatch(piece(sentence), all),
+                 .words = std::string(trimmed(sentence))};
   std::string rest(sentence);
   for (std::string list, behind; RE2::PartialMatch(rest, gammas, &list, &behind);) {
     re2::StringPiece each = piece(list);
     for (int gamma = 0; RE2::FindAndConsume(&each, R"((\d+))", &gamma);) found.gammas.push_back(gamma);
     RE2::Replace(&rest, gammas, R"( \2)");
   }
+  std::string percent, fraction;
+  if (found.is_rate && RE2::PartialMatch(rest, share, &percent, &fraction)) {
+    std::string_view text = percent.empty() ? fraction : percent;
+    const double value = take_number(text).value_or(0.0);
+    found.lengths.push_back(percent.empty() ? value : value / 100.0);
+    RE2::Replace(&rest, share, " ");
+  }
+  if (found.is_rate && RE2::PartialMatch(rest, share)) return;  // which one?
   RE2::GlobalReplace(&rest, left_out, " ");
   re2::StringPiece numbers = piece(rest);
   for (std::string digits; RE2::FindAndConsume(&numbers, number, &digits);) {
@@ -106,13 +121,19 @@ void StatedAcceptance::name_runs(LogContents& contents) const {
     kinds.insert(run.stratum.category);
   }
   if (drafters.size() != 1) return;
+  const bool adaptive =
+      std::ranges::any_of(drafting, [](const Observation* run) { return run->adaptive.value_or(false); });
+  const bool has_lengths = std::ranges::any_of(sentences_, [](const Sentence& one) { return !one.is_rate; });
   std::map<std::optional<std::int64_t>, double> lengths;
   std::string words;
   for (const Sentence& one : sentences_) {
+    if (one.is_rate && has_lengths) continue;
     if ((one.gammas.empty() && gammas.size() != 1) || (kinds.size() > 1 && !one.of_all)) return;
     for (std::size_t i = 0; i < one.lengths.size(); ++i) {
       const auto gamma = one.gammas.empty() ? *gammas.begin() : std::optional(one.gammas[i]);
-      if (lengths.emplace(gamma, one.lengths[i]).first->second != one.lengths[i]) return;  // which one?
+      if (one.is_rate && (!gamma || adaptive)) return;
+      const double length = one.is_rate ? 1.0 + one.lengths[i] * static_cast<double>(*gamma) : one.lengths[i];
+      if (lengths.emplace(gamma, length).first->second != length) return;  // which one?
     }
     if (words.empty()) words = one.words;
   }
@@ -125,6 +146,7 @@ void StatedAcceptance::name_runs(LogContents& contents) const {
     set_acceptance_length(*run, length->second);
     given = true;
   }
+  if (given && !has_lengths) warn_once(contents, "W20", drafting.front()->line, length_of_rate);
   if (given)
     contents.warnings.push_back({.code = "W22",
                                  .line = drafting.front()->line,

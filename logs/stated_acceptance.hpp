@@ -22,13 +22,14 @@ class StatedAcceptance {
   void take_lines(LogContents& contents) const;
   /// Gives the lengths to the drafting runs of a table that states no acceptance (W22): those of K to the runs of K; a
   /// single one to all, if they have one setting. Of several kinds of prompts only if the sentence says that it is of
-  /// all.
+  /// all. A rate is one of runs with a draft length if no sentence states a length (W20).
   void name_runs(LogContents& contents) const;
 
  private:
   struct Sentence {
     std::vector<std::int64_t> gammas = {};  ///< [i]: of lengths[i]; empty: of the only setting
-    std::vector<double> lengths = {};
+    std::vector<double> lengths = {};       ///< or rates
+    bool is_rate = false;
     bool of_all = false;  ///< says so
     std::string words = {};
   };

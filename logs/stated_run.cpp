@@ -220,7 +220,7 @@ void tell_rates(LogContents& contents) {
     if (!run.acceptance_rate || run.acceptance || run.acceptance_length) continue;
     if (run.gamma && !run.adaptive.value_or(false)) {
       set_acceptance_length(run, 1.0 + *run.acceptance_rate * static_cast<double>(*run.gamma));
-      warn_once(contents, "W20", run.line, "acceptance length = 1 + rate x K: as if every draft had K tokens");
+      warn_once(contents, "W20", run.line, length_of_rate);
     } else {
       warn_once(contents, "W23", run.line,
                 fmt::format("{:.3g} % accepted is no acceptance length {}", 100.0 * *run.acceptance_rate,

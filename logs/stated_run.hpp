@@ -14,6 +14,9 @@
 /// The data of a run or a request in a summary: a JSON object, a row of a table.
 namespace foredraft::logs {
 
+/// W20 of an acceptance length that follows from a rate.
+inline constexpr const char* length_of_rate = "acceptance length = 1 + rate x K: as if every draft had K tokens";
+
 /// Everything that summaries state, in the units of an Observation; empty: not stated.
 struct StatedRun {
   std::int64_t line = 0;

@@ -39,6 +39,8 @@ void StatedSettings::note(std::string_view text) {
       R"re((?i)((?:--(?:spec-)?draft(?:-n)?(?:-(?:max|tokens))?["', =]{1,4}|num[-_]spec(?:ulative)?[-_]tokens["'\\]*[ =:]{1,3})re"
       R"re(|\bn[-_]max ?[=:] ?|\bdraft_num_(?:predict|tokens)["'\\]*[ =:]{1,3})(\d{1,2})\b))re");
   static const RE2 words("(?i)(\\b(\\d{1,2}) spec(?:ulative)? tokens\\b)"), other("(?i)\\bk ?= ?(\\d{1,2})\\b");
+  static const RE2 of_drafter("(?i)\\b((?:" + std::string(names_of_drafters) +
+                              R"()(?:-?[123])?[ ,:(]{1,2}(?:with )?k ?= ?(\d{1,2})\b))");
   // Words of another run, and options that a comment leaves out.
   static const RE2 without(
       R"((?im)\b(?:base ?line|without|w/o|non?[- ]?(?:mtp|spec\w*|draft\w*)|vanilla|plain|disabled|off|before|vs)\b)"
@@ -77,14 +79,15 @@ void StatedSettings::note(std::string_view text) {
   int length = 0;
   std::string place;
   re2::StringPiece rest;
-  for (const RE2* stated : {&option, &words}) {
+  for (const RE2* stated : {&option, &words, &of_drafter}) {
     rest = piece(text);
     while (RE2::FindAndConsume(&rest, *stated, &place, &length)) {
       static const RE2 range("^ ?(?:-|\xE2\x80\x93|to|\\.\\.) ?\\d");
       static const RE2 hint(R"((?i)\b(?:try|consider|prefer|recommend\w*|suggest\w*)\b[^.;\n]*$)");
       const std::string_view before = text.substr(0, text.size() - rest.size() - place.size());
       const bool several = RE2::PartialMatch(rest, range);
-      if (several && RE2::PartialMatch(piece(before), hint)) continue;  // of no run: "try n_max = 2-3"
+      if ((several || stated == &of_drafter) && RE2::PartialMatch(piece(before), hint))
+        continue;  // of no run: "try n_max = 2-3"
       if (several) length = 0;
       lengths_.emplace_back(length, place);
       of_drafters_[drafter_of_line(text, static_cast<std::size_t>(rest.data() - text.data()))].insert(length);

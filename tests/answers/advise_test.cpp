@@ -163,6 +163,12 @@ TEST_CASE("iterations longer than their tokens one by one are a fault of the eng
   CHECK(advice.action.starts_with("Look at the engine first"));
   const Advice slow = advice_of({speculative(3, 1, 39.0, 0.8), plain(1, 10.0)});
   CHECK_FALSE(names(slow, "engine_fault"));
+  std::vector<logs::Observation> by_rate{speculative(3, 1, 120.0, 0.8), plain(1, 10.0)};
+  for (logs::Observation& one : by_rate) {
+    one.requests = std::nullopt;
+    one.times.request_rate_per_s = 8.0;
+  }
+  CHECK_FALSE(names(advice_of(by_rate), "engine_fault"));  // of how many requests at once?
 }
 
 TEST_CASE("without a plain run no speedup is claimed and the next step is named") {

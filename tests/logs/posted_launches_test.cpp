@@ -299,6 +299,12 @@ TEST_CASE("a range of draft lengths is that of no run, and a hint is none") {
         std::set<std::int64_t>{0, 3});
   CHECK(lengths("Ollama, draft_num_predict 3 to 5, one card.") == std::set<std::int64_t>{0});
   CHECK(lengths("Ollama, draft_num_predict 3, then draft_num_predict 4-5.") == std::set<std::int64_t>{0});
+  // A drafter with its K is one, too, unless it is advice, or several.
+  for (const char* stated :
+       {"engine 0.2 / 70B FP8 / MTP k=3, tok/s", "Two cards (MTP, K = 3)", "MTP with k=3 on a laptop"})
+    CHECK(lengths(stated) == std::set<std::int64_t>{0, 3});
+  CHECK(lengths("One card. You may try MTP k=3 for code.") == std::set<std::int64_t>{0});
+  CHECK(lengths("MTP k=3 and MTP k=5 were equal.") == std::set<std::int64_t>{0});
 }
 
 TEST_CASE("requests to Ollama state in their options how much the answers below them draft") {

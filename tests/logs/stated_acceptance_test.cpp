@@ -61,6 +61,26 @@ TEST_CASE("a sentence beside a table states the acceptance length of all its dra
   CHECK(lengths_of(two_loads + "AL was 2.25.\nAL was 2.4.\n") == Lengths{0.0, 0.0});
 }
 
+TEST_CASE("a sentence beside a table may state a rate of runs whose draft length is known, if none states a length") {
+  using Lengths = std::vector<double>;
+  for (const char* sentence : {"The acceptance rate is 60% with K=2.", "Accept rate: 0.6", "60% of drafts are accepted",
+                               "acceptance rate is 60 % at every load"}) {
+    CAPTURE(sentence);
+    CHECK(lengths_of(two_loads + sentence + "\n") == Lengths{2.2, 2.2});
+  }
+  CHECK(warns(read_log(two_loads + "Acceptance rate: 60%\n"), "W20"));
+  CHECK(lengths_of(two_loads + "Acceptance rate: 60%\nAcceptance length: 2.25\n") == Lengths{2.25, 2.25});
+  CHECK_FALSE(warns(read_log(two_loads + "Acceptance rate: 60%\nAcceptance length: 2.25\n"), "W20"));
+  for (const char* sentence :
+       {"The paper reports an acceptance rate of 60%.", "acceptance rate 60% at 8 users", "acceptance rate 60% to 70%",
+        "acceptance rate 60% or 0.7", "acceptance rate up to 60%", "a rate of 60 % of the peak, acceptance later"}) {
+    CAPTURE(sentence);
+    CHECK(lengths_of(two_loads + sentence + "\n") == Lengths{0.0, 0.0});
+  }
+  const std::string unknown = "| config | tok/s |\n|---|---|\n| baseline | 40 |\n| MTP | 60 |\n";
+  CHECK(lengths_of(unknown + "Acceptance rate: 60%\n") == Lengths{0.0});  // of which K?
+}
+
 TEST_CASE("a sentence beside a table states an acceptance length for each draft length") {
   for (const char* sentence :
        {"AL was 1.7 / 2.2 for K = 1 / 2.", "Acceptance length at K=1 is 1.7, at K=2 2.2",
