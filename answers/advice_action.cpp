@@ -379,24 +379,32 @@ std::string fastest_text(const Advice& advice) {
                      fmt::join(texts, ", "));
 }
 
-/// The action if no logged setting differs from no speculation at any load; else empty.
+/// The name of the main setting of all loads.
+std::string main_of_all(const std::vector<const LoadAdvice*>& loads, const Advice& advice) {
+  std::string name = main_name(*loads.front(), advice);
+  const auto has_name = [&](const LoadAdvice* one) { return main_name(*one, advice) == name; };
+  return std::ranges::all_of(loads, has_name) ? name : "the fastest of each";
+}
+
+/// The action if the main setting of each load differs from no speculation as little as a run from the next, and no
+/// other one is faster; else empty.
 std::string no_difference_text(const Advice& advice) {
   const auto loads = advice.compared();
-  const auto differs = [](const LoggedRun& one) { return one.speedup && !is_no_difference(*one.speedup); };
-  const bool any = std::ranges::any_of(
-      loads, [&](const LoadAdvice* load) { return std::ranges::any_of(load->logged, differs) || load->by_capacity; });
+  const auto gains = [](const LoggedRun& one) {
+    return one.speedup && one.speedup->value > 1.0 && !is_no_difference(*one.speedup);
+  };
+  const bool any = std::ranges::any_of(loads, [&](const LoadAdvice* load) {
+    return !is_no_difference(*load->speedup()) || std::ranges::any_of(load->logged, gains) || load->by_capacity;
+  });
   if (any || loads.empty() || (advice.recommendation && !is_logged(advice))) return "";
-  return fmt::format("No measurable difference: {} gives {}; off is as good{}.", main_name(*loads.front(), advice),
+  return fmt::format("No measurable difference: {} gives {}; off is as good{}.", main_of_all(loads, advice),
                      speedups_text(loads), limit_text(loads));
 }
 
 /// The action if speedups were measured but there is no draft length to set.
 std::string measured_text(const Advice& advice) {
   const auto loads = advice.compared();
-  const LoadAdvice& first = *loads.front();
-  std::string name = main_name(first, advice);
-  const bool same = std::ranges::all_of(loads, [&](const LoadAdvice* one) { return main_name(*one, advice) == name; });
-  if (!same) name = "the fastest of each";
+  std::string name = main_of_all(loads, advice);
   if (name.starts_with("the ") || name.starts_with("adaptive ")) name[0] = name[0] == 't' ? 'T' : 'A';
   const auto [gaining, losing, even] = by_sign(loads);
   std::string text = name;

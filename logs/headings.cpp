@@ -47,7 +47,7 @@ constexpr std::array<Headings, 30> headings_of_meanings{{
      "concurrency level,parallelism,request concurrency,simultaneous,simultaneous requests,simultaneous users"},
     {Meaning::request_rate, "requests/s that are sent", "qps,rps,request rate,offered qps,target qps,arrival rate"},
     {Meaning::category, "kind of prompts",
-     "task,category,benchmark,dataset,data set,prompt,workload,prompts,subset,domain,test prompt"},
+     "task,category,benchmark,dataset,data set,prompt,workload,prompts,subset,domain,test prompt,prompt id"},
     {Meaning::subject, "model, device or engine",
      "model,target,target model,device,gpu,hardware,machine,rig,system,engine,backend,quant,quantization,slot,build,"
      "checkpoint,version,tp,tp size,tensor parallel,num gpus"},

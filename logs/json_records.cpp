@@ -10,6 +10,7 @@
 #include "logs/arm_headings.hpp"
 #include "logs/arms.hpp"
 #include "logs/headings.hpp"
+#include "logs/table_shapes.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -28,10 +29,21 @@ bool is_list_of_scalars(const JsonValue& value) {
   return value.is_array() && std::ranges::none_of(value, [](const JsonValue& one) { return one.is_structured(); });
 }
 
+/// Whether keys are those of tokens and of the time that they took.
+bool are_timed_tokens(const std::vector<std::string>& keys) {
+  const auto are_tokens = [](const std::string& key) { return column_of(key).meaning == Meaning::output_tokens; };
+  return std::ranges::any_of(keys, are_tokens) && std::ranges::any_of(keys, names_time_of_tokens);
+}
+
 bool has_measure(const JsonValue& value, std::size_t depth = 0) {
-  return depth < max_depth && std::ranges::any_of(value, [&](const JsonValue& one) {
-           return one.is_structured() ? has_measure(one, depth + 1) : !one.is_null() && says_measure(one.key());
-         });
+  std::vector<std::string> keys;
+  for (const JsonValue& one : value) {
+    if (one.is_structured() ? depth + 1 < max_depth && has_measure(one, depth + 1)
+                            : says_measure(one.key()) && !one.is_null())
+      return true;
+    if (one.is_number()) keys.push_back(one.key());
+  }
+  return are_timed_tokens(keys);
 }
 
 void add(Cells& cells, std::string heading, std::string cell) {
@@ -96,8 +108,9 @@ class RecordsReader {
 
 /// Keeps a run with what is around it, but no name of another, nor a draft length if it drafts nothing.
 void RecordsReader::keep(const JsonValue& at, Cells cells, const Cells& around, const std::string& name) {
-  const bool measured = std::ranges::any_of(cells, [](const auto& one) { return says_measure(one.first); });
-  if (!measured || records.size() == most_) return;
+  std::vector<std::string> keys;
+  for (const auto& [heading, cell] : cells) keys.push_back(heading);
+  if (!(std::ranges::any_of(keys, says_measure) || are_timed_tokens(keys)) || records.size() == most_) return;
   if (!name.empty() && name_in(cells).empty()) cells.insert(cells.begin(), {"name", name});
   const std::string own = name_in(cells);
   for (const auto& [heading, cell] : around) {

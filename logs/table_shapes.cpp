@@ -282,6 +282,13 @@ ShapedTable table_below_loads(std::span<const std::string> headings, std::span<c
   return table;
 }
 
+bool names_time_of_tokens(std::string_view heading) {
+  static const RE2 time(
+      R"((?i)(?:(?:avg|average|mean|total|e2e|end[- ]to[- ]end|wall(?:[- ]clock)?|gen(?:eration)?|decod(?:e|ing)|eval)[-_. ]*)*)"
+      R"((?:(?:time|latency|duration|elapsed)[-_ ]*)?[\[(]?(?:ms|s|secs?|seconds|time|latency|duration|elapsed)[\])]?)");
+  return RE2::FullMatch(piece(heading), time);
+}
+
 bool names_answer_time(std::string_view heading) {
   static const RE2 time(
       R"((?i)(?:(?:avg|average|mean|total|e2e|end[- ]to[- ]end|wall|generation)\.?[ -])*(?:latency|time)(?: ?\((?:s|secs?|seconds|ms)\))?)");

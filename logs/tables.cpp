@@ -47,7 +47,8 @@ constexpr std::string_view headings_anchor =
     R"(|^[ \t>]*\|[ \t]*\|[ \t*]*[a-z][^|\n]*\|[ \t*]*[a-z][^|\n]*\|)"
     R"(|[|,;\t][ \t*]*\+ ?(?:mtp|eagle|dflash|spec|draft|n-?gram))"
     R"(|^[ \t]*(?:\||:?-{2,}:?[ \t]*\|)[ \t]*:?-{2,}[-:| \t]*$)"  // the ruling below a head
-    R"(|\b(?:method|mode|config\w*|draft|drafter|setting|variant|approach)\b.*[|\t;].*\b(?:time|latency)\b)";
+    R"(|\b(?:method|mode|config\w*|draft|drafter|setting|variant|approach)\b.*[|\t;].*\b(?:time|latency)\b)"
+    R"(|^[\w ,;|\t()-]*[,;|\t_ ]tok(?:en)?s?[\w ,;|\t()-]*\r?$|"(?:\w+_)?tok(?:en)?s"[ \t]*:)";
 
 /// Headings without a first one of which no letter says anything: "_".
 std::vector<std::string> without_sign(std::vector<std::string> headings) {
@@ -130,7 +131,10 @@ bool claims_headings(std::span<const std::string> written) {
   const auto is_time = [&](const std::string& one) {
     return names_answer_time(bare_cell(one)) || (gains && names_phase_time(bare_cell(one)));
   };
-  const bool answers = any({Meaning::name, Meaning::gamma}) && std::ranges::any_of(headings, is_time);
+  const auto is_time_of_tokens = [](const std::string& one) { return names_time_of_tokens(bare_cell(one)); };
+  const bool answers = any({Meaning::name, Meaning::gamma}) &&
+                       (std::ranges::any_of(headings, is_time) ||
+                        (any({Meaning::output_tokens}) && std::ranges::any_of(headings, is_time_of_tokens)));
   const bool counted = any({Meaning::steps}) && any({Meaning::accepted}) && any({Meaning::gamma, Meaning::drafted});
   return (measured && told) || counted || answers || names_arms(headings) || names_loads(headings) ||
          may_name_kinds(headings);
@@ -245,6 +249,39 @@ void drop_other_rows(ShapedTable& table, LogContents& contents) {
   std::erase_if(table.rows, is_other);
 }
 
+/// The table with a column of the speed of each answer, if it has those of output tokens and of their time and no
+/// speed: times alone are compared as if all answers were as long.
+ShapedTable with_speeds_of_answers(ShapedTable table, LogContents& contents) {
+  static const RE2 decoding("(?i)(?:decod|gen|eval).*");
+  static const RE2 in_ms("(?i).*[^a-z]ms[)\\]]?");
+  const std::vector<Meaning> meanings = meanings_of(table.headings);
+  const auto is_speed = [](Meaning one) { return one >= Meaning::speed && one <= Meaning::iteration; };
+  const auto tokens = static_cast<std::size_t>(std::ranges::find(meanings, Meaning::output_tokens) - meanings.begin());
+  const auto time =
+      static_cast<std::size_t>(std::ranges::find_if(table.headings, names_time_of_tokens) - table.headings.begin());
+  const auto number = [](const TableRow& row, std::size_t at) {
+    return number_of_cell(row.cells[at]).value.value_or(0.0);
+  };
+  const auto has_both = [&](const TableRow& row) { return number(row, tokens) > 1.0 && number(row, time) > 0.0; };
+  if (tokens == meanings.size() || time == meanings.size() || std::ranges::any_of(meanings, is_speed) ||
+      !std::ranges::all_of(table.rows, has_both))
+    return table;
+  const double per_s = RE2::FullMatch(table.headings[time], in_ms) ? 1000.0 : 1.0;
+  for (TableRow& row : table.rows)
+    row.cells.push_back(fmt::format("{}", per_s * number(row, tokens) / number(row, time)));
+  if (!RE2::FullMatch(table.headings[time], decoding))
+    warn_once(contents, "W12", table.rows.front().line, "the time per token includes that of the prompt");
+  warn_once(contents, "W22", table.rows.front().line,
+            fmt::format("tokens/s = {} / {}", table.headings[tokens], table.headings[time]));
+  for (const std::size_t column : {std::max(tokens, time), std::min(tokens, time)}) {  // they may tell no rows apart
+    const auto at = static_cast<std::ptrdiff_t>(column);
+    for (TableRow& row : table.rows) row.cells.erase(row.cells.begin() + at);
+    table.headings.erase(table.headings.begin() + at);
+  }
+  table.headings.emplace_back("tok/s per request");
+  return table;
+}
+
 /// Makes rows of metrics columns, and names those of no arm.
 void drop_other_metrics(ShapedTable& table, LogContents& contents) {
   const std::int64_t line = table.rows.front().line;
@@ -310,7 +347,7 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   }
   if (tell_change(table, caption))
     warn_once(contents, "W22", written.rows.front().line, "before = without speculation; after = with it");
-  table = by_listed_load(std::move(table));
+  table = by_listed_load(with_speeds_of_answers(std::move(table), contents));
   const std::string sides = tell_sides(table, caption);
   if (!sides.empty() && !table.rows.empty())
     warn_once(contents, "W22", table.rows.front().line,

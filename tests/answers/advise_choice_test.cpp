@@ -197,6 +197,16 @@ TEST_CASE("a speedup that single runs of one setting may have over each other is
         "No measurable difference: K = 4 gives 1.01x at 1 request, 0.99x at 4 requests; off is as good.");
   CHECK_FALSE(action(9.9, 9.0).starts_with("No measurable"));
   CHECK_FALSE(action(9.9, 10.4).starts_with("No measurable"));
+  // Longer drafts that lose change nothing; one that gains does.
+  const auto beside = [&](double longer) {
+    Observation other = run(logs::Decoding::speculative, 1, longer);
+    other.gamma = 8;
+    return answers::advise({.logs = {log_as_is({run(logs::Decoding::plain, 1, 10.0),
+                                                run(logs::Decoding::speculative, 1, 9.9), other})}})
+        .action;
+  };
+  CHECK(beside(13.0) == "No measurable difference: K = 4 gives 1.01x at 1 request; off is as good.");
+  CHECK_FALSE(beside(8.0).starts_with("No measurable"));
   // Of many windows one percent is one.
   CHECK_FALSE(advice_of({with_speedup(4, 8, 1.02, 10.0), plain(8, 10.0)}).action.starts_with("No measurable"));
 }

@@ -126,4 +126,37 @@ TEST_CASE("names of models and captions say which of Ollama's answers drafted") 
   CHECK(named[1].gamma == 4);
 }
 
+TEST_CASE("tokens and their time are the speed of each answer, in records and tables without a speed") {
+  const std::string line = R"({"when": "2026-01-01T00:00:00Z", "mode": "MODE", "prompt_id": 1, "completion_tokens": )";
+  const std::string plain = replaced(line, "MODE", "baseline"), drafts = replaced(line, "MODE", "mtp_k2");
+  const auto times = [](const std::string& text) {
+    const auto runs = posted_runs(text, "table");
+    std::map<logs::Decoding, double> tpot;
+    for (const auto& run : runs) tpot[run.decoding] = run.times.tpot_ms.value_or(0.0);
+    CHECK(runs.size() == 2);
+    return tpot;
+  };
+  const std::string rows = plain + "300, \"TIME\": 6.0}\n" + drafts + "200, \"TIME\": 2.0}\n";
+  for (const char* time : {"decode_s", "elapsed_s", "total_time_s", "latency", "wall_time", "generation_time_s"}) {
+    CAPTURE(time);
+    const std::string text = replaced(replaced(rows, "TIME", time), "TIME", time);
+    CHECK(times(text)[logs::Decoding::plain] == near(20.0));
+    CHECK(times(text)[logs::Decoding::speculative] == near(10.0));
+    CHECK(warns(read_log(text), "W12") == (std::string_view(time).find("de") != 0 && time[0] != 'g'));
+    CHECK(times("{\"results\": [" + replaced(text, "}\n", "}, ") + "]}").size() == 2);
+  }
+  for (const char* head : {"config,output tokens,decode time (s)", "config,decode_s,tokens"}) {
+    CAPTURE(head);
+    const bool first = std::string_view(head).ends_with("(s)");
+    CHECK(times(std::string(head) + (first ? "\nplain,300,6\nMTP K=2,200,2\n"
+                                           : "\nplain,6,300\nMTP K=2,2,200\n"))[logs::Decoding::speculative] ==
+          near(10.0));
+  }
+  CHECK(times("config,tokens,time (ms)\nplain,300,6000\nMTP K=2,200,2000\n")[logs::Decoding::plain] == near(20.0));
+  // A stated speed goes before it, and an answer without a time has none.
+  CHECK(times("config,tokens,time_s,tok/s\nplain,300,6,60\nMTP K=2,200,2,99\n")[logs::Decoding::plain] ==
+        near(1000.0 / 60.0));
+  CHECK_FALSE(problem("config,tokens,decode_s\nplain,300,6\nMTP K=2,200,\n").empty());
+}
+
 }  // namespace foredraft::tests
