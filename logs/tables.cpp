@@ -282,6 +282,22 @@ ShapedTable with_speeds_of_answers(ShapedTable table, LogContents& contents) {
   return table;
 }
 
+/// Calls a column of prompts, in a table without one of runs, that of the runs if each of its cells names an arm:
+/// "prose, no speculation", "prose, MTP K=2".
+void tell_named_prompts(ShapedTable& table) {
+  const std::vector<Meaning> meanings = meanings_of(table.headings);
+  const auto is = [&](Meaning one) { return std::ranges::find(meanings, one) != meanings.end(); };
+  if (!is(Meaning::category) || is(Meaning::name) || is(Meaning::gamma)) return;
+  const auto at = static_cast<std::size_t>(std::ranges::find(meanings, Meaning::category) - meanings.begin());
+  std::set<bool> plain;
+  for (const TableRow& row : table.rows) {
+    const auto arm = arm_in_text(bare_cell(row.cells[at]));
+    if (!arm) return;
+    plain.insert(arm->plain);
+  }
+  if (plain.size() == 2) table.headings[at] = "config";
+}
+
 /// Makes rows of metrics columns, and names those of no arm.
 void drop_other_metrics(ShapedTable& table, LogContents& contents) {
   const std::int64_t line = table.rows.front().line;
@@ -335,6 +351,7 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   for (const std::string& heading : written.headings) table.headings.push_back(bare_cell(heading));
   table = with_told_values(without_sign(std::move(table.headings)), written.rows);
   tell_tests(table);
+  tell_named_prompts(table);
   table = without_index(without_moments(std::move(table)));
   const auto is_plain = [](const TableRow& row) { return arm_named(bare_cell(row.cells.front())).plain; };
   const std::string measure_of_names = take_measure(table);

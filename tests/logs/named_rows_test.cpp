@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -91,6 +92,22 @@ TEST_CASE("a first column of tests is that of prompts, or of runs if it names ar
   // A test of llama-benchy, whatever column it is in.
   CHECK(read_log("| test | t/s | ttfr (ms) |\n|---|---|---|\n| pp512 | 900 | 500 |\n| tg64 | 30 | |\n")
             .observations.size() == 1);
+}
+
+TEST_CASE("a column of prompts whose cells all name arms is that of the runs") {
+  const std::string head = "| workload | tok/s | emitted per verify |\n|---|---|---|\n";
+  const std::string plain = "| short stories, no speculation | 80 | - |\n",
+                    ngram = "| short stories, n-gram | 79 | - |\n";
+  const std::string mtp = "| short stories, MTP k=2 | 100 | 2.2 |\n";
+  auto runs = posted_runs("One stream\n\n" + head + plain + ngram + mtp, "table");
+  REQUIRE(runs.size() == 3);
+  std::ranges::stable_sort(runs, {}, [](const auto& one) { return *one.times.tpot_ms; });
+  CHECK(runs[0].gamma == 2);
+  CHECK(runs[1].decoding == Decoding::plain);
+  CHECK(runs[2].drafter == "n-gram");
+  CHECK(runs[2].stratum.category == runs[0].stratum.category);
+  // With one of no arm, the only plain run is that of all prompts.
+  CHECK(posted_runs("One stream\n\n" + head + plain + "| code | 110 | 2.6 |\n" + mtp, "table").size() == 4);
 }
 
 TEST_CASE("an arrow in the name of prompts is no pair of speeds") {
