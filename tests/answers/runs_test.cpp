@@ -291,6 +291,16 @@ TEST_CASE("an unlogged draft length is inferred if all steps drafted equally man
   CHECK(gamma(299) == std::nullopt);
 }
 
+TEST_CASE("windows in which nothing was drafted have the draft length that follows from the others") {
+  const logs::Observation counted = speculative(3, 1, 30.0, 0.7, 100);
+  logs::Observation drafts = counted, nothing = counted;
+  drafts.gamma = nothing.gamma = std::nullopt;
+  nothing.acceptance = logs::AcceptanceCounts{.drafted_tokens = 0, .accepted_tokens = 0, .generated_tokens = 90};
+  const RunList runs = runs_in({nothing, drafts});
+  REQUIRE(runs.all.size() == 1);
+  CHECK(runs.all[0].setting.gamma == 3);
+}
+
 TEST_CASE("a plain speed of llama-bench beside answers of a server is said to be of another tool") {
   const Observation reads{.span = logs::Span::run,
                           .decoding = logs::Decoding::plain,
