@@ -327,6 +327,16 @@ TEST_CASE("a plain speed of llama-bench beside answers of a server is said to be
   REQUIRE(both.runs.size() == 2);
   CHECK(both.runs.at(0).run.observations == 1);  // not the test that reads a prompt
   CHECK(of_tools(advice("bench-serving", decodes)) == 0);
+  // It generates few tokens, whatever the length of answers; steps at other contexts are others.
+  Observation brief = decodes;
+  brief.stratum.output_tokens = 128.0;
+  answer.stratum.output_tokens = 6000.0;
+  CHECK(of_tools(advice("llama-bench-csv llama-server", brief)) == 1);
+  CHECK(advice("llama-bench-csv llama-server", brief).loads.at(0).arms_differ.empty());
+  CHECK_FALSE(advice("bench-serving", brief).loads.at(0).arms_differ.empty());
+  brief.stratum.context_tokens = 64.0;
+  answer.stratum.context_tokens = 9000.0;
+  CHECK_FALSE(advice("llama-bench-csv llama-server", brief).loads.at(0).arms_differ.empty());
   Observation unloaded = answer;
   unloaded.requests.reset();
   logs::ObservedLog bench = log_as_is({decodes});
