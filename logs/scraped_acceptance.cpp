@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -180,19 +182,24 @@ bool verified_acceptance(const Counted& counted, Observation& run, LogContents& 
 /// TGI counts the drafts that each step accepts, and "skips", in a histogram with a bucket for each number of them up
 /// to the draft length, which is 0 without speculation.
 bool skipped_acceptance(const Counted& counted, Observation& run, LogContents& contents) {
-  const auto steps = counted.count("request_skipped_tokens_count");
+  constexpr std::string_view buckets = "request_skipped_tokens_bucket", observed = "request_skipped_tokens_count";
+  const auto steps = counted.count(observed);
   const auto accepted = counted.count("request_skipped_tokens_sum");
   if (!steps || *steps == 0 || !accepted) return false;
-  std::vector<std::int64_t> at_most = counted.by_position("request_skipped_tokens_bucket");
-  if (at_most.empty() || at_most.back() != *steps) at_most.clear();  // the last ones were left out
-  if (at_most.size() == 1) run.decoding = Decoding::plain;
-  if (at_most.size() == 1 || (at_most.empty() && *accepted == 0)) return true;
+  const std::vector<std::int64_t> all = counted.from_start().by_position(buckets);
+  const bool complete = !all.empty() && all.back() == counted.from_start().count(observed);  // else some were left out
+  const bool plain = complete && all.size() == 1;
+  if (plain) run.decoding = Decoding::plain;
+  if (plain || (!complete && *accepted == 0)) return true;
   AcceptanceCounts counts{.steps = *steps, .accepted_tokens = accepted};
-  if (!at_most.empty()) {
-    at_most.pop_back();
-    run.gamma = static_cast<std::int64_t>(at_most.size());
-    counts.drafted_tokens = whole(static_cast<double>(*steps) * static_cast<double>(at_most.size()));
-    for (const std::int64_t fewer : at_most) counts.accepted_at.push_back(*steps - fewer);
+  if (complete) {
+    run.gamma = static_cast<std::int64_t>(all.size()) - 1;
+    counts.drafted_tokens = whole(static_cast<double>(*steps) * static_cast<double>(*run.gamma));
+    for (const std::int64_t at_most : counted.by_position(buckets)) counts.accepted_at.push_back(*steps - at_most);
+    counts.accepted_at.pop_back();
+    // Else the earlier scrape lacks some of them.
+    if (std::accumulate(counts.accepted_at.begin(), counts.accepted_at.end(), std::int64_t{0}) != *accepted)
+      counts.accepted_at.clear();
   }
   check_counts(counts, run.gamma, counted.line(), contents);
   run.decoding = Decoding::speculative;

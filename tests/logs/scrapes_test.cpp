@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "logs/scrapes.hpp"
 #include "tests/logs/logs_testing.hpp"
 
 /// Scrapes of servers with and without speculation, as people save them.
@@ -111,6 +112,19 @@ TEST_CASE("a part of TGI's buckets says less than all of them") {
     CHECK(run.acceptance->accepted_at.empty());
   }
   CHECK(without("+Inf").gamma == 2);
+  // The second of two scrapes, in a file of its own, is complete.
+  const std::string first = whole.substr(whole.find('\n', whole.find("le=\"0\"")) + 1);
+  std::vector<logs::ObservedLog> files(2);
+  files[0].contents = read_log(first);
+  files[1].contents = read_log(tgi_scrape({1000, 1500, 2000}, 1500, 30));
+  logs::combine_scrapes(files);
+  REQUIRE(files.size() == 1);
+  const LogContents& between = files[0].contents;
+  REQUIRE(between.observations.size() == 1);
+  CHECK(between.observations[0].gamma == 2);
+  CHECK(between.observations[0].acceptance->steps == 1000);
+  CHECK(between.observations[0].acceptance->accepted_tokens == 600);
+  CHECK(between.observations[0].acceptance->accepted_at.empty());
   // Without buckets, nothing that was accepted may be of a server that drafts, or of none.
   const std::string none = tgi_scrape({1000}, 0, 10);
   const std::string sums = none.substr(none.find("tgi_request_skipped_tokens_sum"));
