@@ -480,7 +480,7 @@ std::string action_of(const Advice& advice) {
   if (!advice.tokens_observed) {
     return has_rate_alone(advice)
                ? "No conclusion: an acceptance rate without its draft length was read, and no two speeds."
-               : "No conclusion: neither acceptance nor two speeds were read.";
+               : "No conclusion: neither acceptance nor the speeds of both arms were read.";
   }
   return without_speedup(advice);
 }

@@ -252,6 +252,16 @@ std::string cost_text(const LoadAdvice& load) {
   return fmt::format("an iteration costs {:.2f} decode steps at {}", iteration_cost(load), load.name);
 }
 
+/// "0.9 of 4 drafts are accepted", where others draft nothing of the iterations that draft, and how many these are.
+std::string accepted_drafts_text(const LoadAdvice& load, const Run& run) {
+  const double each = load.tokens->mean - 1.0;
+  const bool skips = run.has_undrafted_steps();
+  const double where_drafted = skips ? run.accepted_tokens / run.steps : each;
+  std::string text = fmt::format("{:.2f} of {} drafts are accepted", where_drafted, *load.gamma);
+  if (skips) text += fmt::format(" in the {:.2g} % of iterations that draft", 100.0 * each / where_drafted);
+  return text;
+}
+
 std::string factor_text(const Advice& advice, const LoadAdvice& load) {
   const auto named = [&](std::string_view cause) {
     return std::ranges::find(advice.causes, cause) != advice.causes.end();
@@ -332,8 +342,7 @@ std::string cause_of(const Advice& advice) {
                        *main_run(last, advice).drafted);
   }
   if (accepts_little(last)) {
-    return fmt::format("{:.2f} of {} drafts are accepted, and {}", last.tokens->mean - 1.0, *last.gamma,
-                       cost_text(last));
+    return fmt::format("{}, and {}", accepted_drafts_text(last, main_run(last, advice)), cost_text(last));
   }
   return factor_text(advice, last);
 }

@@ -5,7 +5,9 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <span>
 
 #include "answers/advice_action.hpp"
 #include "answers/advice_steps.hpp"
@@ -44,22 +46,56 @@ bool names_no_arm(const AdviceQuestion& question) {
          });
 }
 
+/// The time of a plain step at each load but the smallest, over that at the smallest: what it takes to check as many
+/// tokens more. Empty: they are not all plain.
+std::string steps_by_load(const std::map<double, const logs::Observation*>& loads) {
+  std::vector<std::string> texts;
+  double first_ms = 0.0;
+  for (const auto& [requests, one] : loads) {
+    if (one->decoding != logs::Decoding::plain || !one->times.iteration_ms) return "";
+    if (first_ms > 0.0) texts.push_back(fmt::format("{:.2f}", *one->times.iteration_ms / first_ms));
+    if (!(first_ms > 0.0)) first_ms = *one->times.iteration_ms;
+  }
+  return fmt::format("; a step takes {} times as long as at {:.3g}", fmt::join(texts, ", "), loads.begin()->first);
+}
+
+/// " Read but not compared: 30.6, 28.6 tokens/s of a request at 1, 2 requests." of measurements at a load each; empty:
+/// they are not.
+std::string speeds_by_load(std::span<const logs::Observation* const> measured) {
+  constexpr std::size_t most = 8;  // a line or two
+  std::map<double, const logs::Observation*> loads;
+  for (const logs::Observation* one : measured) {
+    if (one->requests) loads.emplace(*one->requests, one);
+  }
+  if (loads.size() < 2 || loads.size() > most || loads.size() < measured.size()) return "";
+  std::vector<std::string> speeds, requests;
+  for (const auto& [load, one] : loads) {
+    speeds.push_back(fmt::format("{:.4g}", 1000.0 / *one->times.tpot_ms));
+    requests.push_back(fmt::format("{:.3g}", load));
+  }
+  return fmt::format(" Read but not compared: {} tokens/s of a request at {} requests{}.", fmt::join(speeds, ", "),
+                     fmt::join(requests, ", "), steps_by_load(loads));
+}
+
 /// " Read but not compared: 30.57, 30.62 tokens/s of a request."
 std::string speeds_alone_text(const AdviceQuestion& question) {
   constexpr std::size_t few = 3;
   std::vector<double> of_request, of_all;
+  std::vector<const logs::Observation*> timed;
   for (const auto* logs : {&question.logs, &question.plain}) {
     for (const logs::ObservedLog& log : *logs) {
       for (const logs::Observation& one : log.contents.observations) {
         const auto& times = one.times;
         if (times.tpot_ms && *times.tpot_ms > 0.0) {
           of_request.push_back(1000.0 / *times.tpot_ms);
+          timed.push_back(&one);
         } else if (times.output_tokens_per_s && *times.output_tokens_per_s > 0.0) {
           of_all.push_back(*times.output_tokens_per_s);
         }
       }
     }
   }
+  if (std::string by_load = speeds_by_load(timed); !by_load.empty()) return by_load;
   const bool all = of_request.empty();
   const std::vector<double>& speeds = all ? of_all : of_request;
   if (speeds.empty()) return "";

@@ -325,7 +325,7 @@ struct Sorted {
       if (one.span == Span::run && !of_run) of_run = run_load(one);
     }
     for (Placed one : placed(log.contents.observations)) {
-      if (!one.observation.gamma && has_counts(one.observation)) {
+      if (!one.observation.gamma && one.observation.decoding != Decoding::plain && one.observation.acceptance) {
         one.observation.gamma = gamma;
         logs::fit_steps(one.observation, gamma.value_or(0));
         if (gamma && one.observation.acceptance->steps_estimated)

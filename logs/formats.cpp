@@ -37,7 +37,7 @@ std::span<const LogFormat> formats() {
        Gives{"(yes)", "no", "no", "tokens", "no"}, llama_progress_format()},
       {"mtp-bench", "console of mtp-bench.py: requests to a llama-server, with or without drafts", "llama.cpp",
        Gives{"no", "yes", "no", "iteration, tokens", "(yes)"}, mtp_bench_format()},
-      {"prometheus", "/metrics of vLLM, llama.cpp, SGLang, TensorRT-LLM, Dynamo, mistral.rs; two: a window", "",
+      {"prometheus", "/metrics of vLLM, llama.cpp, SGLang, TensorRT, TGI, Dynamo, mistral.rs; two: a window", "",
        Gives{"yes", "yes", "(yes)", "(iteration), tokens", "(yes)"}, prometheus_format()},
       {"bench-serving", "serving benchmarks of vLLM, SGLang, TensorRT-LLM, DFlash: their consoles, or parts", "",
        Gives{"(yes)", "yes", "(yes)", "iteration, tokens", "yes"}, serving_console_format()},

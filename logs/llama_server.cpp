@@ -19,6 +19,7 @@
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/llama_options.hpp"
+#include "logs/llama_requests.hpp"
 
 /// llama-server: the times of each request, its drafts, and totals since the start.
 namespace foredraft::logs {
@@ -70,6 +71,8 @@ std::optional<Totals> read_totals(std::string_view text, std::int64_t line) {
     std::string_view rest = *calls;
     const bool has_first = take_number(rest).has_value();
     if (has_first) totals.calls = whole(take_number(rest)).value_or(0);
+  } else {
+    totals.calls = count_after(text, "#calls =").value_or(0);
   }
   if (const auto durations = text_after(text, "dur(b,g,a) = ", " ms")) {
     const std::vector<double> each = take_numbers(*durations);
@@ -127,7 +130,8 @@ struct Request {
   std::optional<std::string> task = {};
   std::optional<Timing> prompt = {}, output = {};
   std::optional<std::int64_t> accepted = {}, drafted = {};
-  bool drafts = false;  ///< its acceptance rate is logged, without counts
+  bool drafts = false;                 ///< its acceptance rate is logged, without counts
+  std::optional<bool> undrafted = {};  ///< whether all drafters were called for it, and found nothing
   std::optional<double> length = {};
   std::vector<double> rates = {};          ///< of its positions
   std::string drafter = {};                ///< the methods that drafted for it
@@ -292,6 +296,7 @@ bool LlamaServerReader::read_statistics(std::string_view text, std::int64_t numb
   if (of_request.drafted > 0 && request_.drafted) {
     request_.drafter += request_.drafter.empty() ? name : "+" + name;
   }
+  request_.undrafted = request_.undrafted.value_or(true) && of_request.calls > 0 && of_request.drafted == 0;
   // Builds that print no drafts of a request: its tokens are those of its calls and the accepted ones.
   const double tokens = request_.output ? request_.output->tokens - 1.0 : 0.0;
   if (!request_.drafted && of_request.calls > 0 &&
@@ -381,6 +386,11 @@ void LlamaServerReader::close(LogContents& contents) {
       done.acceptance = counts(contents);
       if (!done.acceptance && !always_all_) done.acceptance_length = request_.length;
     }
+    if (request_.undrafted == true && request_.drafted.value_or(0) == 0 && request_.output &&
+        request_.output->tokens > 1.0) {
+      done.decoding = Decoding::speculative;
+      done.acceptance = AcceptanceCounts{.drafted_tokens = 0, .accepted_tokens = 0};
+    }
     if (const auto rounds = take_rounds(request_.task.value_or(""));
         rounds && request_.accepted.value_or(*rounds->accepted_tokens) == rounds->accepted_tokens) {
       done.decoding = Decoding::speculative;
@@ -429,57 +439,6 @@ void LlamaServerReader::close(LogContents& contents) {
   request_ = {};
 }
 
-/// A request whose statistics are cut off has the draft length of the others, if it drafted about as much a step.
-void complete_draft_lengths(std::vector<Observation>& observations) {
-  std::optional<std::int64_t> common;
-  for (const Observation& one : observations) {
-    if (!one.gamma) continue;
-    if (common && common != one.gamma) return;
-    common = one.gamma;
-  }
-  for (Observation& one : observations) {
-    if (!common || one.gamma || one.span != Span::request || !one.acceptance) continue;
-    constexpr double steady = 0.95;
-    const double whole = static_cast<double>(*common) * static_cast<double>(one.acceptance->steps);
-    const auto drafted = static_cast<double>(one.acceptance->drafted_tokens.value_or(0));
-    if (drafted >= steady * whole && drafted <= whole) one.gamma = common;
-  }
-}
-
-/// Marks the requests of a drafter as adaptive if together they drafted clearly fewer tokens than its positions: it
-/// stops at a threshold (--spec-draft-p-min).
-void mark_varying(LogContents& contents) {
-  struct Sums {
-    double drafted = 0.0, positions = 0.0;
-  };
-  constexpr double steady = 0.95;
-  std::map<std::string, Sums> by_drafter;
-  for (const Observation& one : contents.observations) {
-    if (one.span != Span::request || !one.acceptance || !one.gamma) continue;
-    Sums& sums = by_drafter[one.drafter.value_or("")];
-    sums.drafted += static_cast<double>(one.acceptance->drafted_tokens.value_or(0));
-    sums.positions += static_cast<double>(*one.gamma) * static_cast<double>(one.acceptance->steps);
-  }
-  for (Observation& one : contents.observations) {
-    if (one.span != Span::request || !one.acceptance || !one.gamma) continue;
-    const std::string drafter = one.drafter.value_or("");
-    const Sums& sums = by_drafter[drafter];
-    if (drafter.find("ngram") == std::string::npos && sums.drafted < steady * sums.positions) one.adaptive = true;
-  }
-}
-
-/// Counted drafts of no known length are at most as long as the command line says, if they fit.
-void note_most(const LlamaOptions& launched, Observation& request) {
-  const auto most = launched.most();
-  if (!most || request.gamma || !request.acceptance || !request.acceptance->drafted_tokens) return;
-  constexpr double steady = 0.95;  // drafts are cut short at the ends of answers
-  const double whole = static_cast<double>(*most) * static_cast<double>(request.acceptance->steps);
-  const auto drafted = static_cast<double>(*request.acceptance->drafted_tokens);
-  if (drafted > whole) return;
-  request.gamma = most;
-  if (drafted < steady * whole) request.adaptive = true;
-}
-
 void LlamaServerReader::finish(LogContents& contents) {
   close(contents);
   for (const auto& [task, rounds] : rounds_) {  // of requests whose times are cut off
@@ -511,6 +470,7 @@ void LlamaServerReader::finish(LogContents& contents) {
     if (request.decoding == Decoding::unknown && (!drafts_ || other_server)) request.decoding = Decoding::plain;
     if (slot_ && !several_slots_) request.requests = 1.0;
   }
+  share_setting_with_undrafted(contents.observations);
 }
 
 }  // namespace

@@ -26,11 +26,12 @@
 namespace foredraft::logs {
 namespace {
 
-/// The engine's name ends with an underscore for TensorRT-LLM and mistral.rs, with a colon for others. Names of
+/// The engine's name ends with an underscore for TensorRT-LLM, mistral.rs and TGI, with a colon for others. Names of
 /// Dynamo's frontend keep their prefix: they mean something else than an engine's.
 constexpr std::string_view trtllm_prefix = "trtllm_";
 constexpr std::string_view dynamo_prefix = "dynamo_frontend_";
 constexpr std::string_view mistral_prefix = "mistralrs_";
+constexpr std::string_view tgi_prefix = "tgi_";
 /// Other engines' names of counters of drafts, each with vLLM's name.
 constexpr std::array<std::array<std::string_view, 2>, 8> draft_counters{
     {{"draft_tokens", "spec_decode_num_draft_tokens"},
@@ -54,7 +55,7 @@ struct Sample {
 
 std::optional<Sample> read_sample(std::string_view text) {
   std::size_t colon = text.find(':');
-  for (const std::string_view prefix : {trtllm_prefix, dynamo_prefix, mistral_prefix}) {
+  for (const std::string_view prefix : {trtllm_prefix, dynamo_prefix, mistral_prefix, tgi_prefix}) {
     if (text.starts_with(prefix)) colon = prefix.size() - 1;
   }
   const std::size_t end = text.find_first_of("{ \t|:=", colon + 1);
@@ -86,7 +87,7 @@ std::optional<Sample> read_sample(std::string_view text) {
 
 /// Gauges of the moment or of the last batch, summed over engines; SGLang repeats them for every rank, of which the
 /// first is used, as for TensorRT-LLM.
-constexpr std::array<std::string_view, 15> gauge_names{"dynamo_frontend_inflight_requests",
+constexpr std::array<std::string_view, 16> gauge_names{"dynamo_frontend_inflight_requests",
                                                        "dynamo_frontend_queued_requests",
                                                        "spec_accept_length",
                                                        "spec_accept_rate",
@@ -100,10 +101,11 @@ constexpr std::array<std::string_view, 15> gauge_names{"dynamo_frontend_inflight
                                                        "num_generation_requests",
                                                        "spec_decode_acceptance_length",
                                                        "avg_decoded_tokens_per_iter",
-                                                       "n_busy_slots_per_decode"};
+                                                       "n_busy_slots_per_decode",
+                                                       "batch_current_size"};
 /// Counters without `_total`, besides those of drafts (spec_decode_num_*). `_created`, the start of a series, tells
 /// servers apart.
-constexpr std::array<std::string_view, 24> counter_names{"dynamo_frontend_inter_token_latency_seconds_sum",
+constexpr std::array<std::string_view, 33> counter_names{"dynamo_frontend_inter_token_latency_seconds_sum",
                                                          "dynamo_frontend_inter_token_latency_seconds_count",
                                                          "dynamo_frontend_time_to_first_token_seconds_sum",
                                                          "dynamo_frontend_time_to_first_token_seconds_count",
@@ -126,7 +128,16 @@ constexpr std::array<std::string_view, 24> counter_names{"dynamo_frontend_inter_
                                                          "tokens_predicted_seconds",
                                                          "n_decode",
                                                          "generation_tokens_created",
-                                                         "spec_verify_calls"};
+                                                         "spec_verify_calls",
+                                                         "request_skipped_tokens_bucket",
+                                                         "request_skipped_tokens_sum",
+                                                         "request_skipped_tokens_count",
+                                                         "request_mean_time_per_token_duration_sum",
+                                                         "request_mean_time_per_token_duration_count",
+                                                         "request_input_length_sum",
+                                                         "request_input_length_count",
+                                                         "request_generated_tokens_sum",
+                                                         "request_generated_tokens_count"};
 
 std::string engine_of(std::string_view prefix) {
   if (prefix == "llamacpp") return "llama.cpp";
@@ -221,7 +232,7 @@ bool PrometheusReader::line(std::string_view text, std::int64_t number, LogConte
 // ---- Answers of Prometheus to a query or a range query: the series by name, each with its values by time.
 
 constexpr std::string_view scraped_series =
-    R"((?:(?:vllm|lmdeploy|llamacpp|sglang):|trtllm_|mistralrs_|dynamo_frontend_)\w+)";
+    R"((?:(?:vllm|lmdeploy|llamacpp|sglang):|trtllm_|mistralrs_|tgi_|dynamo_frontend_)\w+)";
 
 /// The series of an answer; null for other values.
 const JsonValue* series_of(const JsonValue& answer) {
@@ -333,10 +344,11 @@ JsonFormat prometheus_range_format() {
 }
 
 LineFormat prometheus_format() {
-  return {.anchor =
-              R"(^[ \t|]*(?:(?:(?:vllm|lmdeploy|llamacpp|sglang):|trtllm_|mistralrs_|dynamo_frontend_)\w+[ \t{|:=])"
-              R"(|process_start_time_seconds ))",
-          .open = [] { return std::make_unique<PrometheusReader>(); }};
+  return {
+      .anchor =
+          R"(^[ \t|]*(?:(?:(?:vllm|lmdeploy|llamacpp|sglang):|trtllm_|mistralrs_|tgi_|dynamo_frontend_)\w+[ \t{|:=])"
+          R"(|process_start_time_seconds ))",
+      .open = [] { return std::make_unique<PrometheusReader>(); }};
 }
 
 }  // namespace foredraft::logs

@@ -15,13 +15,15 @@
 namespace foredraft::logs {
 namespace {
 
-/// 2 of `{position="2"}` and `{token_position="2"}`.
+/// 2 of `{position="2"}`, `{token_position="2"}` and `{le="2"}`.
 std::optional<std::int64_t> labeled_position(std::string_view series) {
-  constexpr std::string_view label = "position=\"";
-  const std::size_t at = series.find(label);
-  if (at == std::string_view::npos) return std::nullopt;
-  std::string_view rest = series.substr(at + label.size());
-  return whole(take_number(rest));
+  for (const std::string_view label : {"position=\"", "{le=\"", ",le=\""}) {
+    const std::size_t at = series.find(label);
+    if (at == std::string_view::npos) continue;
+    std::string_view rest = series.substr(at + label.size());
+    return whole(take_number(rest));
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -92,8 +94,9 @@ std::optional<double> Counted::running() const {
 
 /// The first gauge that exists, if positive. Queued requests are subtracted from Dynamo's, which includes them.
 std::optional<double> Counted::running_now() const {
-  for (const std::string_view name : {"num_generation_requests", "num_requests_running", "num_running_reqs",
-                                      "requests_processing", "dynamo_frontend_inflight_requests"}) {
+  for (const std::string_view name :
+       {"num_generation_requests", "num_requests_running", "num_running_reqs", "requests_processing",
+        "batch_current_size", "dynamo_frontend_inflight_requests"}) {
     auto now = gauge(name);
     if (!now) continue;
     if (name.starts_with("dynamo")) *now -= gauge("dynamo_frontend_queued_requests").value_or(0.0);

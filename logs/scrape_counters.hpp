@@ -38,7 +38,8 @@ class Counted {
   /// The mean of a histogram of seconds, in milliseconds.
   [[nodiscard]] std::optional<double> mean_ms(std::string_view name) const;
 
-  /// A counter by position; empty if a position is missing, which a post may leave out.
+  /// A counter by position, or the whole bounds of a histogram's buckets; empty if one is missing, which a post may
+  /// leave out.
   [[nodiscard]] std::vector<std::int64_t> by_position(std::string_view name) const;
 
   /// Drafts that were accepted at each position.

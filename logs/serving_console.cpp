@@ -161,10 +161,27 @@ bool exceeds_its_peak(const KeyValueBlock& block) {
 }
 
 /// The engine that a backend of SGLang's client names: "vllm-chat" has the endpoint, "engine" runs in its own process.
+/// "openai" is the API of any.
 std::string_view engine_of_backend(std::string_view backend) {
+  if (backend.starts_with("openai")) return {};
   if (backend.starts_with("sglang") || backend == "engine" || backend == "runtime") return "sglang";
   if (backend.starts_with("vllm")) return "vllm";
   return backend == "trt" ? "tensorrt-llm" : backend;
+}
+
+/// The engine whose client prints such results; its server may be another one.
+std::string_view client_of(const KeyValueBlock& block) {
+  if (is_sglang_client(block)) return "sglang";
+  if (is_trtllm_client(block)) return "tensorrt-llm";
+  return block.has("Request rate configured (RPS)") || block.has("Drafts") ? "vllm" : "";
+}
+
+/// The engine that answered, by what its client asked for, or by what only its server tells; empty if neither is shown.
+std::string_view server_of(const KeyValueBlock& block) {
+  if (block.has("Backend")) return engine_of_backend(block.text("Backend"));
+  if (block.has("Accept length")) return "sglang";
+  if (block.has(tokens_of_iteration)) return "tensorrt-llm";
+  return block.has("Drafts") ? "vllm" : "";
 }
 
 /// Printed after the throughputs; what a client says of drafts comes after these (vLLM) or right before (SGLang).
@@ -296,6 +313,7 @@ class ServingConsoleReader final : public BlockReader {
   /// Starts a run of a set of questions with this acceptance length.
   [[nodiscard]] Observation run_of_questions(std::int64_t line, double length);
   [[nodiscard]] bool join_counters(LogContents& contents) const;
+  void note_engine(const KeyValueBlock& block, LogContents& contents);
 
   SglangOptions options_ = {};                                ///< of the server of the next results
   std::optional<double> concurrency_ = {};                    ///< of the command line above the next results
@@ -306,6 +324,7 @@ class ServingConsoleReader final : public BlockReader {
   std::set<std::int64_t> undrafted_ = {};           ///< lines of runs whose server does not
   std::map<std::int64_t, std::int64_t> runs_ = {};  ///< first lines of runs by their last
   std::int64_t title_ = 0;                          ///< line of the last title of results
+  std::string client_ = {}, server_ = {};           ///< of the last results that show their client
   std::map<std::int64_t, double> chunks_ = {};      ///< tokens of a chunk, by line, of runs that may speculate
 };
 
@@ -407,10 +426,28 @@ bool ServingConsoleReader::join_counters(LogContents& contents) const {
   return !counters.empty();
 }
 
+/// The engine of a client is that of its server only where nothing else in the log names one. Results of two clients
+/// are of two engines, unless they name one.
+void ServingConsoleReader::note_engine(const KeyValueBlock& block, LogContents& contents) {
+  const std::string_view client = client_of(block);
+  const std::string server(server_of(block).empty() ? client : server_of(block));
+  if (!server_of(block).empty()) contents.engine = server;
+  if (client.empty()) return;
+  if (!client_.empty() && client_ != client && server_ != server) {
+    reject({.line = block.line(),
+            .text = fmt::format("results of {} after those of {}", server, server_),
+            .why = "observations of two engines are not comparable",
+            .suggestion = "split the log by engine"});
+  }
+  client_ = client;
+  server_ = server;
+}
+
 /// Beside a plain run, those with several tokens a chunk speculate, unless counters or a command line say which do: the
 /// client did not print acceptance before 2026.
 void ServingConsoleReader::finish(LogContents& contents) {
   close(contents);
+  if (contents.engine.empty()) contents.engine = client_;
   if (join_counters(contents)) return;
   const bool has_plain = std::ranges::any_of(contents.observations, [](const Observation& one) {
     return one.span == Span::run && one.decoding == Decoding::plain;
@@ -475,15 +512,7 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
   if (run.decoding == Decoding::unknown && !times.output_tokens_per_s && !times.tpot_ms) return;
   warn_of_arrival_rate(times.request_rate_per_s, times.served_requests_per_s, block.line(), contents);
   check_failures(run, contents);
-  if (block.has("Backend")) {
-    contents.engine = engine_of_backend(block.text("Backend"));
-  } else if (is_sglang_client(block)) {
-    contents.engine = "sglang";
-  } else if (is_trtllm_client(block)) {
-    contents.engine = "tensorrt-llm";
-  } else if (block.has("Request rate configured (RPS)") || block.has("Drafts")) {
-    contents.engine = "vllm";
-  }
+  note_engine(block, contents);
   runs_[run.line] = title_ > 0 ? title_ : run.line;
   title_ = 0;
   if (drafts_ == false) undrafted_.insert(run.line);

@@ -386,10 +386,12 @@ bool VllmReader::configure(std::string_view text, std::int64_t number, LogConten
 
 }  // namespace
 
+/// TensorRT-LLM has a `speculative_config` with other settings.
 LineFormat vllm_metrics_format() {
   return lines_of<VllmReader>(
       R"(SpecDecoding metrics:|Avg generation throughput: |Avg thr \(in/out\): |SpeculativeConfig\()"
-      R"(|DiffusionDecoding metrics: |LLM engine \(v|vLLM API server version |'?speculative_config'?: ?\{)"
+      R"(|DiffusionDecoding metrics: |LLM engine \(v|vLLM API server version )"
+      R"(|'?speculative_config'?: ?\{.*\b(?:method|num_speculative_tokens)\b)"
       R"(|\b(?:Mean acceptance length|(?:Accepted|Drafted)(?: throughput)?|Per-position acceptance rate|Avg Draft acceptance rate): \d)"
       R"(|Running: \d+ reqs)",
       vllm_lines);

@@ -133,6 +133,12 @@ std::string outside_name(const answers::SpeedupRow& row, const answers::Advice& 
   return advice.curves.size() > 1 && !drafter.empty() ? readable(drafter, longest_drafter) + ", " + length : length;
 }
 
+/// Whether some iterations draft nothing: then tokens per iteration are no acceptance length.
+bool skips_drafts(const answers::Advice& advice) {
+  return std::ranges::any_of(advice.runs,
+                             [](const answers::RunEstimates& one) { return one.run.has_undrafted_steps(); });
+}
+
 /// A row for each logged setting of each load, below the plain run that it is compared with. Then, marked as such, a
 /// row for the recommended setting if it was not logged, and one for the fastest setting that was logged only at other
 /// loads.
@@ -142,7 +148,7 @@ std::string loads_table(const answers::Advice& advice) {
   Table table;
   table.columns = {{"", Align::left},
                    {"", Align::left},
-                   {"acceptance length", Align::right},
+                   {skips_drafts(advice) ? "tokens/iteration" : "acceptance length", Align::right},
                    {"iteration ms", Align::right},
                    {"decode steps", Align::right},
                    {advice.times_answers() ? "answer ms" : "TPOT ms", Align::right},
@@ -326,8 +332,7 @@ std::string by_gamma_text(const answers::Advice& advice) {
   if (advice.curve() == nullptr) return "";
   if (const std::string few = few_steps_text(advice); !few.empty()) return labeled("by K", few);
   if (advice.curve()->by_gamma.empty()) return "";
-  const bool undrafted =
-      std::ranges::any_of(advice.runs, [](const answers::RunEstimates& one) { return one.run.has_undrafted_steps(); });
+  const bool undrafted = skips_drafts(advice);
   // Without a speedup no drafter is chosen: each has its lengths.
   constexpr std::size_t most = 3;
   const bool all = advice.compared().empty() && advice.curves.size() > 1 && advice.curves.size() <= most;

@@ -80,6 +80,23 @@ TEST_CASE("decode steps at two loads are compared at one draft length, which is 
   CHECK_FALSE(names(apart, "verification"));
 }
 
+TEST_CASE("the drafts that are accepted are those of the iterations that draft") {
+  // 400 of 2,000 drafts in 500 iterations; as many others draft nothing.
+  const auto cause = [](std::int64_t generated) {
+    logs::Observation window = speculative(4, 8, 24.0, 0.5, 500);
+    window.acceptance = logs::AcceptanceCounts{.steps = 500,
+                                               .drafted_tokens = 2000,
+                                               .accepted_tokens = 400,
+                                               .accepted_at = {250, 100, 40, 10},
+                                               .generated_tokens = generated};
+    return answers::advise({.logs = {log_as_is({window, plain(8, 10.0)})}}).cause;
+  };
+  CHECK(cause(1400) ==
+        "0.80 of 4 drafts are accepted in the 50 % of iterations that draft, and an iteration costs 2.40 decode steps "
+        "at 8 requests");
+  CHECK(cause(900) == "0.80 of 4 drafts are accepted, and an iteration costs 2.40 decode steps at 8 requests");
+}
+
 TEST_CASE("a few windows are called few, not different") {
   std::vector<logs::Observation> windows;
   for (const double alpha : {0.78, 0.8, 0.82}) windows.push_back(speculative(2, 8, 12.0, alpha, 300));

@@ -107,7 +107,7 @@ TEST_CASE("drafters without a speed are each named with their acceptance") {
 }
 
 TEST_CASE("speeds that compare nothing are told all the same") {
-  constexpr std::string_view nothing = "No conclusion: neither acceptance nor two speeds were read.";
+  constexpr std::string_view nothing = "No conclusion: neither acceptance nor the speeds of both arms were read.";
   std::vector<Observation> answers{run_of(0, 1, 0.25), run_of(0, 1, 0.3)};
   for (Observation& one : answers) one.decoding = logs::Decoding::unknown;
   CHECK(action_of(answers) == std::string(nothing) + " Read but not compared: 25, 30 tokens/s of a request.");
@@ -121,6 +121,18 @@ TEST_CASE("speeds that compare nothing are told all the same") {
     answers[i].times.output_tokens_per_s = 200.0 + static_cast<double>(i);
   CHECK(action_of(answers) ==
         std::string(nothing) + " Read but not compared: 5 from 200 to 204 tokens/s of all requests together.");
+  // Of a load each they are told by load; how much longer a step gets only if each is one of a token.
+  std::vector<Observation> loads{run_of(0, 4, 0.1), run_of(0, 1, 0.25), run_of(0, 2, 0.2)};
+  const auto by_load = [&](logs::Decoding decoding) {
+    for (Observation& one : loads) one.decoding = decoding;
+    for (Observation& one : loads) one.times.iteration_ms = one.times.tpot_ms;
+    return action_of(loads).substr(nothing.size());
+  };
+  const std::string speeds = " Read but not compared: 25, 20, 10 tokens/s of a request at 1, 2, 4 requests";
+  CHECK(by_load(logs::Decoding::unknown) == speeds + ".");
+  CHECK(by_load(logs::Decoding::plain) == speeds + "; a step takes 1.25, 2.50 times as long as at 1.");
+  loads.push_back(run_of(0, 4, 0.2));
+  CHECK(by_load(logs::Decoding::plain) == " Read but not compared: 4 from 10 to 25 tokens/s of a request.");
   // Times of whole answers are no speeds, and what the table has is not said twice.
   logs::ObservedLog log = log_as_is({run_of(0, 1, 0.25)});
   log.contents.warnings.push_back({"W12", 1, "the times are of whole answers: without their tokens"});

@@ -291,6 +291,16 @@ TEST_CASE("an unlogged draft length is inferred if all steps drafted equally man
   CHECK(gamma(299) == std::nullopt);
 }
 
+TEST_CASE("windows in which nothing was drafted have the draft length that follows from the others") {
+  const logs::Observation counted = speculative(3, 1, 30.0, 0.7, 100);
+  logs::Observation drafts = counted, nothing = counted;
+  drafts.gamma = nothing.gamma = std::nullopt;
+  nothing.acceptance = logs::AcceptanceCounts{.drafted_tokens = 0, .accepted_tokens = 0, .generated_tokens = 90};
+  const RunList runs = runs_in({nothing, drafts});
+  REQUIRE(runs.all.size() == 1);
+  CHECK(runs.all[0].setting.gamma == 3);
+}
+
 TEST_CASE("a plain speed of llama-bench beside answers of a server is said to be of another tool") {
   const Observation reads{.span = logs::Span::run,
                           .decoding = logs::Decoding::plain,
@@ -317,6 +327,16 @@ TEST_CASE("a plain speed of llama-bench beside answers of a server is said to be
   REQUIRE(both.runs.size() == 2);
   CHECK(both.runs.at(0).run.observations == 1);  // not the test that reads a prompt
   CHECK(of_tools(advice("bench-serving", decodes)) == 0);
+  // It generates few tokens, whatever the length of answers; steps at other contexts are others.
+  Observation brief = decodes;
+  brief.stratum.output_tokens = 128.0;
+  answer.stratum.output_tokens = 6000.0;
+  CHECK(of_tools(advice("llama-bench-csv llama-server", brief)) == 1);
+  CHECK(advice("llama-bench-csv llama-server", brief).loads.at(0).arms_differ.empty());
+  CHECK_FALSE(advice("bench-serving", brief).loads.at(0).arms_differ.empty());
+  brief.stratum.context_tokens = 64.0;
+  answer.stratum.context_tokens = 9000.0;
+  CHECK_FALSE(advice("llama-bench-csv llama-server", brief).loads.at(0).arms_differ.empty());
   Observation unloaded = answer;
   unloaded.requests.reset();
   logs::ObservedLog bench = log_as_is({decodes});

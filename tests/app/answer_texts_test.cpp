@@ -142,8 +142,8 @@ TEST_CASE("answers to logs state what the logs do not show") {
   write_text(folder / "lookup.log", lookup);
   check_said(folder,
              {{"advise lookup.log",
-               {"yields 1.43 tokens per iteration", "50 % of drafts accepted", "1 request K = 2 1.429",
-                "by K, model acceptance length of the steps that draft 1: 1.66, 2: 2.00"}},
+               {"yields 1.43 tokens per iteration", "50 % of drafts accepted", "tokens/iteration",
+                "1 request K = 2 1.429", "by K, model acceptance length of the steps that draft 1: 1.66, 2: 2.00"}},
               {"advise few.csv",
                {"tokens per iteration, but 100 verification steps are too few for advice; about 1763 more give +-2 %",
                 "log more steps"},

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 namespace foredraft::tests {
 namespace {
 
+using logs::Decoding;
 using logs::LogContents;
 using logs::Observation;
 
@@ -105,6 +107,45 @@ TEST_CASE("llama-server's command line has the most of the drafts that its reque
   CHECK_FALSE(always.adaptive);
   CHECK_FALSE(request("-md b.gguf", "400").gamma);
   CHECK_FALSE(request("-md b.gguf --draft-max 3", "400").gamma);  // of another server
+}
+
+TEST_CASE("a request of llama-server for which nothing was drafted has the setting of its neighbors") {
+  // 200 steps without a draft, then 60 drafts of which 240 tokens were accepted, and 40 steps without.
+  const auto request = [](int tokens, const std::string& accepted, const std::string& totals) {
+    return fmt::format(
+        "prompt eval time =  100.00 ms /  40 tokens\neval time =  5000.00 ms /  {} tokens\n{}"
+        "statistics ngram-map-k: {}, #acc drafts = 9, {}\n",
+        tokens, accepted, totals.substr(0, totals.find('|')), totals.substr(totals.find('|') + 1));
+  };
+  const std::string none = "#gen drafts = 0|#gen tokens = 0, #acc tokens = 0";
+  const std::string some = "#gen drafts = 60|#gen tokens = 480, #acc tokens = 240";
+  const std::string line = "draft acceptance rate = 0.5 (  240 accepted /  480 generated)\n";
+  const std::string launch = "$ llama-server -m a.gguf --spec-type ngram-map-k --draft-max 12\n";
+  for (const std::string calls : {"#calls(b,g,a) = 1 {} 0, ", "#calls = {}, "}) {
+    const auto at = [&](int so_far, const std::string& totals) {
+      return fmt::format(fmt::runtime(calls), so_far) + totals;
+    };
+    const std::string first = request(201, "", at(200, none)), second = request(341, line, at(300, some));
+    const std::string third = request(101, "", at(400, some));
+    for (const std::string& log : {launch + first + second, launch + second + third, launch + first + second + third}) {
+      const auto runs = posted_runs(log, "llama-server");
+      REQUIRE(runs.size() >= 2);
+      for (const Observation& run : runs) {
+        CHECK(run.decoding == Decoding::speculative);
+        CHECK(run.gamma == 12);
+        CHECK(run.adaptive == true);
+        CHECK(run.drafter == runs[0].drafter);
+        REQUIRE(run.acceptance);
+        CHECK(logs::all_steps(*run.acceptance) > 0.0);
+      }
+    }
+    const Observation undrafted = posted_runs(first + second, "llama-server").at(0);
+    CHECK(undrafted.acceptance->steps == 0);
+    CHECK(logs::all_steps(*undrafted.acceptance) == 200.0);
+    CHECK(*undrafted.times.iteration_ms == near(25.0));
+    // Its drafter was not even called: the request may have asked for none.
+    CHECK(posted_runs(second + request(101, "", at(300, some)), "llama-server").at(1).decoding == Decoding::unknown);
+  }
 }
 
 TEST_CASE("sentences and captions end drafts early") {

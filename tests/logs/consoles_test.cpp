@@ -237,6 +237,37 @@ TEST_CASE("a console of vLLM that is cut after its acceptance rate has the lengt
   CHECK(warns(contents, "W10"));
 }
 
+TEST_CASE("the engine of a client or of a key that two engines have gives way to one that the log names") {
+  const std::string plain =
+      "= Serving Benchmark Result =\nSuccessful requests: 30\nBenchmark duration (s): 40.0\nTotal input tokens: 3000\n"
+      "Total generated tokens: 6000\nOutput token throughput (tok/s): 150.0\n";
+  const std::string latencies = "Mean TTFT (ms): 90.0\nMean TPOT (ms): 12.0\nMean ITL (ms): 12.0\n";
+  const std::string rate = "Request rate configured (RPS): 20.0\n", user = "User throughput (tok/s): 80.0\n";
+  // TensorRT-LLM's settings have the key of vLLM's, its client prints the results of any server.
+  for (const std::string settings : {"speculative_config: {decoding_type: Eagle, max_draft_len: 2}",
+                                     "# now with 'speculative_config': {'decoding_type': 'MTP'}"}) {
+    const LogContents arms = read_log(plain + user + latencies + settings + "\n" + plain + user +
+                                      "Mean Avg Decoded Tokens per Iter: 2.10\n" + latencies + plain);
+    CHECK(arms.engine == "tensorrt-llm");
+    CHECK(arms.observations.size() >= 2);
+  }
+  const std::string served = "speculative_config: {'method': 'mtp', 'num_speculative_tokens': 2}\n";
+  CHECK(read_log(served + plain + user + latencies + plain + user + latencies).engine == "vllm");
+  CHECK(read_log(plain + user + latencies).engine == "tensorrt-llm");
+  CHECK(read_log(plain + rate + latencies).engine == "vllm");
+  CHECK(read_log(sample("sglang_2026.log") + plain + rate + latencies + plain + rate + latencies).engine == "sglang");
+  // An API names no engine.
+  const std::string api = "Backend: openai-chat\n";
+  CHECK(read_log(served + api + plain + latencies + api + plain + latencies).engine == "vllm");
+  // Results of two clients may be of two engines.
+  const std::string other =
+      "= Serving Benchmark Result =\nBackend: sglang-oai\n" + plain.substr(plain.find('\n') + 1) + latencies;
+  std::string same = other;
+  same.replace(same.find("sglang-oai"), 10, "vllm");
+  CHECK(problem(plain + rate + latencies + other).find("results of sglang after those of vllm") != std::string::npos);
+  CHECK(read_log(plain + rate + latencies + same).observations.size() == 2);
+}
+
 TEST_CASE("lists of counters give a run each, and positions that were not drafted are omitted") {
   const LogContents contents = read_log(sample("spec_decode.txt"));
   CHECK(contents.engine == "vllm");

@@ -2,7 +2,11 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "logs/scrapes.hpp"
 #include "tests/logs/logs_testing.hpp"
 
 /// Scrapes of servers with and without speculation, as people save them.
@@ -28,6 +32,25 @@ std::string sglang_scrape(std::string_view length, std::string_view rate) {
       length, rate);
 }
 
+/// TGI's histogram of the drafts that each step accepts, and its times of requests; `at_most`: its cumulative buckets.
+std::string tgi_scrape(const std::vector<int>& at_most, int accepted, double requests, const std::string& labels = "") {
+  std::string text = "# TYPE tgi_request_skipped_tokens histogram\n";
+  const auto add = [&](std::string_view end, const std::string& more, double value) {
+    const std::string all = labels.empty() || more.empty() ? labels + more : labels + "," + more;
+    text += fmt::format("tgi_request_skipped_tokens{}{} {}\n", end, all.empty() ? "" : "{" + all + "}", value);
+  };
+  for (std::size_t i = 0; i < at_most.size(); ++i) add("_bucket", fmt::format("le=\"{}\"", i), at_most[i]);
+  add("_bucket", "le=\"+Inf\"", at_most.back());
+  add("_sum", "", accepted);
+  add("_count", "", at_most.back());
+  return text + fmt::format(
+                    "tgi_request_success {0}\ntgi_request_generated_tokens_sum {1}\n"
+                    "tgi_request_generated_tokens_count {0}\ntgi_batch_current_size 2\n"
+                    "tgi_request_mean_time_per_token_duration_sum {2}\n"
+                    "tgi_request_mean_time_per_token_duration_count {0}\n",
+                    requests, 100.0 * requests, 0.02 * requests);
+}
+
 }  // namespace
 
 TEST_CASE("an SGLang server whose acceptance length is 0 does not speculate, whatever the comments of metrics say") {
@@ -40,6 +63,74 @@ TEST_CASE("an SGLang server whose acceptance length is 0 does not speculate, wha
       "# HELP vllm:num_requests_running Speculative requests too\nvllm:num_requests_running 3.0\n"
       "vllm:inter_token_latency_seconds_sum 20.0\nvllm:inter_token_latency_seconds_count 1000.0\n";
   CHECK(read_log(vllm).observations.at(0).decoding == Decoding::plain);
+}
+
+TEST_CASE("TGI counts the drafts that each step accepts in buckets up to the draft length") {
+  const std::vector<int> at_most{400, 700, 1000};
+  for (const std::string labels : {"", "pod=\"a\",role=\"7\""}) {
+    const LogContents contents = read_log(tgi_scrape(at_most, 900, 10, labels));
+    CHECK(contents.engine == "tgi");
+    REQUIRE(contents.observations.size() == 1);
+    const Observation& run = contents.observations[0];
+    CHECK(run.decoding == Decoding::speculative);
+    CHECK(run.gamma == 2);
+    CHECK(run.acceptance->steps == 1000);
+    CHECK(run.acceptance->accepted_tokens == 900);
+    CHECK(run.acceptance->drafted_tokens == 2000);
+    CHECK(run.acceptance->accepted_at == Counts{600, 300});
+    CHECK(*run.times.tpot_ms == near(20.0));
+    CHECK(*run.times.iteration_ms == near(38.0));
+    CHECK(run.requests == 2.0);
+    CHECK(run.stratum.output_tokens == 100.0);
+    CHECK(run.completed_requests == 10);
+    for (const char* code : {"W02", "W12"}) CHECK(warns(contents, code));
+  }
+  const LogContents between = read_log(tgi_scrape(at_most, 900, 10) + tgi_scrape({1000, 1500, 2000}, 1500, 30));
+  REQUIRE(between.observations.size() == 1);
+  CHECK(between.observations[0].acceptance->accepted_at == Counts{400, 200});
+  CHECK(between.observations[0].acceptance->accepted_tokens == 600);
+  CHECK_FALSE(warns(between, "W02"));
+  // Of a server without speculation.
+  const Observation plain = read_log(tgi_scrape({5000}, 0, 10)).observations.at(0);
+  CHECK(plain.decoding == Decoding::plain);
+  CHECK_FALSE(plain.acceptance);
+  CHECK(*plain.times.iteration_ms == near(20.0));
+}
+
+TEST_CASE("a part of TGI's buckets says less than all of them") {
+  const std::string whole = tgi_scrape({400, 700, 1000}, 900, 10);
+  const auto without = [&](const std::string& bucket) {
+    const std::size_t at = whole.find("tgi_request_skipped_tokens_bucket{le=\"" + bucket);
+    return read_log(whole.substr(0, at) + whole.substr(whole.find('\n', at) + 1)).observations.at(0);
+  };
+  for (const char* bucket : {"0", "1", "2"}) {
+    CAPTURE(bucket);
+    const Observation run = without(bucket);
+    CHECK(run.decoding == Decoding::speculative);
+    CHECK(run.acceptance->accepted_tokens == 900);
+    CHECK_FALSE(run.gamma);
+    CHECK(run.acceptance->accepted_at.empty());
+  }
+  CHECK(without("+Inf").gamma == 2);
+  // The second of two scrapes, in a file of its own, is complete.
+  const std::string first = whole.substr(whole.find('\n', whole.find("le=\"0\"")) + 1);
+  std::vector<logs::ObservedLog> files(2);
+  files[0].contents = read_log(first);
+  files[1].contents = read_log(tgi_scrape({1000, 1500, 2000}, 1500, 30));
+  logs::combine_scrapes(files);
+  REQUIRE(files.size() == 1);
+  const LogContents& between = files[0].contents;
+  REQUIRE(between.observations.size() == 1);
+  CHECK(between.observations[0].gamma == 2);
+  CHECK(between.observations[0].acceptance->steps == 1000);
+  CHECK(between.observations[0].acceptance->accepted_tokens == 600);
+  CHECK(between.observations[0].acceptance->accepted_at.empty());
+  // Without buckets, nothing that was accepted may be of a server that drafts, or of none.
+  const std::string none = tgi_scrape({1000}, 0, 10);
+  const std::string sums = none.substr(none.find("tgi_request_skipped_tokens_sum"));
+  CHECK(read_log(sums).observations.at(0).decoding == Decoding::unknown);
+  // Neither steps nor times.
+  CHECK(read_log(whole.substr(0, whole.find("tgi_request_skipped_tokens_sum"))).observations.empty());
 }
 
 TEST_CASE("the command of a load generator between two scrapes states the load, if no gauge does") {
