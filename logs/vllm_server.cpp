@@ -214,7 +214,8 @@ bool is_of_lmdeploy(std::string_view text) {
 class VllmReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
-    if (!read_text(text, number, contents)) return false;
+    // A "speculative_config" with a "decoding_type" is TensorRT-LLM's.
+    if (text.find("decoding_type") != std::string_view::npos || !read_text(text, number, contents)) return false;
     of_lmdeploy_ = of_lmdeploy_ || is_of_lmdeploy(text);
     contents.engine = of_lmdeploy_ ? "lmdeploy" : "vllm";
     return true;
