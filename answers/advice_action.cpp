@@ -101,7 +101,10 @@ std::string off_text(const Advice& advice) {
   }
   const auto [gaining, losing, even] = by_sign(loads);
   const bool mixed = !gaining.empty() && !losing.empty();
-  return fmt::format("Turn speculation off: {} gives {}{}.{}", main_name(first, advice),
+  const std::string name = main_name(first, advice);
+  const bool is_one =
+      std::ranges::all_of(loads, [&](const LoadAdvice* load) { return main_name(*load, advice) == name; });
+  return fmt::format("Turn speculation off: {} gives {}{}.{}", is_one ? name : "the fastest setting",
                      speedups_text(mixed ? losing : loads), limit_text(loads),
                      mixed ? fmt::format(" It pays only here: {}.", speedups_text(gaining)) : "");
 }
