@@ -166,6 +166,11 @@ TEST_CASE("captions in Chinese lead tables below commands and lines of a logger 
                                  "evalscope-console");
   REQUIRE(apart.size() == 2);
   CHECK(apart[1].decoding == Decoding::unknown);
+  const std::string rows = "| concurrency | tok/s per request |\n|---|---|\n| 2 | ";
+  const auto tables = posted_runs("With MTP, K=3:\n" + rows + "90 |\n\n" + rows + "60 |\n", "table");
+  REQUIRE(tables.size() == 2);
+  CHECK(tables[0].decoding == Decoding::speculative);
+  CHECK(tables[1].decoding == Decoding::unknown);
 }
 
 }  // namespace foredraft::tests
