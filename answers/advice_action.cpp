@@ -26,6 +26,13 @@ std::string main_name(const LoadAdvice& load, const Advice& advice) {
   return setting_name(load.logged[load.main], advice);
 }
 
+/// The name of the main setting of all loads.
+std::string main_of_all(const std::vector<const LoadAdvice*>& loads, const Advice& advice) {
+  std::string name = main_name(*loads.front(), advice);
+  const auto has_name = [&](const LoadAdvice* one) { return main_name(*one, advice) == name; };
+  return std::ranges::all_of(loads, has_name) ? name : "the fastest of each";
+}
+
 // ---- verdicts
 
 /// Where the interval of one speedup lies: above 1, below 1, or around it.
@@ -101,7 +108,7 @@ std::string off_text(const Advice& advice) {
   }
   const auto [gaining, losing, even] = by_sign(loads);
   const bool mixed = !gaining.empty() && !losing.empty();
-  return fmt::format("Turn speculation off: {} gives {}{}.{}", main_name(first, advice),
+  return fmt::format("Turn speculation off: {} gives {}{}.{}", main_of_all(loads, advice),
                      speedups_text(mixed ? losing : loads), limit_text(loads),
                      mixed ? fmt::format(" It pays only here: {}.", speedups_text(gaining)) : "");
 }
@@ -377,13 +384,6 @@ std::string fastest_text(const Advice& advice) {
   if (more > 0) texts.push_back(fmt::format("{} more", more));
   return fmt::format("No setting is the fastest everywhere: {}; whether any beats no speculation is not known.",
                      fmt::join(texts, ", "));
-}
-
-/// The name of the main setting of all loads.
-std::string main_of_all(const std::vector<const LoadAdvice*>& loads, const Advice& advice) {
-  std::string name = main_name(*loads.front(), advice);
-  const auto has_name = [&](const LoadAdvice* one) { return main_name(*one, advice) == name; };
-  return std::ranges::all_of(loads, has_name) ? name : "the fastest of each";
 }
 
 /// The action if the main setting of each load differs from no speculation as little as a run from the next, and no

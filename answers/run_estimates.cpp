@@ -38,7 +38,11 @@ std::optional<double> usable(const std::optional<double>& value) {
 
 std::optional<Totals> acceptance_totals(const RunPart& part) {
   const auto tokens = usable(part.tokens);
-  return tokens && *tokens >= 1.0 ? std::optional(Totals{part.weight * *tokens, part.weight}) : std::nullopt;
+  if (!tokens || *tokens < 1.0) return std::nullopt;
+  // A printed length is that of as many steps as the tokens of its request took.
+  const bool printed = part.span == Span::request && part.weight <= 1.0 && part.timed_tokens;
+  const double steps = printed ? *part.timed_tokens / *tokens : part.weight;
+  return Totals{steps * *tokens, steps};
 }
 
 std::optional<Totals> tpot_totals(const RunPart& part) {

@@ -86,6 +86,11 @@ std::string adaptive_text(const Run& run) {
   return fmt::format("adaptive, {:.2g} of {}", *run.drafted, *run.setting.gamma);
 }
 
+/// Empty if neither is known.
+std::string engine_words(const RunSetting& setting) {
+  return setting.engine + (setting.engine.empty() || setting.version.empty() ? "" : " ") + setting.version;
+}
+
 /// What distinguishes a setting from others of `runs`, with the draft length in the middle unless it is empty.
 std::string setting_words(const RunSetting& setting, std::span<const Run> runs, const std::string& length) {
   std::set<std::string> drafters;
@@ -95,7 +100,7 @@ std::string setting_words(const RunSetting& setting, std::span<const Run> runs, 
     if (one.is_plain()) continue;
     drafters.insert(one.setting.drafter);
     models.insert(one.setting.draft_model);
-    versions.insert(one.setting.engine + " " + one.setting.version);
+    versions.insert(engine_words(one.setting));
   }
   std::vector<std::string> words;
   const auto add = [&](const std::string& word, std::size_t kinds) {
@@ -104,7 +109,7 @@ std::string setting_words(const RunSetting& setting, std::span<const Run> runs, 
   add(setting.drafter, drafters.size());
   add(setting.draft_model, models.size());
   if (!length.empty()) words.push_back(length);
-  add(setting.engine + " " + setting.version, versions.size());
+  add(engine_words(setting), versions.size());
   if (!setting.file.empty()) words.push_back(readable(short_name(setting.file), longest_drafter));
   return fmt::format("{}", fmt::join(words, ", "));
 }

@@ -16,6 +16,7 @@
 #include "inputs/devices.hpp"
 #include "logs/file_names.hpp"
 #include "logs/scrapes.hpp"
+#include "logs/served_runs.hpp"
 
 namespace foredraft::inputs {
 namespace {
@@ -131,6 +132,7 @@ ReadAdvice read_advice(const AdviceRequest& request, const ReadLogs& read) {
       }
     }
   }
+  logs::join_server_logs(answer.question.logs);
   if (request.gpu_hour_price) {
     answer.question.gpu_price = {.per_hour = *request.gpu_hour_price, .gpus = request.gpus.value_or(1)};
   }

@@ -20,7 +20,7 @@ void DraftOptions::read(std::string_view text) {
           std::string(names_of_drafters) + R"re()\w*))re",
       byte_options());
   static const RE2 length(
-      R"re((?i)(?:--(?:num[-_](?:spec(?:ulative)?|draft)[-_]tokens|draftamount|speculate)[ \t=]+|\blmdeploy\b.*--speculative-num-draft-tokens[ \t=]+|\b(?:num[-_]spec(?:ulative)?[-_]tokens|(?:mtp_)?num_draft_tokens|draft_num_(?:predict|tokens)|prompt_lookup_num_tokens)\W{1,4}|\b(?:num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*)(\d{1,4})\b)re",
+      R"re((?i)(?:--(?:num[-_](?:spec(?:ulative)?|draft)[-_]tokens|draftamount|speculate)[ \t=]+|\blmdeploy\b.*--speculative-num-draft-tokens[ \t=]+|[ \t]-ndt[ \t=]+|\b(?:num[-_]spec(?:ulative)?[-_]tokens|(?:mtp_)?num_draft_tokens|draft_num_(?:predict|tokens)|prompt_lookup_num_tokens)\W{1,4}|\b(?:num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*)(\d{1,4})\b)re",
       byte_options());
   // Scripts of assisted generation, which may run both arms: only the length is of the one that drafts.
   static const RE2 assistant(
@@ -29,7 +29,10 @@ void DraftOptions::read(std::string_view text) {
   static const RE2 length_of_script(
       R"re(--(?:k|gamma|num[-_]assistant[-_]tokens|draft[-_](?:k|len(?:gth)?|tokens|steps))[ \t=]+(\d{1,3})\\?(?:\s*$|\s+[^\s\d]))re",
       byte_options());
+  // ExLlamaV3's: drafts end where the drafter is unsure.
+  static const RE2 dynamic(R"re([ \t](?:-dds|--dynamic[-_]draft)(?:[ \t\\]|$))re", byte_options());
   static const RE2 off("(?i)none|false|0");
+  ends_early = ends_early || RE2::PartialMatch(piece(text), dynamic);
   std::string value;
   if (RE2::PartialMatch(piece(text), setting, &value) || RE2::PartialMatch(piece(text), option, &value))
     drafts = !RE2::FullMatch(value, off);
@@ -47,6 +50,7 @@ void DraftOptions::read(std::string_view text) {
 }
 
 std::optional<std::int64_t> DraftOptions::gamma() const {
+  if (ends_early) return std::nullopt;
   return tokens ? tokens : llama.drafts() ? llama.gamma() : sglang.gamma();
 }
 

@@ -17,6 +17,7 @@ struct DraftOptions {
   std::optional<std::string> drafter = {};  ///< its method, in lower case
   std::optional<std::int64_t> tokens = {};  ///< num_speculative_tokens, draft_num_predict, TabbyAPI's draft_num_tokens
   bool has_assistant = false;               ///< a script has the option of a draft model
+  bool ends_early = false;                  ///< `tokens` is the most
   SglangOptions sglang = {};
   LlamaOptions llama = {};
 

@@ -71,6 +71,7 @@ class HeadedTable {
   void tell_switch();
   void tell_counters();
   void tell_draft_tokens();
+  bool tell_tree_sizes();
   void tell_trees();
   void tell_accepted();
   void keep_first_of_each();

@@ -27,7 +27,7 @@ struct Headings {
   std::string_view headings;  ///< separated by commas
 };
 
-constexpr std::array<Headings, 30> headings_of_meanings{{
+constexpr std::array<Headings, 32> headings_of_meanings{{
     {Meaning::gamma, "draft length K",
      "k,gamma,n,draft,draft len,draft tok,num draft tok,n draft,draft n,draft max,draft n max,n max,spec draft n max,"
      "spec draft max,num spec tok,spec tok,spec n,n spec,spec k,draft k,spec len,tok drafted/step,drafted/step,"
@@ -35,6 +35,8 @@ constexpr std::array<Headings, 30> headings_of_meanings{{
      "nspec,nst,num steps,spec steps,draft steps,window,draft window,spec window,proposal len,max draft,draft budget,"
      "drafted tok/step,draft tok/step,drafts/step,num spec,spec num tok,best k,optimal k,k draft,max draft tok,eagle "
      "steps"},
+    {Meaning::tree_width, "width of a tree", ""},
+    {Meaning::tree_tokens, "tokens of a tree", ""},
     {Meaning::name, "name of the run",
      "config,configuration,mode,method,run,setup,drafter,name,variant,spec,spec decode,spec decoding,strategy,"
      "decoding,arm,setting,"

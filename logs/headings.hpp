@@ -16,7 +16,9 @@ enum class Meaning {
   ignored,  ///< an unknown heading: not read
   // the arm
   gamma,
-  name,  ///< of the arm: "plain", "MTP K=3"
+  tree_width,   ///< of a tree of drafts, whose depth is in the column of `gamma`
+  tree_tokens,  ///< that are verified at once
+  name,         ///< of the arm: "plain", "MTP K=3"
   // the load and the prompts
   concurrency,
   request_rate,

@@ -28,7 +28,7 @@ struct SpeedPlace {
 std::vector<SpeedPlace> output_speeds(std::string_view text) {
   static const RE2 speed(
       R"((?i)(?:^|[^\w.,+-])(?:(\d[\d,]*(?:\.\d+)?)[`* ]*(?:(?:t|toks?|tokens?)(?:/| per )s(?:ec(?:ond)?)?|tps)\b)"
-      R"(|(?:(?:mean|avg|average|median|gen(?:eration)?|decode|eval)[_ ])*(?:tps|(?:t|tok(?:en)?s?)(?:/|_per_|_)s(?:ec(?:ond)?)?)["']? ?[:=] ?(\d[\d,]*(?:\.\d+)?))(?:[^\w.]|[.]\W|[.]?$))");
+      R"(|(?:(?:mean|avg|average|median|gen(?:eration)?|decode|eval)[_ ])*(?:tps|(?:t|tok(?:en)?s?)(?:/|[_ ]per[_ ]|_)s(?:ec(?:ond)?)?)["']? ?[:=] ?(\d[\d,]*(?:\.\d+)?))(?:[^\w.]|[.]\W|[.]?$))");
   static const RE2 limit(R"((?i).*\b(?:min|max|best|worst|p\d\d?|std\w*|sd|ttft)\W*)");
   static const RE2 counted(R"((?i)\bprompts?(?:[ _#-]*\d+|[=\]])|\b[\w/]+ ?= ?[\d.]+)");  // "prompt 2" is a label
   static const RE2 is_key(R"(["']? ?[:=] ?\d.*)");

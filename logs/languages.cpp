@@ -15,7 +15,8 @@ namespace foredraft::logs {
 namespace {
 
 /// What words are in English (a rewrite of them), and the words (RE2, in any case). "@d" is the name of a drafter, "@s"
-/// are words for speculation; an "@" around English words separates them from others.
+/// are words for speculation, "@n" Chinese ones for "without" and "@w" for "with"; an "@" around English words
+/// separates them from others.
 struct Translation {
   const char *english, *words;
 };
@@ -25,6 +26,12 @@ constexpr const char* words_of_speculation =
     R"(|推測的?デコード|草稿(?:模型)?|ドラフト(?:モデル)?|(?:추측(?:적)?|투기적?) ?(?:디코딩|실행)|드래프트(?: ?모델)?)"
     R"(|spekulation|entwurf(?:smodells?)?|(?:décodage )?spéculati(?:on|f)|brouillon|(?:decodificación )?especulativa)"
     R"(|especulaci[óo]n|borrador|спекуляц\pL+|спекулятивн\pL+(?: декодировани\pL)?|черновик\pL*))";
+
+/// "Used", "enabled", "switched on", and the same after a word for "not".
+constexpr const char* chinese_with = "使用|启用|啟用|开启|開啟|打开|打開|加上|开|開|带|帶|加|用";
+constexpr const char* chinese_without =
+    "(?:没有?|沒有?|不|未|无|無)(?:使用|启用|啟用|开启|開啟|打开|打開|加上|开|開|带|帶|加|用)?|关闭|關閉|关掉|關掉|"
+    "禁用|停用|非";
 
 /// Applied one after the other: longer words before those that they contain.
 constexpr std::array<Translation, 110> translations{{
@@ -76,19 +83,18 @@ constexpr std::array<Translation, 110> translations{{
      R"(entwurfsl[äa]nge|(?:anzahl )?entwurfs?[- ]?tokens?|longueur d[eu] (?:brouillon|draft)|longitud del (?:borrador|draft)|длина черновика)"},
     {"\\1 depth", "(mtp|eagle-?3?) ?步[数數]"},
     // arms: without, with, off, on
-    {"@after enabling \\1@", "(?:使用|启用|啟用|开启|開啟|打开|加上) ?(@d|@s) ?(?:之|以)?[后後]"},
-    {"@after enabling \\1@", "(@d|@s) ?(?:使用|启用|啟用|开启|開啟|打开)(?:之|以)?[后後]"},
-    {"@no speculation@",
-     R"((?:无|無|没有|不带|不用|不使用|不开|不启用|未开启?|未启用|未使用|关闭|關閉|禁用|非) ?(?:用|使用)?@s)"},
+    {"@no speculation@", "(?:@n) ?@s"},
     {"@no speculation@", R"(\b(?:ohne|sans|sin|senza|sem) @s|без @s)"},
     {"\\1without\\2", R"((^ *|[|;\t,] *[*`]*)(?:ohne|sans|sin|senza|sem|без)([*` ]*[|;\t,\r\n]))"},
-    {"@no \\1@", R"((?:无|無|没有|不带|不用|不使用|不开|不启用|未开启?|未启用|未使用|关闭|關閉|禁用) ?(@d)\b)"},
+    {"@no \\1@", R"((?:@n) ?(@d)\b)"},
     {"@no \\1@", R"(\b(?:ohne|sans|sin|senza|sem) (@d)\b)"},
     {"@no \\1@", R"(без (@d)\b)"},
+    {"@after enabling \\1@", "(?:@w) ?(@d|@s) ?(?:之|以)?[后後]"},
+    {"@after enabling \\1@", "(@d|@s) ?(?:使用|启用|啟用|开启|開啟|打开)(?:之|以)?[后後]"},
     {"\\1 off@",
-     R"((@d|@s)[ :=]{0,2}(?:なし|無し|无|無効|オフ|未使用|未开启?|关闭?|關閉?|없음|미사용|미적용|끔|비활성화?))"},
+     R"((@d|@s)[ :=]{0,2}(?:なし|無し|无|無効|オフ|未使用|[未没沒不][开開]启?|关[闭掉]?|關[閉掉]?|禁用|停用|없음|미사용|미적용|끔|비활성화?))"},
     {"\\1 off@\\2", R"((@d|@s) (?:aus|désactivé|inactif|desactivad[oa]|выкл\pL*)([ *`)]*(?:[|(]|$)))"},
-    {"@with \\1", R"((?:使用|启用|啟用|开启|開啟|开|開|带|帶|有) ?(@d\b|@s))"},
+    {"@with \\1", R"((?:@w|有) ?(@d\b|@s))"},
     {"@with \\1", R"(\b(?:mit|avec|con) (@d\b|@s))"},
     {"\\1with \\2", R"((^|[ |(*])с (@d\b|@s))"},
     {"\\1 on@", R"((@d|@s)[ :=]{0,2}(?:あり|有り|有効|オン|使用|开启?|開啟?|启用|있음|사용|적용|켬|활성화?))"},
@@ -181,10 +187,14 @@ std::string with_each(std::string text, std::string_view name, std::string_view 
   return text;
 }
 
+std::string with_switches(std::string words) {
+  return with_each(with_each(std::move(words), "@n", chinese_without), "@w", chinese_with);
+}
+
 std::string pattern_of(const Translation& one) {
   static const std::string drafters =
       "(?:(?:" + std::string(names_of_drafters) + R"()(?:-?\d)?|spec\w*(?: decoding)?|sd|drafts?))";
-  return "(?i)" + with_each(with_each(one.words, "@d", drafters), "@s", words_of_speculation);
+  return "(?i)" + with_each(with_each(with_switches(one.words), "@d", drafters), "@s", words_of_speculation);
 }
 
 /// A part of the translations, and a cheap test that rules out most texts.
@@ -197,7 +207,7 @@ struct Part {
     for (const Translation& one : of) {
       const std::string words = one.words == std::string_view("@s") ? words_of_speculation : one.words;
       all += (all.empty() ? "(?i)" : "|") +
-             with_each(with_each(with_each(words, "@d", "[a-z]+"), "@s", "."), R"(\pL)", ".");
+             with_each(with_each(with_each(with_switches(words), "@d", "[a-z]+"), "@s", "."), R"(\pL)", ".");
     }
     return all;
   }

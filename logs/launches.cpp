@@ -157,6 +157,7 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
       R"re(\bdecoding_type["']?[ \t]*[:=][ \t]*["']?\w|[{,"'][ \t]*draft_num_predict[\\"']*[ \t]*:[ \t]*\d)re",
       byte_options());
   static const RE2 engine(R"re(\bspeculative_config=(?:None|Spec))re", byte_options());  // a line of vLLM's
+  of_trtllm_ = of_trtllm_ || text.find("decoding_type") != std::string_view::npos;
   if (read_session(text, number) || read_switch(text, number)) return false;
   std::string name;
   const bool runs_model = RE2::PartialMatch(piece(text), model, &name);
@@ -313,6 +314,7 @@ void set_launched_decoding(const DraftOptions& options, Observation& run) {
 }  // namespace
 
 void Launches::name_runs(LogContents& contents) const {
+  if (of_trtllm_ && contents.engine.empty()) contents.engine = "tensorrt-llm";
   const std::vector<Launch> launches = before_runs(contents);
   // Formats of one program print the same runs; else a client's may print those of a server.
   const auto is_other = [&](const Launch& one) { return one.program != launches.front().program; };

@@ -68,6 +68,7 @@ class Launches {
   [[nodiscard]] std::vector<Launch> before_runs(const LogContents& contents) const;
 
   std::vector<Launch> launches_ = {};
+  bool of_trtllm_ = false;  ///< a configuration of TensorRT-LLM was read: runs of no other engine are its
 };
 
 }  // namespace foredraft::logs

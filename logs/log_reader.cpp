@@ -28,19 +28,28 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 /// Number of bytes at the beginning from which the wrapping of all lines is determined.
 constexpr std::size_t wrapping_sample_bytes = std::size_t{1} << 16U;
 
-/// Whether a line is the title of a console, whatever ran: of the tables of AIPerf, GuideLLM, EvalScope and SGLang, or
-/// between rulings ("==== Serving Benchmark Result ====", "= PERFORMANCE OVERVIEW").
+/// Whether a line is the title of a console, whatever ran: of the tables of AIPerf, GuideLLM, EvalScope and SGLang,
+/// between rulings ("==== Serving Benchmark Result ====", "= PERFORMANCE OVERVIEW"), or of a logger whose message is
+/// what follows.
 bool is_title(std::string_view line) {
   static const RE2 title(
-      R"(.*\| LLM Metrics.*|Benchmarks .*:|Benchmarking summary:|Input lens: .*|\x{2139} .*|={8,} ?[\w ]+ ?={8,}|= [A-Z][A-Z &]+)");
+      R"(.*\| LLM Metrics.*|Benchmarks .*:|Benchmarking summary:|Input lens: .*|\x{2139} .*|={8,} ?[\w ]+ ?={8,}|= [A-Z][A-Z &]+|\W*\d+[-:/]\d\d.*\d:\d\d.*\b(?:INFO|DEBUG|WARNING)\b\W*)");
   return RE2::FullMatch(piece(line), title);
 }
 
-/// Whether a line is one of a list, "- 40 tok/s", "2. MTP", or has the options of a command: it stands between the
-/// words that lead a list and its other lines.
+/// The words before a progress bar, "with MTP: " of "with MTP: 100%|####| 9/9 [...]"; nullopt for other lines.
+std::optional<std::string_view> name_of_progress(std::string_view line) {
+  static const RE2 bar(R"([^|%]*?(\d{1,3})%\|[^|]*\| *\d+/\d+ \[.*)");
+  re2::StringPiece percent;
+  if (line.find("%|") == std::string_view::npos || !RE2::FullMatch(piece(line), bar, &percent)) return std::nullopt;
+  return line.substr(0, static_cast<std::size_t>(percent.data() - line.data()));
+}
+
+/// Whether a line is one of a list, "- 40 tok/s", "2. MTP", of a table, or has the options of a command: it stands
+/// between the words that lead a list or a table and its other lines.
 bool is_item(std::string_view line) {
   static const RE2 mark(
-      R"([ \t]*(?:[-*+]|\x{2022}|\d{1,2}[.)])[ \t].*|[ \t]*(?:-[a-z-]|\$ ).*|.* --[a-z].*|[A-Za-z][\w ()/.-]{0,48}: +\d.*)");
+      R"([ \t]*(?:[-*+]|\x{2022}|\d{1,2}[.)])[ \t].*|[ \t]*(?:-[a-z-]|\$ ).*|.* --[a-z].*|[A-Za-z][\w ()/.-]{0,48}: +\d.*|[|\x{2502}\x{2503}].*)");
   return RE2::FullMatch(piece(line), mark);
 }
 
@@ -56,8 +65,15 @@ bool is_comment_of_metric(std::string_view line) {
   return line.starts_with("# ") && RE2::FullMatch(piece(line), comment);
 }
 
-/// The comment behind a command, "eagle3, K = 3" of "$ curl host/metrics  # eagle3, K = 3", else the line itself.
+/// Whether a line says nothing of the runs around it: a caption may be above it.
+bool says_nothing(std::string_view line) {
+  return is_title(line) || name_of_progress(line) || is_comment_of_metric(line);
+}
+
+/// The comment behind a command, "eagle3, K = 3" of "$ curl host/metrics  # eagle3, K = 3", or the arm that names a
+/// progress bar, else the line itself.
 std::string_view caption_in(std::string_view line) {
+  if (const auto name = name_of_progress(line); name && arm_in_caption(*name)) return trimmed(*name);
   if (!line.starts_with("$ ") && !line.starts_with("curl ")) return line;
   const std::size_t comment = line.rfind(" # ");
   return comment == std::string_view::npos ? line : trimmed(line.substr(comment + 3));
@@ -416,7 +432,7 @@ void LogReader::State::note_caption(std::string_view passed) {
     if (lines == 0) above_ = text.starts_with('|') && text.size() <= max_head ? text : std::string_view{};
     if (text.starts_with('|')) continue;
     const bool elided = text.find_first_not_of("[(<.>)] ") == std::string_view::npos;  // "..."
-    if (elided || text.starts_with("```") || is_title(text) || is_ruling(text) || is_comment_of_metric(text)) continue;
+    if (elided || text.starts_with("```") || says_nothing(text) || is_ruling(text)) continue;
     const std::size_t level = std::min(text.find_first_not_of('#'), text.size());
     if (depth > 0 && (level == 0 || level >= depth)) return;
     caption_ = depth > 0 ? fmt::format("{} {}", text, caption_).substr(0, max_caption) : text.substr(0, max_caption);
@@ -439,13 +455,15 @@ void LogReader::State::note_sections(std::string_view passed) {
     const bool names = (after_gap_ || is_marked(text)) && may_be_heading(text, text.size()) && arm_in_caption(text);
     const bool leads =
         (names || (level > 0 && level != std::string_view::npos) || text.ends_with(':') || text.ends_with(":**")) &&
-        !is_title(text);
+        !says_nothing(text);
     in_fence_ = in_fence_ != fence;
     if (fence && in_fence_ && !last_.empty() && !last_.starts_with("$ ")) {
       lead_ = last_;
-    } else if (leads || (!lead_.empty() && !text.empty() && !fence && !in_fence_ && !is_item(text) && !is_title(text) &&
-                         !is_ruling(text))) {
+    } else if (leads || (!lead_.empty() && !text.empty() && !fence && !in_fence_ && !is_item(text) &&
+                         !says_nothing(text) && !is_ruling(text))) {
       lead_ = leads ? text.substr(0, max_words) : std::string_view();
+    } else if (text.empty() && last_.starts_with('|') && !in_fence_) {
+      lead_.clear();  // the table ends
     }
     if (!fence) last_ = in_fence_ ? std::string_view() : text.substr(0, max_words);
     const bool heading = level > 0 && level <= max_level && level < text.size() && text[level] == ' ';

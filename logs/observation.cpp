@@ -67,9 +67,9 @@ struct Weights {
 Weights weights_of(const Observation& observation) {
   const double seconds = observation.times.duration_s.value_or(0.0);
   if (!observation.acceptance) {
-    // Without counts every token is taken as a step.
+    // Without counts and a length every token is taken as a step.
     const double tokens = seconds * observation.times.output_tokens_per_s.value_or(0.0);
-    return {.seconds = seconds, .steps = tokens, .tokens = tokens};
+    return {.seconds = seconds, .steps = tokens / observation.acceptance_length.value_or(1.0), .tokens = tokens};
   }
   const AcceptanceCounts& counts = *observation.acceptance;
   const auto accepted = static_cast<double>(counts.accepted_tokens.value_or(0));

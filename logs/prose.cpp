@@ -399,8 +399,8 @@ LineFormat prose_format() {
   static const std::string drafts = "(?:spec|draft|" + std::string(names_of_drafters) + ")";
   static const std::string anchor =
       "(?i)\\d[\\d.,]*[`* ]*" + std::string(spoken_unit) +
-      R"(|\b(?:[a-z]+[_ ])*(?:tps|t(?:ok(?:en)?s?)?(?:/|_per_|_)s(?:ec(?:ond)?)?)["']? ?[:=] ?\d)"
-      R"(|(?:\b|_)(?:tps|tpot|t(?:ok(?:en)?s?)?(?:/|_per_|_)s(?:ec(?:ond)?)?|ms_per_tok(?:en)?)(?:_\w+| \(ms\))?["'`*]*[ \t]*[:=][ \t"'`*~]*\d)"
+      R"(|\b(?:[a-z]+[_ ])*(?:tps|t(?:ok(?:en)?s?)?(?:/|[_ ]per[_ ]|_)s(?:ec(?:ond)?)?)["']? ?[:=] ?\d)"
+      R"(|(?:\b|_)(?:tps|tpot|t(?:ok(?:en)?s?)?(?:/|[_ ]per[_ ]|_)s(?:ec(?:ond)?)?|ms_per_tok(?:en)?)(?:_\w+| \(ms\))?["'`*]*[ \t]*[:=][ \t"'`*~]*\d)"
       R"(|accept(?:ance|ed)?[ -]len(?:gth)?\b[^\n\d|]{0,16}\d|\btok(?:ens?)?(?:/|_per_| per )(?:target[ _])?(?:step|forward(?:[ _]pass)?)[ =:~]{1,4}\d)"
       R"(|\bspeed-?up\b[^.\n|]{0,60}\b\d[\d.]* ?(?:x|\x{c3}\x{97}))"
       R"(|\d ?(?:x|\x{c3}\x{97}) (?:speed-?up|faster|as fast|the (?:speed|throughput)))"

@@ -174,6 +174,11 @@ bool is_speculative_line(const JsonValue& value) {
   return has_keys(value, {"batch_size", "steps", "topk", "num_draft_tokens", "acc_length", "step_time"});
 }
 
+/// The tree of a setting; nullopt for a chain. A tree drafts more tokens than its depth: neither is a draft length.
+std::optional<DraftTree> tree_of_setting(const JsonFields& setting) {
+  return tree_of_sizes(setting.count("steps"), setting.count("topk"), setting.count("num_draft_tokens"));
+}
+
 /// Speeds are those of each request of the batch.
 void read_speculative_line(const JsonFields& line, LogContents& contents) {
   const auto steps = line.count("steps");
@@ -186,10 +191,7 @@ void read_speculative_line(const JsonFields& line, LogContents& contents) {
   const bool chain = line.count("topk").value_or(1) <= 1;
   if (steps != 0 && chain && steps) run.gamma = static_cast<double>(*steps);
   Observation observation = observation_of(run, steps == 0 ? Decoding::plain : Decoding::speculative, contents);
-  if (steps != 0 && !chain)
-    observation.tree = DraftTree{.steps = steps.value_or(0),
-                                 .width = line.count("topk").value_or(0),
-                                 .tokens = line.count("num_draft_tokens").value_or(0)};
+  observation.tree = tree_of_setting(line);
   contents.observations.push_back(std::move(observation));
 }
 
@@ -231,8 +233,8 @@ void read_specforge_metric(const JsonFields& setting, const JsonFields& metric, 
     if (!is_repeated(contents, observation)) contents.observations.push_back(std::move(observation));
     return;
   }
-  // A tree drafts more tokens than its depth: neither is a draft length.
   if (setting.count("topk") == 1) observation.gamma = steps;
+  observation.tree = tree_of_setting(setting);
   observation.acceptance_length = length;
   if (!name.empty()) note(contents.settings.draft, std::optional(name));
   contents.observations.push_back(std::move(observation));

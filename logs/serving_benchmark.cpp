@@ -19,6 +19,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/serving_runs.hpp"
+#include "logs/sglang_options.hpp"
 #include "logs/stated_run.hpp"
 
 /// The load generators of vLLM and SGLang: one JSON object per run.
@@ -292,8 +293,10 @@ void read_server_info(const JsonFields& server, Observation& observation, LogCon
   note(contents.settings.method, server.text("speculative_algorithm"));
   if (const auto version = server.text("version"); version && contents.version.empty()) contents.version = *version;
   // A tree drafts more tokens than its depth: none of its numbers is a draft length.
-  if (server.count("speculative_eagle_topk").value_or(1) > 1) return;
-  const auto steps = server.count("speculative_num_steps");
+  const auto steps = server.count("speculative_num_steps"), width = server.count("speculative_eagle_topk");
+  if (observation.decoding == Decoding::speculative)
+    observation.tree = tree_of_sizes(steps, width, server.count("speculative_num_draft_tokens"));
+  if (width.value_or(1) > 1) return;
   note(contents.settings.gamma, steps);
   if (steps && observation.decoding == Decoding::speculative) observation.gamma = steps;
 }

@@ -128,6 +128,7 @@ class SglangReader final : public LineReader {
   AcceptRates rates_ = {};
   std::optional<std::int64_t> first_rate_ = {}, last_rate_ = {};  ///< lines with a rate
   bool is_tree_ = false;
+  std::optional<DraftTree> tree_ = {};
   bool adapts_ = false;  ///< the server varies its draft length itself
   std::map<std::int64_t, Rank> ranks_ = {};
   std::int64_t pauses_ = 0;
@@ -150,7 +151,10 @@ bool SglangReader::configure(std::string_view text, LogContents& contents) {
   if (auto method = quoted("speculative_algorithm='")) settings.method = std::move(method);
   if (auto draft = quoted("speculative_draft_model_path='")) settings.draft = std::move(draft);
   if (const auto steps = count_after(text, "speculative_num_steps=")) settings.gamma = steps;
-  if (const auto top_k = count_after(text, "speculative_eagle_topk=")) is_tree_ = *top_k > 1;
+  if (const auto top_k = count_after(text, "speculative_eagle_topk=")) {
+    is_tree_ = *top_k > 1;
+    tree_ = tree_of_sizes(settings.gamma, top_k, count_after(text, "speculative_num_draft_tokens="));
+  }
   if (text.find("speculative_adaptive=True") != std::string_view::npos) adapts_ = true;
   if (const auto interval = count_after(text, "decode_log_interval=")) interval_ = std::max<std::int64_t>(*interval, 1);
   return true;
@@ -241,8 +245,11 @@ std::optional<std::int64_t> SglangReader::drafts_each(LogContents& contents) con
 }
 
 void SglangReader::finish(LogContents& contents) {
-  const std::optional<std::int64_t> gamma = adapts_ ? std::nullopt : drafts_each(contents);
+  if (adapts_) tree_.reset();
+  if (tree_) contents.settings.gamma.reset();
+  const std::optional<std::int64_t> gamma = adapts_ || tree_ ? std::nullopt : drafts_each(contents);
   for (Observation& window : contents.observations) {
+    if (window.span == Span::window && window.decoding == Decoding::speculative) window.tree = tree_;
     if (adapts_ && window.span == Span::window && window.decoding == Decoding::speculative) window.adaptive = true;
     const bool logged = window.span == Span::window || (window.span == Span::run && !window.gamma);
     if (!gamma || *gamma > max_positions || !logged || window.decoding != Decoding::speculative) continue;

@@ -53,8 +53,13 @@ std::optional<std::int64_t> SglangOptions::gamma() const {
 }
 
 std::optional<DraftTree> SglangOptions::tree() const {
-  if (adaptive_ || !depth_ || *depth_ == 0 || width_.value_or(1) <= 1 || !tokens_) return std::nullopt;
-  return DraftTree{.steps = *depth_, .width = *width_, .tokens = *tokens_};
+  return adaptive_ ? std::nullopt : tree_of_sizes(depth_, width_, tokens_);
+}
+
+std::optional<DraftTree> tree_of_sizes(std::optional<std::int64_t> steps, std::optional<std::int64_t> width,
+                                       std::optional<std::int64_t> tokens) {
+  if (steps.value_or(0) <= 0 || width.value_or(1) <= 1 || tokens.value_or(0) <= 1) return std::nullopt;
+  return DraftTree{.steps = *steps, .width = *width, .tokens = *tokens};
 }
 
 void AcceptRates::Bounds::narrow(double to_low, double to_high) {

@@ -11,6 +11,11 @@
 
 namespace foredraft::logs {
 
+/// The tree of these sizes; nullopt for a chain, and if one of them is unknown.
+[[nodiscard]] std::optional<DraftTree> tree_of_sizes(std::optional<std::int64_t> steps,
+                                                     std::optional<std::int64_t> width,
+                                                     std::optional<std::int64_t> tokens);
+
 /// The draft options of an SGLang server in a command line, which may span several lines: `--speculative-num-steps`,
 /// `--speculative-eagle-topk`, `--speculative-num-draft-tokens`, `--speculative-adaptive`; or the one setting that a
 /// bench starts it with, `--config-list 1,3,1,4`, or prints, `steps 3, topk 1, num_draft_tokens 4`.

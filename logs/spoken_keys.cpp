@@ -26,7 +26,7 @@ std::optional<ArmHeading> heading_in(std::string_view key, std::size_t& begin) {
       R"((?i)(?:^|.*[ _])(?:expected|target|goal|min|peak|best|worst|threshold|limit|std\w*|p[1-46-9]\d|p5[1-9])(?:[ _].*|$))"
       R"(|max[ _].*|.*[ _]max(?:[ _]t.*|$))");
   std::string of_draft;
-  static const RE2 metric(R"((?i)(?:^|_)(?:tps|tpot|t(?:ok(?:en)?s?)?(?:/|_per_|_)s(?:ec(?:ond)?)?|ms)(?:_|$))");
+  static const RE2 metric(R"((?i)(?:^|_)(?:tps|tpot|t(?:ok(?:en)?s?)?(?:/|[_ ]per[_ ]|_)s(?:ec(?:ond)?)?|ms)(?:_|$))");
   const bool is_other = RE2::FullMatch(piece(key), other) && RE2::PartialMatch(piece(key), metric);
   if (is_other ||
       (RE2::FullMatch(piece(key), draft_model, &of_draft) && is_speed_or_time(column_of(of_draft).meaning))) {

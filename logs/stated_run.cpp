@@ -78,8 +78,18 @@ std::optional<AcceptanceCounts> counts_of_stated(const StatedRun& run, std::opti
     counts.steps_estimated = static_cast<double>(counts.steps) * *gamma != *run.drafted;
   }
   const double output = run.output_tokens.value_or(0.0);
-  if (counts.steps <= 0 && !run.length && run.drafted.value_or(0.0) > 0.0 && output > run.accepted.value_or(output)) {
-    counts.steps = whole(std::round(output - *run.accepted)).value_or(0);  // each emits one that was not drafted
+  const bool shares = run.drafted_share && !run.accepted && !run.drafted;
+  const double accepted = shares ? std::round(*run.drafted_share * output) : run.accepted.value_or(0.0);
+  if (shares) {
+    counts.accepted_tokens = whole(accepted);
+    if (gamma)  // the drafts of a rounded rate would not be whole rounds
+      counts.drafted_tokens = whole(*gamma * (output - accepted));
+    else if (run.rate.value_or(0.0) > 0.0)
+      counts.drafted_tokens = whole(std::round(accepted / *run.rate));
+  }
+  const bool drafted = shares || (run.drafted.value_or(0.0) > 0.0 && run.accepted);
+  if (counts.steps <= 0 && !run.length && drafted && output > accepted) {
+    counts.steps = whole(std::round(output - accepted)).value_or(0);  // each emits one that was not drafted
     counts.steps_estimated = true;
   }
   if (counts.steps <= 0) return std::nullopt;

@@ -21,6 +21,7 @@
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/log_format.hpp"
+#include "logs/sglang_options.hpp"
 #include "logs/table_cells.hpp"
 
 /// An ambiguous heading is resolved by the values if only one reading fits them, else the table is rejected with the
@@ -252,9 +253,36 @@ void HeadedTable::tell_apart() {
   tell_speed();
 }
 
+/// SGLang's settings: depth, width and tokens of trees, and of chains, which are one token wide.
+bool HeadedTable::tell_tree_sizes() {
+  constexpr double largest = 1024.0;  // more are drafts in all
+  static const RE2 depth("(?i)(?:(?:spec\\w*|num|draft)[-_ ])*steps"),
+      width("(?i)(?:(?:spec\\w*|eagle)[-_ ])*top[-_ ]?k"),
+      tokens("(?i)(?:(?:spec\\w*|num)[-_ ])*draft(?:[-_ ]tok(?:en)?s?)?");
+  const auto column_named = [&](const RE2& name) {
+    return std::ranges::find_if(columns_, [&](const Column& one) { return RE2::FullMatch(one.heading, name); });
+  };
+  const auto steps = column_named(depth), wide = column_named(width), drafts = column_named(tokens);
+  if (steps == columns_.end() || wide == columns_.end() || drafts == columns_.end()) return false;
+  const auto number = [&](const TableRow& row, const auto& column) {
+    return number_of_cell(row.cells[static_cast<std::size_t>(column - columns_.begin())]).value.value_or(0.0);
+  };
+  const auto fits = [&](const TableRow& row) {
+    const double verified = number(row, drafts), deep = number(row, steps);
+    return deep <= 0.0 || (verified > deep && verified <= largest);
+  };
+  if (!std::ranges::all_of(rows_, fits)) return false;
+  steps->meaning = Meaning::gamma;
+  wide->meaning = Meaning::tree_width;
+  drafts->meaning = Meaning::tree_tokens;
+  for (const auto& column : {steps, wide, drafts}) column->may_be_count = false;
+  return true;
+}
+
 /// A few "steps" are the draft length, and beside "topk" (SGLang's settings) all, where sizes of trees tell rows apart.
 /// A small depth beside a draft length is that of a tree, no context.
 void HeadedTable::tell_trees() {
+  if (tell_tree_sizes()) return;
   constexpr double deepest = 64.0;
   const auto depth = at(Meaning::context_tokens);
   if (depth && has(Meaning::gamma) && in_lower_case(columns_[*depth].heading) == "depth") {
@@ -467,6 +495,10 @@ Arm HeadedTable::arm_of(const TableRow& row) const {
   Arm arm = known->second;
   if (arm.plain && (accepts(row) || (names_plain_ && is_zero(cells.first, cells.second))))
     arm = {.drafter = arm.drafter, .adaptive = arm.adaptive};
+  if (arm.plain) return arm;
+  arm.tree =
+      tree_of_sizes(whole(arm.gamma), whole(value(row, Meaning::tree_width)), whole(value(row, Meaning::tree_tokens)));
+  if (arm.tree) arm.gamma.reset();
   return arm;
 }
 

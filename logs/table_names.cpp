@@ -255,8 +255,8 @@ std::string HeadedTable::conditions_of(const TableRow& row, bool lengths) const 
                                           Meaning::prompt_tokens, Meaning::output_tokens, Meaning::context_tokens,
                                           Meaning::temperature,   Meaning::gamma};
   const Arm arm = arm_of(row);
-  std::string key = fmt::format("{} {} {} {}", arm.plain, arm.gamma.value_or(-1.0), arm.drafter.value_or(""),
-                                temperature_of(row).value_or(-1.0));
+  std::string key = fmt::format("{} {} {} {} {}", arm.plain, arm.gamma.value_or(-1.0), arm.drafter.value_or(""),
+                                arm.tree ? to_string(*arm.tree) : "", temperature_of(row).value_or(-1.0));
   const auto is_length = [](Meaning one) { return one >= Meaning::prompt_tokens && one <= Meaning::context_tokens; };
   for (const Meaning other : others) {
     if (lengths || !is_length(other)) key += "|" + bare_cell(text(row, other));

@@ -334,10 +334,12 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
       !run.accepted_per_step && !run.rate && !run.accepted)
     return std::nullopt;
   run.temperature = temperature_of(row);
-  const bool drafts = counts_some || arm.gamma.value_or(0.0) > 0.0 || ((arm.drafter || arm.speculative) && has_plain);
+  const bool drafts =
+      counts_some || arm.gamma.value_or(0.0) > 0.0 || arm.tree || ((arm.drafter || arm.speculative) && has_plain);
   Decoding decoding = arm.plain ? Decoding::plain : drafts || accepts(row) ? Decoding::speculative : Decoding::unknown;
   Observation observation = observation_of(run, decoding, contents);
   if (observation.decoding == Decoding::speculative) {
+    observation.tree = arm.tree;
     const std::string name = bare_cell(text(row, Meaning::name));
     observation.drafter = labels_.contains(name) || naming_ ? name : arm.drafter;
     if (naming_) *observation.drafter += ", " + bare_cell(row.cells[*naming_]);

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -336,6 +337,22 @@ TEST_CASE("no draft length gains more than its tokens, and no longer one more th
   Observation adaptive = with_speedup(2, 8, 1.1, 10.0);
   adaptive.adaptive = true;
   CHECK(std::isnan(advice_of({adaptive, plain(8, 10.0)}).loads.at(0).at_most));
+}
+
+TEST_CASE("where other settings are the fastest at other loads, off is no statement on one of them") {
+  const auto run = [](std::int64_t gamma, double requests, double ms) {
+    return Observation{.span = logs::Span::run,
+                       .decoding = gamma > 0 ? logs::Decoding::speculative : logs::Decoding::plain,
+                       .gamma = gamma > 0 ? std::optional(gamma) : std::nullopt,
+                       .requests = requests,
+                       .times = {.tpot_ms = ms}};
+  };
+  const auto action = [&](double ms_of_5) {
+    return advice_of({run(0, 1.0, 8.0), run(2, 1.0, 8.6), run(5, 1.0, ms_of_5), run(0, 4.0, 16.0), run(2, 4.0, 20.0)})
+        .action;
+  };
+  CHECK(action(12.0).starts_with("Turn speculation off: K = 2 gives 0.93x"));
+  CHECK(action(8.5).starts_with("Turn speculation off: the fastest of each gives 0.94x"));
 }
 
 TEST_CASE("off is advised without a plain run if no draft length can gain") {

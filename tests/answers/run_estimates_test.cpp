@@ -124,6 +124,22 @@ TEST_CASE("the counts of a single run give the error of its acceptance, a printe
   CHECK(analytic::is_assumed(*length.estimate("acceptance_length")));
 }
 
+TEST_CASE("printed lengths of requests are weighted by the steps of their tokens") {
+  std::vector<Observation> both;
+  for (const double length : {4.0, 2.0}) {
+    both.push_back(speculative(3, 1, 12.0, 0.8));
+    Observation& request = both.back();
+    request.span = logs::Span::request;
+    request.acceptance.reset();
+    request.acceptance_length = length;
+    request.times = {.tpot_ms = length == 4.0 ? 5.0 : 10.0};
+    request.stratum.output_tokens = 1.0 + 100.0 * length * length;
+  }
+  const RunEstimates run = estimated(both);
+  CHECK(value_of(run, "acceptance_length") == Approx(2000.0 / (400.0 + 200.0)));
+  CHECK(value_of(run, "iteration_ms") == Approx(20.0));  // of both
+}
+
 TEST_CASE("requests of the same name are the same clusters, in any order of the log") {
   ClusterRegistry registry;
   const std::size_t number = registry.number_of({"1", "2"});

@@ -404,6 +404,10 @@ TEST_CASE("runs are named by what distinguishes them") {
   CHECK(answers::setting_text(run, std::vector{run, other}) == "eagle3, adaptive");
   other.setting.gamma = std::nullopt;
   CHECK(answers::setting_text(other, std::vector{other}) == "K unknown");
+  Run of_engine = other;
+  of_engine.setting.engine = "vllm";
+  CHECK(answers::setting_text(of_engine, std::vector{of_engine, other}) == "K unknown, vllm");
+  CHECK(answers::setting_text(other, std::vector{of_engine, other}) == "K unknown");
   other.setting.tree = logs::DraftTree{.steps = 4, .width = 6, .tokens = 24};
   Run wider = other;
   wider.setting.tree->width = 8;

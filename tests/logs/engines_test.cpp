@@ -102,6 +102,23 @@ TEST_CASE("SGLang's settings give drafts and the steps of a line") {
   CHECK(contents.observations[0].acceptance->drafted_tokens == 100);
 }
 
+TEST_CASE("the settings of SGLang's server are those of a tree if it is wider than one token") {
+  const auto read = [](const std::string& more) {
+    return read_log("server_args=ServerArgs(model_path='m', speculative_algorithm='EAGLE3', speculative_num_steps=4, " +
+                    more + ")\n" + decode + "accept len: 2.50, gen throughput (token/s): 125.00, \n");
+  };
+  const LogContents tree = read("speculative_eagle_topk=4, speculative_num_draft_tokens=24");
+  CHECK(tree.observations.at(0).tree == logs::DraftTree{.steps = 4, .width = 4, .tokens = 24});
+  CHECK_FALSE(tree.observations.at(0).gamma);
+  CHECK_FALSE(tree.settings.gamma);
+  const LogContents chain = read("speculative_eagle_topk=1, speculative_num_draft_tokens=5");
+  CHECK(chain.observations.at(0).gamma == 4);
+  CHECK_FALSE(chain.observations.at(0).tree);
+  const LogContents adaptive =
+      read("speculative_eagle_topk=4, speculative_num_draft_tokens=24, speculative_adaptive=True");
+  CHECK_FALSE(adaptive.observations.at(0).tree);
+}
+
 TEST_CASE("SGLang's time after a pause is not used as an iteration time") {
   const LogContents contents = read_log(sample("sglang_2026.log"));
   REQUIRE(contents.observations.size() == 3);

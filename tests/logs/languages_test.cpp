@@ -43,7 +43,13 @@ TEST_CASE("words of arms, loads and metrics become English, and are apart from o
         {"Ohne Entwurf: 20 tok/s", "no speculation: 20 tok/s"},
         {"  mit Entwurf K=2: 30 tok/s", "  with speculation K=2: 30 tok/s"},
         {"speculative decoding开启后无收益", "after enabling speculative decoding 无 gain"},
-        {"开启 MTP 后", "after enabling MTP"}})
+        {"开启 MTP 后", "after enabling MTP"},
+        {"没开投机采样：", "no speculation: "},
+        {"未启用 EAGLE3 后", "no EAGLE3 后"},
+        {"关掉 n-gram：", "no n-gram: "},
+        {"不加 MTP (8 卡):", "no MTP (8 卡):"},
+        {"打开 ngram (K=6):", "with ngram (K=6):"},
+        {"| 加上 MTP | MTP 没开 | 推测解码关掉 |", "| with MTP | MTP off | speculation off |"}})
     CHECK(english(words) == plain);
 }
 
@@ -128,6 +134,43 @@ TEST_CASE("drafted and accepted tokens in German headings") {
   REQUIRE(runs[0].acceptance);
   CHECK(runs[0].acceptance->drafted_tokens == 368);
   CHECK(runs[0].acceptance->accepted_tokens == 299);
+}
+
+TEST_CASE("captions in Chinese lead tables below commands and lines of a logger without a message") {
+  const auto table = [](const char* speed, const char* ms) {
+    return std::string("2026-05-02 09:10:11 - evalscope - INFO: \nBenchmarking summary:\n") +
+           "+-----+-----+\n| Key | Value |\n+=====+=====+\n| Number of concurrency | 4 |\n+-----+-----+\n" +
+           "| Output token throughput (tok/s) | " + speed + " |\n+-----+-----+\n" +
+           "| Average time per output token (s) | " + ms + " |\n+-----+-----+\n\n";
+  };
+  const std::string command = "evalscope perf --parallel 4 --number 40 --model large --api openai\n";
+  for (const auto& [plain, drafted] : {std::pair("关闭投机：", "开启 EAGLE（K = 3）："),
+                                       {"没开投机:", "打开 EAGLE (K = 3):"},
+                                       {"基线：", "使用 EAGLE，K = 3："},
+                                       {"Without EAGLE:", "With EAGLE, K = 3:"}}) {
+    for (const std::string& below : {command, "$ " + command, std::string()}) {
+      const auto runs = posted_runs(std::string(plain) + "\n" + below + table("160.0", "0.0250") + drafted + "\n" +
+                                        below + table("320.0", "0.0125"),
+                                    "evalscope-console");
+      REQUIRE(runs.size() == 2);
+      CHECK(runs[0].decoding == Decoding::plain);
+      CHECK(runs[0].times.tpot_ms == near(25.0));
+      CHECK(runs[1].decoding == Decoding::speculative);
+      CHECK(runs[1].gamma == 3);
+      CHECK(runs[1].drafter == "eagle");
+    }
+  }
+  // What leads a table does not lead the next one below a gap.
+  const auto apart = posted_runs("With EAGLE, K = 3:\n" + command + table("320.0", "0.0125") + command +
+                                     "on another day\n" + table("160.0", "0.0250"),
+                                 "evalscope-console");
+  REQUIRE(apart.size() == 2);
+  CHECK(apart[1].decoding == Decoding::unknown);
+  const std::string rows = "| concurrency | tok/s per request |\n|---|---|\n| 2 | ";
+  const auto tables = posted_runs("With MTP, K=3:\n" + rows + "90 |\n\n" + rows + "60 |\n", "table");
+  REQUIRE(tables.size() == 2);
+  CHECK(tables[0].decoding == Decoding::speculative);
+  CHECK(tables[1].decoding == Decoding::unknown);
 }
 
 }  // namespace foredraft::tests

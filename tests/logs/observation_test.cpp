@@ -51,6 +51,12 @@ TEST_CASE("pooled rates without counts are their mean") {
   CHECK_FALSE(logs::pooled(first, second).acceptance_rate);
 }
 
+TEST_CASE("pooled lengths without counts are weighted by the steps of their tokens") {
+  logs::Observation first{.acceptance_length = 2.0, .times = {.duration_s = 10.0, .output_tokens_per_s = 40.0}};
+  logs::Observation second{.acceptance_length = 4.0, .times = {.duration_s = 10.0, .output_tokens_per_s = 80.0}};
+  CHECK(*logs::pooled(first, second).acceptance_length == Approx(1200.0 / 400.0).epsilon(few_ulp));
+}
+
 TEST_CASE("pooled windows of one load have that load, to the last digit") {
   logs::Observation first = window(100, 20.0, 1.0), second = first;
   first.times.duration_s = 0.1;

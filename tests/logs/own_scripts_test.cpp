@@ -516,6 +516,27 @@ TEST_CASE("an assistant model alone names an arm, and no tokens of it the other"
   }
 }
 
+TEST_CASE("progress bars between the name of an arm and its speed, whose key has words for the unit") {
+  const std::string bar = "100%|##########| 12/12 [00:48<00:00,  4.05s/it]\n",
+                    loading = "Loading shards: 100%|##########| 3/3 [00:05<00:00,  1.70s/it]\n";
+  for (const auto& key : {"Tokens per second: ", "tokens per sec = ", "tok/s: "}) {
+    const auto runs =
+        posted_runs(loading + "--- plain ---\n" + bar + key + "20.0\n--- with assistant, num_assistant_tokens=4 ---\n" +
+                        loading + bar + key + "25.0\n",
+                    "prose");
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].decoding == Decoding::plain);
+    CHECK(runs[0].times.tpot_ms == near(50.0));
+    CHECK(runs[1].decoding == Decoding::speculative);
+    CHECK(runs[1].times.tpot_ms == near(40.0));
+    CHECK(runs[1].gamma == 4);
+  }
+  // The name of a bar may be that of an arm.
+  const auto named = posted_runs("baseline: " + bar + "tok/s: 20.0\nwith MTP: " + bar + "tok/s: 25.0\n", "prose");
+  REQUIRE(named.size() == 2);
+  CHECK(named[1].decoding == Decoding::speculative);
+}
+
 TEST_CASE("a length below a list of speeds is of none of them, and an assistant who answers drafts nothing") {
   for (const auto& run :
        read_log("plain: 20 tok/s\nMTP: 30 tok/s\nDFlash: 40 tok/s\ntokens/forward: 2.5\n").observations)

@@ -143,7 +143,9 @@ TEST_CASE("SpecForge: lines of its benchmark of settings, with the throughput of
   CHECK(runs[1].requests == 4.0);
   CHECK(runs[1].acceptance_length == 2.5);
   CHECK(runs[1].stratum.category == "math");
-  CHECK_FALSE(runs[2].gamma);  // a tree
+  CHECK_FALSE(runs[2].gamma);
+  CHECK_FALSE(runs[1].tree);
+  CHECK(runs[2].tree == logs::DraftTree{.steps = 7, .width = 8, .tokens = 8});
 }
 
 TEST_CASE("a script's summary of each arm below its name, with the draft length that it states") {

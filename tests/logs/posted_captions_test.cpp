@@ -428,6 +428,17 @@ TEST_CASE("a line that names both arms in turn gives them to the two tables or r
         Kinds{off, on});
 }
 
+TEST_CASE("runs below settings of other trees have the tree of the line above") {
+  const auto answer = [](const std::string& tokens, const std::string& speed) {
+    return "`--speculative-num-steps 4 --speculative-eagle-topk 8 --speculative-num-draft-tokens " + tokens +
+           "`:\n```\n[ Prompt: 300.0 t/s | Generation: " + speed + " t/s ]\n```\n\n";
+  };
+  const auto runs = read_log(answer("16", "20.0") + answer("32", "21.0")).observations;
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].tree == logs::DraftTree{.steps = 4, .width = 8, .tokens = 16});
+  CHECK(runs[1].tree == logs::DraftTree{.steps = 4, .width = 8, .tokens = 32});
+}
+
 TEST_CASE("a heading above a console states the load of requests that were all sent at once") {
   const auto console = [](const std::string& heading, double tokens_per_s, double tpot_ms) {
     return fmt::format(

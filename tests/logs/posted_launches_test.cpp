@@ -53,6 +53,16 @@ TEST_CASE("mtp-bench.py: the command line above a run has its draft length") {
   CHECK(halves[1].decoding == Decoding::plain);
 }
 
+TEST_CASE("a configuration of TensorRT-LLM names the engine of a client's output") {
+  const std::string client = "speed=60.0 token/s\n";
+  for (const std::string config : {"served with `speculative_config: {decoding_type: Eagle, max_draft_len: 3}`:\n",
+                                   "speculative_config:\n  decoding_type: MTP\n", "  decoding_type: \"NGram\"\n"})
+    CHECK(read_log(config + client).engine == "tensorrt-llm");
+  CHECK(read_log("speculative_config: {\"method\": \"mtp\", \"num_speculative_tokens\": 3}\n" + client).engine ==
+        "vllm");
+  CHECK(read_log(client).engine.empty());
+}
+
 TEST_CASE("mtp-bench.py: a page without the ends of lines") {
   const std::string text = one_line("./llama-server -m a.gguf\n" + plain_run + "Aggregate: { \"n\": 2 }\n" +
                                     "./llama-server -m b.gguf --spec-type mtp --spec-draft-n-max 2\n" + mtp_run);

@@ -547,6 +547,9 @@ TEST_CASE("what an SGLang server says of itself: a length since its start, or of
   CHECK(last_batches.gamma == 3);
   CHECK(last_batches.requests == 6.0);
   CHECK(last_batches.times.output_tokens_per_s == 480.0);
+  std::string wide = sample("sglang_info.json");
+  wide.replace(wide.find("topk\": 1"), 8, "topk\": 2");
+  CHECK(posted_runs(wide, "sglang-info").at(0).tree == logs::DraftTree{.steps = 4, .width = 2, .tokens = 5});
   CHECK(posted_runs(sample("sglang_info.json"), "sglang-info").size() == 2);
 }
 

@@ -297,6 +297,8 @@ TEST_CASE("SpecForge: the misspelled plain run is plain and counts once, a tree 
   CHECK(dashboard.observations[1].gamma == 3);
   CHECK(dashboard.observations[1].acceptance_length == 2.4);
   CHECK_FALSE(dashboard.observations[2].gamma);
+  CHECK_FALSE(dashboard.observations[1].tree);
+  CHECK(dashboard.observations[2].tree.value_or(logs::DraftTree{}).width == 4);
   CHECK(dashboard.settings.target == "target-9b");
   const LogContents eagle = read_sample("bench_eagle3.jsonl");
   REQUIRE(eagle.observations.size() == 2);

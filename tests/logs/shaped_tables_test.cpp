@@ -431,15 +431,32 @@ TEST_CASE("rows with units are no header") {
   for (const auto& warning : contents.warnings) CHECK_THAT(warning.message, !Catch::StartsWith("ignored a table"));
 }
 
-TEST_CASE("SGLang's settings: steps beside topk are draft lengths, and trees are told apart") {
-  const auto runs = posted_runs(
-      "bs | steps | topk | num_draft | throughput | acc len\n-- | -- | -- | -- | -- | --\n1 | 3 | 1 | 4 | 160 | 1.9\n1 "
-      "| 3 "
-      "| 4 | 8 | 170 | 2.2\n",
-      "table");
-  REQUIRE(runs.size() == 2);
-  CHECK(runs[0].gamma == 3);
-  CHECK(runs[0].stratum.category != runs[1].stratum.category);
+TEST_CASE("SGLang's settings: steps beside a topk of 1 are draft lengths, those beside others are of trees") {
+  for (const std::string head : {"bs | steps | topk | num_draft |", "bs | num_steps | topk | num_draft_tokens |",
+                                 "bs | speculative_num_steps | speculative_eagle_topk | speculative_num_draft_tokens |",
+                                 "bs | spec steps | eagle topk | draft tokens |"}) {
+    const auto runs = posted_runs(head +
+                                      " throughput | acc len\n-- | -- | -- | -- | -- | --\n1 | 0 | 0 | 0 | 100 | 1.0\n"
+                                      "1 | 3 | 1 | 4 | 160 | 1.9\n1 | 3 | 4 | 8 | 170 | 2.2\n",
+                                  "table");
+    REQUIRE(runs.size() == 3);
+    CHECK(runs[0].decoding == Decoding::plain);
+    CHECK(runs[1].gamma == 3);
+    CHECK_FALSE(runs[1].tree);
+    CHECK(runs[2].decoding == Decoding::speculative);
+    CHECK_FALSE(runs[2].gamma);
+    CHECK(runs[2].tree == logs::DraftTree{.steps = 3, .width = 4, .tokens = 8});
+    for (const auto& run : runs) CHECK_FALSE(run.stratum.category);
+  }
+  // Without the tokens, rows of other trees are of other kinds; drafts in all are no tree.
+  const auto apart =
+      posted_runs("bs | steps | topk | throughput\n-- | -- | -- | --\n1 | 3 | 1 | 160\n1 | 3 | 4 | 170\n", "table");
+  CHECK(apart.at(0).stratum.category != apart.at(1).stratum.category);
+  CHECK_FALSE(posted_runs("name | steps | topk | num_draft_tokens | accepted | tok/s\n-- | -- | -- | -- | -- | --\n"
+                          "EAGLE | 900 | 4 | 2700 | 1500 | 170\n",
+                          "table")
+                  .at(0)
+                  .tree);
 }
 
 TEST_CASE("both tables of AISBench are one run") {
