@@ -428,15 +428,26 @@ TEST_CASE("a line that names both arms in turn gives them to the two tables or r
         Kinds{off, on});
 }
 
-TEST_CASE("runs below settings of other trees have the tree of the line above") {
-  const auto answer = [](const std::string& tokens, const std::string& speed) {
-    return "`--speculative-num-steps 4 --speculative-eagle-topk 8 --speculative-num-draft-tokens " + tokens +
-           "`:\n```\n[ Prompt: 300.0 t/s | Generation: " + speed + " t/s ]\n```\n\n";
+TEST_CASE("runs below settings of other trees have the tree of the line above, or of their command") {
+  const std::string options = "--speculative-num-steps 4 --speculative-eagle-topk 8 --speculative-num-draft-tokens ";
+  const auto answer = [](const std::string& above, const std::string& speed) {
+    return above + "\n```\n[ Prompt: 300.0 t/s | Generation: " + speed + " t/s ]\n```\n\n";
   };
-  const auto runs = read_log(answer("16", "20.0") + answer("32", "21.0")).observations;
-  REQUIRE(runs.size() == 2);
-  CHECK(runs[0].tree == logs::DraftTree{.steps = 4, .width = 8, .tokens = 16});
-  CHECK(runs[1].tree == logs::DraftTree{.steps = 4, .width = 8, .tokens = 32});
+  const std::string server = "$ python -m sglang.launch_server --model m --speculative-algorithm EAGLE " + options;
+  const auto console = [&](const std::string& tokens, const std::string& length) {
+    return server + tokens + "\n============ Serving Benchmark Result ============\nBackend: sglang\n" +
+           "Successful requests: 9\nBenchmark duration (s): 9.0\nMax request concurrency: 1\n" +
+           "Output token throughput (tok/s): 90.0\nMean TPOT (ms): 11.0\nAccept length: " + length + "\n";
+  };
+  for (const std::string& text : {answer("`" + options + "16`:", "20.0") + answer("`" + options + "32`:", "21.0") +
+                                      answer("Without speculation:", "15.0"),
+                                  console("16", "2.40") + console("32", "2.60")}) {
+    CAPTURE(text);
+    const auto runs = read_log(text).observations;
+    REQUIRE(runs.size() >= 2);
+    CHECK(runs[0].tree == logs::DraftTree{.steps = 4, .width = 8, .tokens = 16});
+    CHECK(runs[1].tree == logs::DraftTree{.steps = 4, .width = 8, .tokens = 32});
+  }
 }
 
 TEST_CASE("a heading above a console states the load of requests that were all sent at once") {
