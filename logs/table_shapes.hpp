@@ -72,7 +72,8 @@ void tell_lengths(ShapedTable& table);
 /// Whether headings are those of table_by_load.
 [[nodiscard]] bool names_loads(std::span<const std::string> headings);
 
-/// Whether a heading beside that of output tokens is of the time that they took: "decode_s", "Wall time (s)", "latency".
+/// Whether a heading beside that of output tokens is of the time that they took: "decode_s", "Wall time (s)",
+/// "latency".
 [[nodiscard]] bool names_time_of_tokens(std::string_view heading);
 
 /// Whether a heading is that of the time of a whole answer: "Avg Time (s)", "latency".
