@@ -23,7 +23,7 @@ class Log(Value):
 
     >>> log = fd.read_log("k3.log")
     >>> log.observations[0]["gamma"], log.to_frame().shape
-    (3, (16, 44))
+    (3, (16, 45))
     """
 
     def __init__(self, paths: list[str], format: str, document: dict[str, Any]) -> None:
