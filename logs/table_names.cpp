@@ -216,7 +216,8 @@ void HeadedTable::tell_answers() {
   auto time = std::ranges::find_if(columns_, is_time);
   if (time == columns_.end() || std::ranges::any_of(columns_, is_other)) return;
   const auto number = [&](const TableRow& row, const auto& column) {
-    return number_of_cell(row.cells[static_cast<std::size_t>(column - columns_.begin())]).value.value_or(0.0);
+    const std::string& cell = row.cells[static_cast<std::size_t>(column - columns_.begin())];
+    return clock_in(cell) ? 0.0 : number_of_cell(cell).value.value_or(0.0);
   };
   const auto gain_of = [&](const TableRow& row) { return gains == columns_.end() ? 1.0 : number(row, gains); };
   const auto is_plain = [&](const TableRow& row) {

@@ -250,25 +250,26 @@ void drop_other_rows(ShapedTable& table, LogContents& contents) {
 }
 
 /// The table with a column of the speed of each answer, if it has those of output tokens and of their time and no
-/// speed: times alone are compared as if all answers were as long.
+/// speed: times alone are compared as if all answers were as long. Beside a load, tokens may be of all requests or of
+/// each.
 ShapedTable with_speeds_of_answers(ShapedTable table, LogContents& contents) {
   static const RE2 decoding("(?i)(?:decod|gen|eval).*");
-  static const RE2 in_ms("(?i).*[^a-z]ms[)\\]]?");
+  static const RE2 in_ms(R"((?i)(?:.*[^a-z])?ms[)\]]?)");
+  static const RE2 duration(R"((?i)\d[\d.,]* ?(?:m?s|secs?|seconds)?)");  // no time of day
   const std::vector<Meaning> meanings = meanings_of(table.headings);
   const auto is_speed = [](Meaning one) { return one >= Meaning::speed && one <= Meaning::iteration; };
-  const auto tokens = static_cast<std::size_t>(std::ranges::find(meanings, Meaning::output_tokens) - meanings.begin());
-  const auto time =
-      static_cast<std::size_t>(std::ranges::find_if(table.headings, names_time_of_tokens) - table.headings.begin());
-  const auto number = [](const TableRow& row, std::size_t at) {
-    return number_of_cell(row.cells[at]).value.value_or(0.0);
-  };
-  const auto has_both = [&](const TableRow& row) { return number(row, tokens) > 1.0 && number(row, time) > 0.0; };
-  if (tokens == meanings.size() || time == meanings.size() || std::ranges::any_of(meanings, is_speed) ||
-      !std::ranges::all_of(table.rows, has_both))
-    return table;
-  const double per_s = RE2::FullMatch(table.headings[time], in_ms) ? 1000.0 : 1.0;
-  for (TableRow& row : table.rows)
-    row.cells.push_back(fmt::format("{}", per_s * number(row, tokens) / number(row, time)));
+  const auto place = [](auto found, auto begin) { return static_cast<std::size_t>(found - begin); };
+  const std::size_t tokens = place(std::ranges::find(meanings, Meaning::output_tokens), meanings.begin());
+  const std::size_t time = place(std::ranges::find_if(table.headings, names_time_of_tokens), table.headings.begin());
+  if (tokens == meanings.size() || time == meanings.size() || std::ranges::any_of(meanings, is_speed)) return table;
+  const double ms_of_heading = RE2::FullMatch(table.headings[time], in_ms) ? 1.0 : 1000.0;
+  std::vector<double> speeds;
+  for (const TableRow& row : table.rows) {
+    const CellNumber taken = number_of_cell(row.cells[time]);
+    const double count = number_of_cell(row.cells[tokens]).value.value_or(0.0), value = taken.value.value_or(0.0);
+    if (!(count > 1.0 && value > 0.0) || !RE2::FullMatch(bare_cell(row.cells[time]), duration)) return table;
+    speeds.push_back(1000.0 * count / (value * (taken.unit > 0.0 ? taken.unit : ms_of_heading)));
+  }
   if (!RE2::FullMatch(table.headings[time], decoding))
     warn_once(contents, "W12", table.rows.front().line, "the time per token includes that of the prompt");
   warn_once(contents, "W22", table.rows.front().line,
@@ -278,7 +279,9 @@ ShapedTable with_speeds_of_answers(ShapedTable table, LogContents& contents) {
     for (TableRow& row : table.rows) row.cells.erase(row.cells.begin() + at);
     table.headings.erase(table.headings.begin() + at);
   }
-  table.headings.emplace_back("tok/s per request");
+  const bool loaded = std::ranges::find(meanings, Meaning::concurrency) != meanings.end();
+  table.headings.emplace_back(loaded ? "tok/s" : "tok/s per request");
+  for (std::size_t i = 0; i < speeds.size(); ++i) table.rows[i].cells.push_back(fmt::format("{}", speeds[i]));
   return table;
 }
 

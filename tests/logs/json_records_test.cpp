@@ -12,6 +12,7 @@
 namespace foredraft::tests {
 
 using logs::Decoding;
+using logs::LogContents;
 
 namespace {
 
@@ -153,6 +154,11 @@ TEST_CASE("tokens and their time are the speed of each answer, in records and ta
           near(10.0));
   }
   CHECK(times("config,tokens,time (ms)\nplain,300,6000\nMTP K=2,200,2000\n")[logs::Decoding::plain] == near(20.0));
+  CHECK(times("config,tokens,ms\nplain,300,6000\nMTP K=2,200,2000\n")[logs::Decoding::plain] == near(20.0));
+  CHECK(times("config,tokens,time\nplain,300,6000 ms\nMTP K=2,200,2 s\n")[logs::Decoding::plain] == near(20.0));
+  CHECK_FALSE(problem("config,time,tokens\nplain,10:00:01,300\nMTP K=2,10:05:01,280\n").empty());  // of the day
+  const LogContents loaded = read_log("config,users,tokens,time_s\nplain,8,9600,30\nMTP K=2,8,9600,20\n");
+  CHECK(warns(loaded, "W12"));  // of all requests, or of each
   // A stated speed goes before it, and an answer without a time has none.
   CHECK(times("config,tokens,time_s,tok/s\nplain,300,6,60\nMTP K=2,200,2,99\n")[logs::Decoding::plain] ==
         near(1000.0 / 60.0));
