@@ -477,6 +477,11 @@ std::string action_of(const Advice& advice) {
     return fmt::format("Acceptance is not known: {:.0f} verification steps, of which no accepted drafts were logged.",
                        *advice.verification_steps);
   }
+  const auto differs = [](const LoadAdvice& load) { return !load.arms_differ.empty(); };
+  const auto uneven = std::ranges::find_if(advice.loads, differs);
+  if (!advice.tokens_observed && uneven != advice.loads.end())
+    return fmt::format("No conclusion: the speeds with and without speculation are not of equal conditions, {}.",
+                       uneven->arms_differ);
   if (!advice.tokens_observed) {
     return has_rate_alone(advice)
                ? "No conclusion: an acceptance rate without its draft length was read, and no two speeds."

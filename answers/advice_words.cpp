@@ -120,14 +120,14 @@ std::string why_not_of(const AdviceQuestion& question, const Advice& advice) {
     return "log the counts of accepted and of drafted tokens too";
   if (!advice.tokens_observed && has_rate_alone(advice))
     return "the acceptance rate needs the draft length for tokens per iteration: add a column K";
+  for (const LoadAdvice& load : advice.loads) {
+    if (load.arms_differ.empty() || (!advice.tokens_observed && !advice.compared().empty())) continue;
+    return fmt::format("the plain run differs ({}): log it under equal conditions", load.arms_differ);
+  }
   const auto is_plain = [](const RunEstimates& one) { return one.run.is_plain(); };
   if (!advice.tokens_observed && !advice.runs.empty() && std::ranges::none_of(advice.runs, is_plain))
     return "no acceptance was read: give the log of the server of these runs";
   if (!advice.tokens_observed) return "no acceptance was read: give the log of a server that speculates";
-  for (const LoadAdvice& load : advice.loads) {
-    if (load.arms_differ.empty()) continue;
-    return fmt::format("the plain run differs ({}): log it under equal conditions", load.arms_differ);
-  }
   if (has_few_windows(advice) && advice.loads.size() < 2) {
     return "fewer than five windows or requests do not show how much they differ: log more of them";
   }
@@ -205,7 +205,11 @@ void add_words(const AdviceQuestion& question, Advice& advice) {
   const std::string opposed = opposed_text(advice);
   advice.sign_certain = advice.sign_certain && opposed.empty();
   advice.action = action_of(advice) + opposed;
-  if (advice.loads.empty() && !advice.times_answers())
+  const auto differs = [](const LoadAdvice& load) { return !load.arms_differ.empty(); };
+  const auto has_load = [](const RunEstimates& one) { return !one.run.load.is_unknown(); };
+  const bool uneven = advice.compared().empty() && !advice.tokens_observed &&
+                      std::ranges::any_of(advice.loads, differs) && std::ranges::all_of(advice.runs, has_load);
+  if ((advice.loads.empty() || uneven) && !advice.times_answers())
     advice.action += speeds_alone_text(question);  // no table has them
   if (!advice.recommendation) advice.why_not = why_not_of(question, advice);
   advice.next = next_of(advice);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "logs/acceptance.hpp"
@@ -56,6 +57,30 @@ std::optional<ArmOrder> arm_order_in(std::string_view line) {
   return order;
 }
 
+namespace {
+
+/// A run, a table, or what a console printed of several loads.
+using RunsOfArm = std::vector<Observation*>;
+
+/// The first and second half of runs at the same loads in the same order; none for others.
+std::vector<RunsOfArm> halves_of(const std::vector<RunsOfArm>& parts) {
+  const std::size_t half = parts.size() / 2;
+  const auto load = [](const RunsOfArm& part) {
+    const Observation& run = *part.front();
+    return std::tuple(run.concurrency, run.requests, run.offered_requests, run.times.request_rate_per_s,
+                      run.stratum.category);
+  };
+  std::vector<RunsOfArm> halves(2);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const bool again = i % half > 0 && load(parts[i]) == load(parts[i - 1]);
+    if (parts[i].size() > 1 || again || load(parts[i]) != load(parts[i % half])) return {};
+    halves[i / half].push_back(parts[i].front());
+  }
+  return halves;
+}
+
+}  // namespace
+
 void OrderedRuns::note(std::string_view caption, std::int64_t number) {
   if (caption == line_) return;
   auto order = arm_order_in(caption);
@@ -67,7 +92,7 @@ void OrderedRuns::note(std::string_view caption, std::int64_t number) {
 
 void OrderedRuns::name_runs(std::span<const ReadTable> tables, LogContents& contents) const {
   if (!order_) return;
-  std::vector<std::vector<Observation*>> parts;
+  std::vector<RunsOfArm> parts;
   std::int64_t last = 0;  // line of the last part
   for (Observation& run : contents.observations) {
     if (run.span == Span::window) return;
@@ -79,6 +104,7 @@ void OrderedRuns::name_runs(std::span<const ReadTable> tables, LogContents& cont
     last = std::max(last, table == tables.end() ? run.line : table->last_line);
   }
   constexpr std::size_t arms = 2;
+  if (parts.size() > arms && parts.size() % arms == 0) parts = halves_of(parts);
   if (parts.size() != arms) return;
   const std::array order{order_->first, order_->second};
   const auto contradicts = [&](std::size_t i) {

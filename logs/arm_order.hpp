@@ -26,7 +26,8 @@ class OrderedRuns {
  public:
   /// `caption`: a line above what line `number` begins.
   void note(std::string_view caption, std::int64_t number);
-  /// Gives both arms to what follows the line, if these are two tables, or two runs, and none says otherwise.
+  /// Gives both arms to what follows the line, if these are two tables, two runs or runs at the same loads twice, and
+  /// none says otherwise.
   void name_runs(std::span<const ReadTable> tables, LogContents& contents) const;
 
  private:

@@ -148,9 +148,27 @@ void RunCaptions::note(std::string_view caption, std::int64_t number, bool of_re
   (noted.arm || noted.requests ? captions_ : unnamed_).push_back(std::move(noted));
 }
 
-/// Forgets the arms of headings of levels that do not have both arms above runs.
+namespace {
+
+/// What captions name.
+struct CaptionedArms {
+  bool plain = false, drafting = false;
+  std::set<double> lengths = {};  ///< of drafts
+
+  void add(const Arm& arm) {
+    (arm.plain ? plain : drafting) = true;
+    if (arm.gamma) lengths.insert(*arm.gamma);
+  }
+  /// Whether these are a run without speculation and one with it, or several draft lengths.
+  [[nodiscard]] bool differ() const { return (plain && drafting) || lengths.size() > 1; }
+};
+
+}  // namespace
+
+/// Forgets the arms of headings of levels that do not have several above runs: such a heading may be of more than
+/// these.
 void RunCaptions::drop_lone_headings(std::span<const Observation> runs, std::vector<Caption>& captions) {
-  std::array<std::set<bool>, max_level + 1> arms;  // plain or not, of headings with runs below
+  std::array<CaptionedArms, max_level + 1> arms;  // of headings with runs below
   for (auto heading = captions.begin(); heading != captions.end(); ++heading) {
     if (heading->level == 0 || !heading->arm) continue;
     const auto next = std::find_if(heading, captions.end(), [&](const Caption& other) {
@@ -159,9 +177,9 @@ void RunCaptions::drop_lone_headings(std::span<const Observation> runs, std::vec
     const auto is_below = [&](const Observation& run) {
       return run.line > heading->line && (next == captions.end() || run.line < next->line);
     };
-    if (std::ranges::any_of(runs, is_below)) arms.at(heading->level).insert(heading->arm->plain);
+    if (std::ranges::any_of(runs, is_below)) arms.at(heading->level).add(*heading->arm);
   }
-  const auto is_alone = [&](const Caption& one) { return one.level > 0 && arms.at(one.level).size() < 2; };
+  const auto is_alone = [&](const Caption& one) { return one.level > 0 && !arms.at(one.level).differ(); };
   std::erase_if(captions, [&](const Caption& one) { return is_alone(one) && !one.requests; });
   for (Caption& one : captions)
     if (is_alone(one)) one.arm.reset();
@@ -230,11 +248,13 @@ void RunCaptions::name_runs(LogContents& contents, bool all) const {
   const auto is_known = [&](const Caption& one) {
     return one.arm && (!one.of_change || (adds_drafter_ && !removes_drafter_));
   };
-  const bool names_plain =
-      std::ranges::any_of(captions, [&](const Caption& one) { return is_known(one) && one.arm->plain; });
+  CaptionedArms arms;
+  for (const Caption& one : captions)
+    if (is_known(one)) arms.add(*one.arm);
   const bool of_text = contents.format == "prose";  // its speeds say themselves whether they are with speculation
   // Runs of several formats may be of one console; windows beside them are of a server.
-  if (other_spans && (!names_plain || contents.format.find(' ') != std::string::npos)) return;
+  const bool tell_apart = arms.plain || arms.lengths.size() > 1;
+  if (other_spans && (!tell_apart || contents.format.find(' ') != std::string::npos)) return;
   for (Observation& run : runs) {
     const auto later = std::ranges::upper_bound(captions, run.line, {}, &Caption::line);
     if (later == captions.begin()) continue;

@@ -12,7 +12,7 @@ namespace foredraft::logs {
 
 void DraftOptions::read(std::string_view text) {
   static const RE2 option(
-      R"re((?:--(?:speculative[-_](?:model|config|algorithm|algo|draft-model-path)|with[-_]speculation|draft-?model)|[ \t]-dm)[ \t=]+[^\w \t]*(\w+))re",
+      R"re((?:--(?:speculative[-_](?:model|config|algorithm|algo|draft-model-path)|with[-_]speculation|draft-?model|model-draft)|[ \t]-dm)[ \t=]+[^\w \t]*(\w+))re",
       byte_options());
   static const RE2 setting(R"re(\bdecoding_type["']?[ \t]*[:=][ \t]*["']?(\w+))re", byte_options());  // TensorRT-LLM's
   static const RE2 method(

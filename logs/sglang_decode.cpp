@@ -6,12 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
@@ -83,12 +86,40 @@ std::optional<Observation> logged_request(std::string_view text, std::int64_t nu
   return request;
 }
 
+/// What a log states of a server, up to the start of the next one.
+struct Server {
+  std::int64_t line = 0;  ///< of the first statement
+  std::int64_t interval = default_interval;
+  std::optional<std::string> method = {};
+  std::optional<std::int64_t> steps = {};
+  std::optional<DraftTree> tree = {};
+  bool is_tree = false;
+  bool adapts = false;         ///< varies its draft length itself
+  SglangOptions options = {};  ///< in the command line
+  AcceptRates rates = {};
+  std::optional<std::int64_t> first_rate = {}, last_rate = {};  ///< lines with a rate
+  bool decodes = false;                                         ///< has such lines
+};
+
+/// Gives a line what its server drafts each time.
+void set_drafts_each(const Server& server, std::optional<std::int64_t> gamma, Observation& window) {
+  if (window.span == Span::window) {
+    window.tree = server.tree;
+    if (server.adapts) window.adaptive = true;
+  }
+  if (!gamma || *gamma > max_positions || server.adapts || server.tree) return;
+  window.gamma = gamma;
+  if (window.acceptance && !server.is_tree)
+    window.acceptance->drafted_tokens =
+        whole(static_cast<double>(window.acceptance->steps) * static_cast<double>(*gamma));
+}
+
 class SglangReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
-    if (text.find("ServerArgs(") != std::string_view::npos) return configure(text, contents);
+    if (text.find("ServerArgs(") != std::string_view::npos) return configure(text, begun_at(number), contents);
     if (text.find("--speculative-") != std::string_view::npos) {
-      options_.read(text);
+      begun_at(number).options.read(text);
       return false;
     }
     if (text.find(verifications) != std::string_view::npos) {
@@ -109,10 +140,14 @@ class SglangReader final : public LineReader {
   void finish(LogContents& contents) override;
 
  private:
-  bool configure(std::string_view text, LogContents& contents);
+  static bool configure(std::string_view text, Server& server, LogContents& contents);
   bool read_window(std::string_view text, std::int64_t number, LogContents& contents);
   bool read_fragment(std::string_view text, std::int64_t number, LogContents& contents);
-  [[nodiscard]] std::optional<std::int64_t> drafts_each(LogContents& contents) const;
+  Server& begun_at(std::int64_t number);
+  [[nodiscard]] const Server& server_of(const Observation& one) const;
+  [[nodiscard]] std::optional<std::int64_t> drafts_each(const Server& server, LogContents& contents) const;
+  void set_settings(LogContents& contents) const;
+  void note_rate(double length, double rate, std::int64_t line);
   void set_counts(const DecodeLine& logged, Observation& window);
 
   /// A data-parallel rank, which has batches of its own.
@@ -123,13 +158,7 @@ class SglangReader final : public LineReader {
   };
   Rank& rank_of(std::string_view line);
 
-  std::int64_t interval_ = default_interval;
-  SglangOptions options_ = {};  ///< in the command line
-  AcceptRates rates_ = {};
-  std::optional<std::int64_t> first_rate_ = {}, last_rate_ = {};  ///< lines with a rate
-  bool is_tree_ = false;
-  std::optional<DraftTree> tree_ = {};
-  bool adapts_ = false;  ///< the server varies its draft length itself
+  std::vector<Server> servers_{1};  ///< the first begins with the log
   std::map<std::int64_t, Rank> ranks_ = {};
   std::int64_t pauses_ = 0;
 };
@@ -141,29 +170,50 @@ SglangReader::Rank& SglangReader::rank_of(std::string_view line) {
   return ranks_[std::min(rank, most)];
 }
 
-bool SglangReader::configure(std::string_view text, LogContents& contents) {
+/// The server of a statement: another one if the last has decoded.
+Server& SglangReader::begun_at(std::int64_t number) {
+  constexpr std::size_t most = 1024;  // of a log that somebody made
+  if (servers_.back().decodes && servers_.size() < most) servers_.push_back({.line = number});
+  return servers_.back();
+}
+
+const Server& SglangReader::server_of(const Observation& one) const {
+  return *std::prev(std::ranges::upper_bound(servers_.begin() + 1, servers_.end(), one.line, {}, &Server::line));
+}
+
+bool SglangReader::configure(std::string_view text, Server& server, LogContents& contents) {
   EngineSettings& settings = contents.settings;
   const auto quoted = [&](std::string_view label) {
     const auto value = text_after(text, label, "'");
     return value ? std::optional(std::string(*value)) : std::nullopt;
   };
   if (auto target = quoted("model_path='")) settings.target = std::move(target);
-  if (auto method = quoted("speculative_algorithm='")) settings.method = std::move(method);
+  server.method = quoted("speculative_algorithm='");
+  if (server.method) settings.method = server.method;
   if (auto draft = quoted("speculative_draft_model_path='")) settings.draft = std::move(draft);
-  if (const auto steps = count_after(text, "speculative_num_steps=")) settings.gamma = steps;
+  server.steps = count_after(text, "speculative_num_steps=");
   if (const auto top_k = count_after(text, "speculative_eagle_topk=")) {
-    is_tree_ = *top_k > 1;
-    tree_ = tree_of_sizes(settings.gamma, top_k, count_after(text, "speculative_num_draft_tokens="));
+    server.is_tree = *top_k > 1;
+    server.tree = tree_of_sizes(server.steps, top_k, count_after(text, "speculative_num_draft_tokens="));
   }
-  if (text.find("speculative_adaptive=True") != std::string_view::npos) adapts_ = true;
-  if (const auto interval = count_after(text, "decode_log_interval=")) interval_ = std::max<std::int64_t>(*interval, 1);
+  server.adapts = text.find("speculative_adaptive=True") != std::string_view::npos;
+  if (const auto interval = count_after(text, "decode_log_interval="))
+    server.interval = std::max<std::int64_t>(*interval, 1);
   return true;
+}
+
+void SglangReader::note_rate(double length, double rate, std::int64_t line) {
+  Server& server = servers_.back();
+  server.rates.bound(length, rate);
+  if (!server.first_rate) server.first_rate = line;
+  server.last_rate = line;
 }
 
 void SglangReader::set_counts(const DecodeLine& logged, Observation& window) {
   if (!logged.length || !(*logged.length >= 1.0)) return;
   window.decoding = Decoding::speculative;
-  const double steps = static_cast<double>(interval_) * static_cast<double>(logged.running);
+  const Server& server = servers_.back();
+  const double steps = static_cast<double>(server.interval) * static_cast<double>(logged.running);
   const double accepted = std::round(steps * (*logged.length - 1.0));
   constexpr double maximum = 1e15;
   if (!(steps > 0.0) || !(steps < maximum) || !(accepted < maximum)) {
@@ -173,10 +223,9 @@ void SglangReader::set_counts(const DecodeLine& logged, Observation& window) {
   window.acceptance = {.steps = static_cast<std::int64_t>(steps),
                        .accepted_tokens = static_cast<std::int64_t>(accepted),
                        .steps_estimated = true};
+  set_drafts_each(server, server.steps, window);  // before lines of a long log are pooled
   if (!logged.rate || !(*logged.rate > 0.0) || *logged.length <= 1.0) return;
-  rates_.bound(*logged.length, *logged.rate);
-  if (!first_rate_) first_rate_ = window.line;
-  last_rate_ = window.line;
+  note_rate(*logged.length, *logged.rate, window.line);
 }
 
 /// A number, or the middle of a range.
@@ -190,11 +239,8 @@ bool SglangReader::read_fragment(std::string_view text, std::int64_t number, Log
   const auto length = middle_after(text, "accept len: ");
   const auto rate = middle_after(text, "accept rate: ");
   if (!length || !(*length >= 1.0)) return false;
-  if (rate && *rate > 0.0 && *length > 1.0) {
-    rates_.bound(*length, *rate);
-    if (!first_rate_) first_rate_ = number;
-    last_rate_ = number;
-  }
+  servers_.back().decodes = true;
+  if (rate && *rate > 0.0 && *length > 1.0) note_rate(*length, *rate, number);
   if (!rate)
     warn_once(contents, "W10", number, "acceptance lengths without the rest of their lines: of a part of them");
   Observation window{.line = number, .decoding = Decoding::speculative, .acceptance_length = length};
@@ -209,6 +255,7 @@ bool SglangReader::read_fragment(std::string_view text, std::int64_t number, Log
 bool SglangReader::read_window(std::string_view text, std::int64_t number, LogContents& contents) {
   const std::optional<DecodeLine> logged = read_decode_line(text);
   if (!logged) return false;
+  servers_.back().decodes = true;
   Observation window{.line = number, .decoding = Decoding::plain};
   set_counts(*logged, window);
   window.requests = static_cast<double>(logged->running);
@@ -228,7 +275,7 @@ bool SglangReader::read_window(std::string_view text, std::int64_t number, LogCo
     window.times.output_tokens_per_s = logged->tokens_per_s;
     if (logged->running > 0 && logged->tokens_per_s > 0.0) {
       window.times.iteration_ms = 1000.0 * logged->length.value_or(1.0) * *window.requests / logged->tokens_per_s;
-      window.times.duration_s = *window.times.iteration_ms / 1000.0 * static_cast<double>(interval_);
+      window.times.duration_s = *window.times.iteration_ms / 1000.0 * static_cast<double>(servers_.back().interval);
       if (prompts > 0.0) window.times.prompt_tokens_per_s = prompts / *window.times.duration_s;
     }
   }
@@ -238,27 +285,45 @@ bool SglangReader::read_window(std::string_view text, std::int64_t number, LogCo
 
 /// Drafts per iteration: from the server's settings; else, if lines have rates, the number that fits all of them, or
 /// nullopt if none does; else from the command line.
-std::optional<std::int64_t> SglangReader::drafts_each(LogContents& contents) const {
-  if (contents.settings.gamma) return contents.settings.gamma;
-  if (!first_rate_) return options_.gamma();
-  return rates_.gamma(0, contents);
+std::optional<std::int64_t> SglangReader::drafts_each(const Server& server, LogContents& contents) const {
+  if (server.steps) return server.steps;
+  if (servers_.size() == 1 && contents.settings.gamma) return contents.settings.gamma;
+  if (!server.first_rate) return server.options.gamma();
+  return server.rates.gamma(0, contents);
+}
+
+/// The settings of the log are those of all its servers.
+void SglangReader::set_settings(LogContents& contents) const {
+  std::set<std::optional<std::int64_t>> steps;
+  for (const Server& one : servers_)
+    if (one.steps) steps.insert(one.tree ? std::nullopt : one.steps);
+  if (!steps.empty()) contents.settings.gamma = steps.size() == 1 ? *steps.begin() : std::nullopt;
 }
 
 void SglangReader::finish(LogContents& contents) {
-  if (adapts_) tree_.reset();
-  if (tree_) contents.settings.gamma.reset();
-  const std::optional<std::int64_t> gamma = adapts_ || tree_ ? std::nullopt : drafts_each(contents);
+  // Words below a log that states nothing else are of its server.
+  if (servers_.size() == 2 && !servers_.back().decodes && servers_.front().options == SglangOptions{}) {
+    servers_.front().options = servers_.back().options;
+    servers_.pop_back();
+  }
+  std::set<std::optional<std::string>> methods;
+  for (Server& one : servers_) {
+    if (!one.tree && !one.steps) one.tree = one.options.tree();
+    if (one.adapts) one.tree.reset();
+    if (one.method) methods.insert(one.method);
+  }
+  set_settings(contents);
+  std::map<const Server*, std::optional<std::int64_t>> drafts;
+  for (const Server& one : servers_) drafts[&one] = drafts_each(one, contents);
   for (Observation& window : contents.observations) {
-    if (window.span == Span::window && window.decoding == Decoding::speculative) window.tree = tree_;
-    if (adapts_ && window.span == Span::window && window.decoding == Decoding::speculative) window.adaptive = true;
-    const bool logged = window.span == Span::window || (window.span == Span::run && !window.gamma);
-    if (!gamma || *gamma > max_positions || !logged || window.decoding != Decoding::speculative) continue;
+    if (window.decoding != Decoding::speculative) continue;
+    const Server& server = server_of(window);
+    if (methods.size() > 1 && window.span == Span::window) window.drafter = server.method;
     // Lines before the first rate or after the last are of another server, whose drafts are unknown.
-    if (!contents.settings.gamma && first_rate_ && (window.line < *first_rate_ || window.line > *last_rate_)) continue;
-    window.gamma = gamma;
-    if (window.acceptance && !is_tree_)
-      window.acceptance->drafted_tokens =
-          whole(static_cast<double>(window.acceptance->steps) * static_cast<double>(*gamma));
+    const bool other =
+        !server.steps && server.first_rate && (window.line < *server.first_rate || window.line > *server.last_rate);
+    if (window.span == Span::window || (window.span == Span::run && !window.gamma))
+      set_drafts_each(server, other ? std::nullopt : drafts.at(&server), window);
   }
   if (const auto ranks = std::ranges::count_if(ranks_, [](const auto& one) { return one.second.decodes; }); ranks > 1) {
     warn_once(contents, "W12", 0,

@@ -31,6 +31,8 @@ class SglangOptions {
   /// The tree; nullopt for others.
   [[nodiscard]] std::optional<DraftTree> tree() const;
 
+  bool operator==(const SglangOptions&) const = default;
+
  private:
   std::optional<std::int64_t> depth_ = {}, width_ = {}, tokens_ = {};
   bool adaptive_ = false;

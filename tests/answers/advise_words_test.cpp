@@ -115,6 +115,15 @@ TEST_CASE("speeds that compare nothing are told all the same") {
   CHECK(action_of(answers) == std::string(nothing) + " Read but not compared: 25 tokens/s of a request.");
   answers[0].decoding = logs::Decoding::plain;
   CHECK(action_of(answers) == std::string(nothing) + " Read but not compared: 25 tokens/s of a request.");
+  // Both arms, but at other loads.
+  std::vector<Observation> uneven{run_of(0, 64, 0.2), run_of(0, 1, 0.25)};
+  uneven[0].decoding = logs::Decoding::speculative;
+  uneven[1].decoding = logs::Decoding::plain;
+  CHECK(action_of(uneven) ==
+        "No conclusion: the speeds with and without speculation are not of equal conditions, 64 requests against 1 "
+        "request. Read but not compared: 25, 20 tokens/s of a request at 1, 64 requests.");
+  CHECK(advice_of(uneven).why_not ==
+        "the plain run differs (64 requests against 1 request): log it under equal conditions");
   // Of many the ends, of all requests if nothing is said of one.
   answers.assign(5, Observation{.span = logs::Span::run});
   for (std::size_t i = 0; i < answers.size(); ++i)

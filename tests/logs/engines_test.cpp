@@ -119,6 +119,46 @@ TEST_CASE("the settings of SGLang's server are those of a tree if it is wider th
   CHECK_FALSE(adaptive.observations.at(0).tree);
 }
 
+TEST_CASE("each server of a log of SGLang has its own drafts") {
+  const auto args = [](const std::string& settings) {
+    return "server_args=ServerArgs(model_path='acme/t', " + settings + ", decode_log_interval=20)\n";
+  };
+  const auto command = [](const std::string& options) {
+    return "$ python -m sglang.launch_server --model acme/t \\\n  --speculative-num-steps " + options + "\n";
+  };
+  const std::string window = decode + "accept len: 1.80, gen throughput (token/s): 90.00, \n";
+  const std::string rated = decode + "accept len: 1.80, accept rate: 0.27, gen throughput (token/s): 90.00, \n";
+  const auto gammas = [](const LogContents& contents) {
+    std::vector<std::optional<std::int64_t>> all;
+    for (const Observation& one : contents.observations) all.push_back(one.gamma);
+    return all;
+  };
+  using Gammas = std::vector<std::optional<std::int64_t>>;
+
+  const LogContents stated = read_log(args("speculative_algorithm='EAGLE', speculative_num_steps=2") + window +
+                                      args("speculative_algorithm='NEXTN', speculative_num_steps=5") + window);
+  CHECK(gammas(stated) == Gammas{2, 5});
+  CHECK(stated.observations.at(0).acceptance->drafted_tokens == 80);
+  CHECK(stated.observations.at(1).acceptance->drafted_tokens == 200);
+  CHECK(stated.observations.at(0).drafter == "EAGLE");
+  CHECK(stated.observations.at(1).drafter == "NEXTN");
+  CHECK_FALSE(stated.settings.gamma);
+
+  const std::string one_wide = " --speculative-eagle-topk 1";
+  const LogContents of_options = read_log(command("2" + one_wide) + window + command("4" + one_wide) + rated);
+  CHECK(gammas(of_options) == Gammas{2, 3});  // the rates of the second one contradict its command
+  const LogContents below = read_log(window + window + command("3" + one_wide));
+  CHECK(gammas(below) == Gammas{3, 3});
+  const LogContents begun_again = read_log(command("2" + one_wide) + window + command("3" + one_wide));
+  CHECK(gammas(begun_again) == Gammas{2});
+  const LogContents of_tree =
+      read_log(command("3 --speculative-eagle-topk 4 --speculative-num-draft-tokens 12") + window);
+  CHECK(of_tree.observations.at(0).tree == logs::DraftTree{.steps = 3, .width = 4, .tokens = 12});
+  const LogContents then_plain = read_log(args("speculative_algorithm='EAGLE', speculative_num_steps=2") + window +
+                                          args("speculative_algorithm=None, speculative_num_steps=None") + window);
+  CHECK(gammas(then_plain) == Gammas{2, std::nullopt});
+}
+
 TEST_CASE("SGLang's time after a pause is not used as an iteration time") {
   const LogContents contents = read_log(sample("sglang_2026.log"));
   REQUIRE(contents.observations.size() == 3);

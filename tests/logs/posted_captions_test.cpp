@@ -426,6 +426,18 @@ TEST_CASE("a line that names both arms in turn gives them to the two tables or r
   };
   CHECK(kinds(read_log("First without MTP, then with it:\n" + answer("20.0") + "\n" + answer("31.0"))) ==
         Kinds{off, on});
+  // Consoles with a run for each load.
+  const auto benches = [](const std::vector<int>& loads) {
+    std::string text = "First without MTP, then with it (K = 4):\n";
+    for (std::size_t i = 0; i < loads.size(); ++i) {
+      text += fmt::format("{}batch size: {}\noutput throughput: {}.0 tok/s\n", 2 * i == loads.size() ? "\nNext.\n" : "",
+                          loads[i], 30 * loads[i] + static_cast<int>(i));
+    }
+    return text;
+  };
+  CHECK(kinds(read_log(benches({1, 8, 1, 8}))) == Kinds{off, off, on, on});
+  CHECK(kinds(read_log(benches({1, 8, 1, 16}))) == Kinds{unknown, unknown, unknown, unknown});
+  CHECK(kinds(read_log(benches({1, 1, 1, 1}))) == Kinds{unknown, unknown, unknown, unknown});
 }
 
 TEST_CASE("runs below settings of other trees have the tree of the line above, or of their command") {

@@ -53,6 +53,18 @@ TEST_CASE("mtp-bench.py: the command line above a run has its draft length") {
   CHECK(halves[1].decoding == Decoding::plain);
 }
 
+TEST_CASE("mtp-bench.py: lines above runs of several draft lengths state these") {
+  for (const std::string mark : {"## n-max ", "### MTP, K = ", "**n_max=", "--- mtp K="}) {
+    const std::string end = mark.front() == '*' ? "**\n" : mark == "## n-max " ? "\n\nSome words on it.\n\n" : "\n";
+    const auto runs = posted_runs(mark + "2" + end + mtp_run + "\n" + mark + "3" + end + mtp_run, "mtp-bench");
+    REQUIRE(runs.size() == 4);
+    CHECK(runs[0].gamma == 2);
+    CHECK(runs[1].gamma == 2);
+    CHECK(runs[2].gamma == 3);
+    CHECK(runs[3].gamma == 3);
+  }
+}
+
 TEST_CASE("a configuration of TensorRT-LLM names the engine of a client's output") {
   const std::string client = "speed=60.0 token/s\n";
   for (const std::string config : {"served with `speculative_config: {decoding_type: Eagle, max_draft_len: 3}`:\n",
@@ -193,6 +205,19 @@ TEST_CASE("the command of a server or a client by its name states draft length a
   CHECK(run_below("vllm bench serve --model m --max-concurrency 12\n").concurrency == 12.0);
   CHECK(run_below("genai-bench benchmark --api-backend openai --num-concurrency 6\n").concurrency == 6.0);
   CHECK_FALSE(run_below("genai-bench has --num-concurrency 6.\n").concurrency);
+}
+
+TEST_CASE("text-generation-webui: the command above its answers names the draft model") {
+  const std::string answer = "Output generated in 8.00 seconds (25.00 tokens/s, 200 tokens, context 90, seed 7)\n";
+  for (const std::string option : {"--model-draft acme_1B", "--draft-model acme_1B"}) {
+    const auto runs = posted_runs("python server.py --model acme_70B " + option + " --draft-max 6\n\n" + answer +
+                                      "\npython server.py --model acme_70B\n\n" + answer,
+                                  "local-prompts");
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].decoding == Decoding::speculative);
+    CHECK(runs[0].gamma == 6);
+    CHECK(runs[1].decoding == Decoding::plain);
+  }
 }
 
 TEST_CASE("a client that is started again measures the server of the part before") {
