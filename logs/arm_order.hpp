@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "logs/arms.hpp"
-#include "logs/captions.hpp"
 #include "logs/observation.hpp"
+#include "logs/setups.hpp"
 
 /// Lines that say in which order the arms follow below them: "First without, then with MTP (K = 3):".
 namespace foredraft::logs {

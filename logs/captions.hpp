@@ -18,6 +18,9 @@ namespace foredraft::logs {
 /// Bytes at the beginning of a log whose words say what its runs are: a text is shorter, a log would take long.
 inline constexpr std::size_t first_bytes = 65536;
 
+/// Of Markdown.
+inline constexpr std::size_t max_heading_level = 6;
+
 /// Whether a line, of whose words `size` bytes are left, may be the heading of what is below: a longer one is a
 /// sentence, unless marks enclose it ("=== assisted (K=5, schedule=constant) ===").
 [[nodiscard]] bool may_be_heading(std::string_view line, std::size_t size);
@@ -49,6 +52,9 @@ class RunCaptions {
   /// ("7b:" beside "spec 7b:"). Those with acceptance keep their decoding. `all`: also
   /// captions above lines that were not read at once.
   void name_runs(LogContents& contents, bool all) const;
+  /// Runs that nothing names speculate if they stand above the only captions, and these say that all below runs without
+  /// a drafter that it could have: "The same without MTP:".
+  void name_above(LogContents& contents) const;
 
  private:
   struct Caption {
@@ -58,6 +64,7 @@ class RunCaptions {
     bool of_options = false;                   ///< those are of a command, which may be another one's
     bool of_change = false;                    ///< "Before:"
     bool of_read = true;
+    bool denies = false;     ///< a drafter: "without MTP"
     std::size_t level = 0;   ///< of a heading; 0: of none
     std::string words = {};  ///< without those of the arm
     bool is_beside = false;  ///< names no arm, and another caption the same with one
@@ -72,50 +79,5 @@ class RunCaptions {
   bool is_read_ = false;
   bool adds_drafter_ = false, removes_drafter_ = false;
 };
-
-/// Maximum number of tables of a log that are told apart.
-inline constexpr std::size_t max_told_tables = 64;
-
-/// A table from which runs were read.
-struct ReadTable {
-  std::int64_t first_line = 0, last_line = 0;  ///< of its rows
-  std::string caption = {};                    ///< the line above it
-  std::string name = {};                       ///< of a part below a command; empty: the caption
-};
-
-/// Keeps tables of different setups apart: the caption of a table, or its number, becomes the category of its runs.
-/// Tables are of different setups if they have the same run with other values, or captions with other words (besides
-/// those of arms and loads) and each a run with and one without speculation. A caption that names a repetition is of
-/// the same setup as the one with the same words.
-void keep_tables_apart(std::span<const ReadTable> tables, LogContents& contents);
-
-/// Where a part of a log begins: a heading ("## With MTP"), a caption (as a heading below all others) or a command.
-struct LogSection {
-  std::int64_t line = 0;
-  std::string words = {};
-  bool apart = true;  ///< no text is directly above it: else it may be a line of a log
-};
-
-/// The words of the section that a line with a gap above it begins: of a caption ("With MTP:", or any short line above
-/// a fence of code, `fenced`, or "Build 9159") or a command ("$ llama-server"); empty for lines of logs and for other
-/// text.
-[[nodiscard]] std::string section_in(std::string_view line, bool fenced);
-
-/// Adds a section, up to a limit.
-void note_section(std::vector<LogSection>& sections, LogSection section);
-
-/// What is below several headings, captions or commands that measure the same otherwise is of several setups, as tables
-/// are (keep_tables_apart); runs of equal commands or captions are repeated ones, and so are those of headings that
-/// only count ("2nd run"). If each setup has one arm only, those that draft become drafters of their own, so that all
-/// are compared with the plain one; so do windows and requests without a plain one. Of several setups with both arms,
-/// windows and requests become runs, whose loads tell setups apart. Tables stay.
-void keep_sections_apart(std::span<const LogSection> sections, LogContents& contents);
-
-/// Rows without names that measure the same run far otherwise are no repetitions: where nothing is plain, their lines
-/// become the kinds of their prompts.
-void keep_rows_apart(LogContents& contents);
-
-/// Warns (W18) of rows of tables that do not say whether they speculate, beside others that do: they are not compared.
-void tell_unused_rows(LogContents& contents);
 
 }  // namespace foredraft::logs

@@ -16,6 +16,7 @@
 #include "logs/languages.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/recognizer.hpp"
+#include "logs/setups.hpp"
 #include "logs/wrapped_lines.hpp"
 
 namespace foredraft::logs {

@@ -16,6 +16,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/log_format.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/setups.hpp"
 #include "logs/unused_tables.hpp"
 
 /// Offers the tables of a log, line by line, to their formats.

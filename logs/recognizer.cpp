@@ -64,6 +64,7 @@ LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
   }
   name_by_captions();
   launches_.name_runs(contents);
+  captions_.name_above(contents);
   stated_acceptance_.take_lines(contents);
   stated_settings_.name_runs(contents);
   stated_settings_.name_loads(contents);

@@ -19,6 +19,7 @@
 #include "logs/log_format.hpp"
 #include "logs/log_tables.hpp"
 #include "logs/log_values.hpp"
+#include "logs/setups.hpp"
 #include "logs/stated_acceptance.hpp"
 #include "logs/stated_settings.hpp"
 

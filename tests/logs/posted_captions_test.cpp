@@ -372,6 +372,32 @@ TEST_CASE("a long line that opens with an arm leads to its scrape") {
     CHECK_FALSE(logs::arm_in_caption(text));
 }
 
+TEST_CASE("what stands above the only line, which says without a drafter, is with one") {
+  const auto answer = [](const std::string& speed) {
+    return "```\n[ Prompt: 300.0 t/s | Generation: " + speed + " t/s ]\n```\n\n";
+  };
+  const auto kinds = [&](const std::string& text) {
+    std::vector<Decoding> found;
+    for (const Observation& one : read_log(text).observations) found.push_back(one.decoding);
+    return found;
+  };
+  using Kinds = std::vector<Decoding>;
+  constexpr Decoding off = Decoding::plain, on = Decoding::speculative, unknown = Decoding::unknown;
+  for (const std::string line : {"The same without MTP:", "Same question (no draft model):", "w/o EAGLE",
+                                 "MTP off:", "and with speculative decoding turned off:"}) {
+    CAPTURE(line);
+    const std::string text = "On my small card:\n\n" + answer("31.0") + line + "\n\n" + answer("20.0");
+    CHECK(kinds(text) == Kinds{on, off});
+    CHECK(warns(read_log(text), "W22"));
+  }
+  // These deny no drafter, or are not the only ones.
+  const std::string above = "On my small card:\n\n" + answer("31.0");
+  CHECK(kinds(above + "Baseline:\n\n" + answer("20.0")) == Kinds{unknown, off});
+  CHECK(kinds(above + "Without MTP:\n\n" + answer("20.0") + "With MTP:\n\n" + answer("29.0")) ==
+        Kinds{unknown, off, on});
+  CHECK(kinds(above + "Without MTP:\n\n") == Kinds{unknown});
+}
+
 TEST_CASE("a line that names both arms in turn gives them to the two tables or runs below it") {
   const auto table = [](const std::string& first, const std::string& second) {
     return "\n| model | test | t/s | ttfr (ms) |\n|---|---|---|---|\n| lab/m | pp512 | 900.0 | 400 |\n| lab/m | tg64 "
