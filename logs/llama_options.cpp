@@ -18,6 +18,7 @@ bool LlamaOptions::read(std::string_view text) {
   static const RE2 model(
       R"re((?:^|[ \t])--?(?:spec-draft-(?:model|hf)|model-draft|hf-repo-draft|hfr?d|md|mtp)(?:[ =\t\\]|$))re",
       RE2::Latin1);
+  static const RE2 implementation(R"re(adding speculative implementation '([a-z0-9_-]+)')re", RE2::Latin1);
   static const RE2 mtp(R"re((?:^|[ \t])-mtp(?:[ \t\\]|$))re", RE2::Latin1);
   static const RE2 maximum(
       R"re((?:(?:^|[ \t])--?(?:spec-draft-n-max|draft-max|draft-n|draft)[ =\t]+|\bn_max=)(\d{1,4})\b)re", RE2::Latin1);
@@ -41,6 +42,10 @@ bool LlamaOptions::read(std::string_view text) {
   if (RE2::PartialMatch(line, type, &word)) {
     drafter_ = word != "none";
     mtp_ = word.ends_with("mtp");
+  }
+  if (RE2::PartialMatch(line, implementation, &word)) {
+    mtp_ = word.ends_with("mtp") && !printed_;  // several draft in turn
+    server_ = drafter_ = printed_ = true;
   }
   if (RE2::PartialMatch(line, model)) drafter_ = true;
   if (RE2::PartialMatch(line, mtp)) mtp_ = true;

@@ -181,11 +181,22 @@ class LlamaServerReader final : public LineReader {
   std::map<std::int64_t, LlamaOptions> launched_ = {};  ///< options by the line that changed them
   std::optional<std::string> slot_ = {};
   bool several_slots_ = false;
+  bool answered_ = false;  ///< a request was read since the server began
 };
+
+/// Whether a server that begins prints the line: one of its model or of its drafter.
+bool begins_server_of_llama(std::string_view text) {
+  return text.find(": loading model") != text.npos || text.find(": adding speculative impl") != text.npos;
+}
 
 bool LlamaServerReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
   LlamaOptions options = options_;
-  if (options.read(text)) close(contents);
+  const bool begins = begins_server_of_llama(text);
+  if (begins) close(contents);
+  if (begins && answered_) options = {};  // another one
+  const bool commanded = options.read(text);
+  if (commanded) close(contents);
+  if (begins || commanded) answered_ = false;
   if (options != options_ && launched_.size() < max_launches) launched_[number] = options;
   options_ = options;
   if (text.find("partial sequence removal") != std::string_view::npos) {
@@ -435,6 +446,7 @@ void LlamaServerReader::close(LogContents& contents) {
     }
     warn_of_rest(done, contents);
     contents.observations.push_back(std::move(done));
+    answered_ = true;
   }
   request_ = {};
 }
@@ -465,8 +477,8 @@ void LlamaServerReader::finish(LogContents& contents) {
     // A request that drafted nothing is without speculation if the server never drafts. So is a long one if the drafter
     // always finds a draft: then the file has the logs of two servers, unless its command line drafts.
     constexpr double long_output = 32.0;
-    const bool other_server =
-        !looks_up_ && !launched.drafts() && request.stratum.output_tokens.value_or(0.0) >= long_output;
+    const bool other_server = !looks_up_ && !(launched.is_commanded() && launched.drafts()) &&
+                              request.stratum.output_tokens.value_or(0.0) >= long_output;
     if (request.decoding == Decoding::unknown && (!drafts_ || other_server)) request.decoding = Decoding::plain;
     if (slot_ && !several_slots_) request.requests = 1.0;
   }
@@ -478,7 +490,7 @@ void LlamaServerReader::finish(LogContents& contents) {
 LineFormat llama_server_format() {
   static const std::string anchor =
       R"(draft acceptance(?: rate)? =|statistics[ \t]+\S+: #calls)"
-      R"(|acc per pos = \(|eval time =[ \t]*[\d.]+ ms /|accepted +\d+/ *\d+ draft tokens|partial sequence removal|slot print_timing: id +\d+ \| task [^|\n]+\|\s*$|)" +
+      R"(|(?:main|load_model): loading model|acc per pos = \(|eval time =[ \t]*[\d.]+ ms /|accepted +\d+/ *\d+ draft tokens|partial sequence removal|slot print_timing: id +\d+ \| task [^|\n]+\|\s*$|)" +
       std::string(llama_options_anchor);
   return lines_of<LlamaServerReader>(anchor);
 }

@@ -109,6 +109,50 @@ TEST_CASE("llama-server's command line has the most of the drafts that its reque
   CHECK_FALSE(request("-md b.gguf --draft-max 3", "400").gamma);  // of another server
 }
 
+TEST_CASE("llama-server prints its drafter and the most that it drafts, at each start") {
+  const auto start = [](const std::string& drafter, const std::string& most) {
+    const std::string name = "common_speculative_impl_x: ";
+    return "0.01 I srv  load_model: loading model 'a.gguf'\n" +
+           (drafter.empty() ? ""
+                            : name + "adding speculative implementation '" + drafter + "'\n" + name +
+                                  "- n_max=" + most + ", n_min=0, p_min=0.00, n_embd=64\n");
+  };
+  const auto answer = [](int accepted, int drafted) {
+    const std::string drafts =
+        fmt::format("draft acceptance rate = 0.5 (  {} accepted /  {} generated)\n", accepted, drafted);
+    return "prompt eval time =  100.00 ms /  40 tokens\neval time =  5000.00 ms /  301 tokens\n" +
+           (drafted > 0 ? drafts : "");
+  };
+  const auto runs = [](const std::string& log) { return posted_runs(log, "llama-server"); };
+
+  const auto both = runs(start("draft-mtp", "2") + answer(150, 300) + start("draft-mtp", "4") + answer(200, 400));
+  REQUIRE(both.size() == 2);
+  CHECK(both[0].gamma == 2);
+  CHECK_FALSE(both[0].adaptive);
+  CHECK(both[1].gamma == 4);
+  CHECK(runs(start("draft-simple", "8") + answer(150, 300)).at(0).adaptive == true);
+  // One without drafts that begins behind one with them, as its command line says.
+  const auto then_plain = runs(start("draft-mtp", "2") + answer(150, 300) + start("", "") + answer(0, 0));
+  CHECK(then_plain.at(1).decoding == Decoding::plain);
+  CHECK(runs(start("draft-mtp", "2") + answer(150, 300) + answer(0, 0)).at(1).decoding == Decoding::plain);
+  const std::string command = "$ llama-server -m a.gguf --spec-type draft-mtp --spec-draft-n-max 2\n";
+  const std::string loads = start("", "");
+  const auto commanded = runs(answer(0, 0) + command + loads + answer(150, 300) + loads + answer(0, 0));
+  CHECK(commanded.at(0).decoding == Decoding::plain);
+  CHECK(commanded.at(1).gamma == 2);
+  CHECK(commanded.at(2).decoding == Decoding::plain);
+  CHECK(runs(answer(0, 0) + command + loads + answer(0, 0)).at(1).decoding == Decoding::speculative);
+  // Of builds that print no drafts of a request only a single drafter's length is known.
+  CHECK(runs(start("draft-mtp", "4") + answer(0, 0)).at(0).gamma == 4);
+  CHECK_FALSE(runs(start("ngram-mod", "64") + start("draft-mtp", "4") + answer(0, 0)).at(0).gamma);
+  for (const std::size_t cut : {std::size_t{0}, loads.size()}) {
+    const auto again =
+        runs(start("draft-mtp", "4") + answer(0, 0) + start("draft-mtp", "3").substr(cut) + answer(0, 0));
+    CHECK(again.at(0).gamma == 4);
+    CHECK(again.at(1).gamma == 3);
+  }
+}
+
 TEST_CASE("a request of llama-server for which nothing was drafted has the setting of its neighbors") {
   // 200 steps without a draft, then 60 drafts of which 240 tokens were accepted, and 40 steps without.
   const auto request = [](int tokens, const std::string& accepted, const std::string& totals) {
