@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <re2/re2.h>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
@@ -25,16 +27,27 @@ class AssistedReader final : public LineReader {
     if (names_run) decoding_ = plain.empty() ? Decoding::speculative : Decoding::plain;
     const std::optional<double> ms = number_after(text, "Average time per token (ms):", "");
     if (!ms || *ms <= 0.0) return names_run;
-    if (decoding_ == Decoding::unknown) return false;  // another script prints the same words
     // Prompts one after the other. The time of a prompt is in that of its tokens.
-    contents.observations.push_back(
-        observation_of({.line = number, .concurrency = 1.0, .tpot_ms = ms}, decoding_, contents));
+    const StatedRun run{.line = number, .concurrency = 1.0, .tpot_ms = ms};
+    if (decoding_ == Decoding::unknown) {
+      constexpr std::size_t enough = 1024;
+      if (unnamed_.size() < enough) unnamed_.push_back(run);
+      return false;  // other scripts print the same words
+    }
+    contents.observations.push_back(observation_of(run, decoding_, contents));
     decoding_ = Decoding::unknown;
     return true;
   }
 
+  /// Scripts that run one arm name none: their command lines do.
+  void finish_alone(LogContents& contents) override {
+    for (const StatedRun& run : unnamed_)
+      contents.observations.push_back(observation_of(run, Decoding::unknown, contents));
+  }
+
  private:
   Decoding decoding_ = Decoding::unknown;  ///< of the last run that was named
+  std::vector<StatedRun> unnamed_ = {};
 };
 
 }  // namespace
@@ -42,7 +55,7 @@ class AssistedReader final : public LineReader {
 LineFormat assisted_generation_format() {
   return {
       .anchor =
-          R"(\b(?:ORIGINAL|OG|ASSISTED|NEW) (?:model\b[^|\n]*: +\d+%\||Average time)|Average time per token \(ms\): *\d)",
+          R"(\b(?:ORIGINAL|OG|ASSISTED|NEW) (?:model\b[^|\n]*: +\d+%\||Average time)|Average time per (?:input|token) \(ms\): *\d)",
       .open = [] { return std::make_unique<AssistedReader>(); }};
 }
 

@@ -16,7 +16,7 @@ void DraftOptions::read(std::string_view text) {
       byte_options());
   static const RE2 setting(R"re(\bdecoding_type["']?[ \t]*[:=][ \t]*["']?(\w+))re", byte_options());  // TensorRT-LLM's
   static const RE2 method(
-      R"re((?i)(?:\bmethod["']?[ \t:=]+["']?|--(?:spec\S*[-_])?(?:algo(?:rithm)?|type)[ \t=]+["']?(?:draft-)?|--spec\S*model[ \t=]+["']?\[|(?:^|[ \t])--?)((?:)re" +
+      R"re((?i)(?:\bmethod["']?[ \t:=]+["']?|--(?:spec\S*[-_])?(?:algo(?:rithm)?|type|draft[-_]kind)[ \t=]+["']?(?:draft-)?|--spec\S*model[ \t=]+["']?\[|(?:^|[ \t])--?)((?:)re" +
           std::string(names_of_drafters) + R"re()\w*))re",
       byte_options());
   static const RE2 length(
@@ -24,13 +24,15 @@ void DraftOptions::read(std::string_view text) {
       byte_options());
   // Scripts of assisted generation, which may run both arms: only the length is of the one that drafts.
   static const RE2 assistant(
-      R"re(--(?:draft|assistant)(?:er)?(?:[-_]?(?:model|checkpoint))?(?:[-_](?:id|name|path))?[ \t=]+["']?[a-zA-Z./~])re",
+      R"re(--(?:draft|assistant|aux)(?:er)?(?:[-_]?(?:model|checkpoint))?(?:[-_](?:id|name|path))?[ \t=]+["']?[a-zA-Z./~])re",
       byte_options());
   static const RE2 length_of_script(
       R"re(--(?:k|gamma|num[-_]assistant[-_]tokens|draft[-_](?:k|len(?:gth)?|tokens|steps))[ \t=]+(\d{1,3})\\?(?:\s*$|\s+[^\s\d]))re",
       byte_options());
-  // ExLlamaV3's: drafts end where the drafter is unsure.
+  // ExLlama's: drafts end where the drafter is unsure.
   static const RE2 dynamic(R"re([ \t](?:-dds|--dynamic[-_]draft)(?:[ \t\\]|$))re", byte_options());
+  static const RE2 at_most(R"re((?:[ \t]-dn|--draft[-_]n[-_]tokens)[ \t=]+(\d{1,3})\b)re", byte_options());
+  static const RE2 size(R"re(--draft[-_]block[-_]size[ \t=]+(\d{1,3})\b)re", byte_options());
   static const RE2 off("(?i)none|false|0");
   ends_early = ends_early || RE2::PartialMatch(piece(text), dynamic);
   std::string value;
@@ -41,6 +43,11 @@ void DraftOptions::read(std::string_view text) {
     drafts = drafts || drafted > 0;
     tokens = drafted;
   }
+  if (std::int64_t drafted = 0; RE2::PartialMatch(piece(text), at_most, &drafted)) {
+    tokens = drafted;
+    ends_early = true;
+  }
+  if (std::int64_t all = 0; RE2::PartialMatch(piece(text), size, &all) && all > 1) block = all;
   has_assistant = has_assistant || RE2::PartialMatch(piece(text), assistant);
   if (std::int64_t drafted = 0; has_assistant && RE2::PartialMatch(piece(text), length_of_script, &drafted) && drafted)
     tokens = drafted;
@@ -49,9 +56,21 @@ void DraftOptions::read(std::string_view text) {
   drafts = drafts || llama.drafts();
 }
 
+/// Drafters of mlx-vlm make blocks shorter where drafts fail; that of MTP does so only beyond the usual size.
+bool DraftOptions::is_most() const {
+  constexpr std::int64_t usual = 4;
+  return ends_early || (block && (drafter != "mtp" || *block > usual));
+}
+
 std::optional<std::int64_t> DraftOptions::gamma() const {
-  if (ends_early) return std::nullopt;
+  if (is_most()) return std::nullopt;
+  if (block) return *block - 1;
   return tokens ? tokens : llama.drafts() ? llama.gamma() : sglang.gamma();
+}
+
+std::optional<std::int64_t> DraftOptions::most() const {
+  if (!is_most()) return llama.most();
+  return block ? std::optional(*block - 1) : tokens;
 }
 
 bool DraftOptions::looks_up() const {

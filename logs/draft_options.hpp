@@ -18,6 +18,7 @@ struct DraftOptions {
   std::optional<std::int64_t> tokens = {};  ///< num_speculative_tokens, draft_num_predict, TabbyAPI's draft_num_tokens
   bool has_assistant = false;               ///< a script has the option of a draft model
   bool ends_early = false;                  ///< `tokens` is the most
+  std::optional<std::int64_t> block = {};   ///< mlx-vlm's: the drafted tokens and the known one before them
   SglangOptions sglang = {};
   LlamaOptions llama = {};
 
@@ -27,8 +28,14 @@ struct DraftOptions {
   /// The draft length; nullopt if it is unknown or only a maximum.
   [[nodiscard]] std::optional<std::int64_t> gamma() const;
 
+  /// The most that it drafts at once, where that is all that options say.
+  [[nodiscard]] std::optional<std::int64_t> most() const;
+
   /// Whether it drafts with a drafter that looks tokens up, and may find nothing: n-gram.
   [[nodiscard]] bool looks_up() const;
+
+ private:
+  [[nodiscard]] bool is_most() const;
 };
 
 }  // namespace foredraft::logs

@@ -156,6 +156,8 @@ std::span<const LogFormat> formats() {
        Gives{"(yes)", "yes", "no", "iteration, tokens", "no"}, lmstudio_format()},
       {"tabbyapi", "answers of TabbyAPI with their usage (JSON): speed, accepted drafts", "",
        Gives{"(yes)", "yes", "no", "iteration, tokens", "no"}, tabby_format()},
+      {"exllama-jobs", "results of jobs of ExLlamaV2's and V3's generators (JSON): times, accepted drafts", "",
+       Gives{"(yes)", "(yes)", "no", "(iteration), tokens", "no"}, exllama_jobs_format()},
       {"ollama-answers", "answers of Ollama's REST API with their times (JSON)", "",
        Gives{"no", "no", "no", "tokens", "no"}, ollama_answers_format()},
       {"koboldcpp-perf", "answers of KoboldCpp's /api/extra/perf (JSON): speed, accepted drafts", "",

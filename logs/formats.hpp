@@ -74,6 +74,7 @@ namespace foredraft::logs {
 [[nodiscard]] JsonFormat speculation_profile_format();
 [[nodiscard]] CsvFormat speculators_format();
 [[nodiscard]] JsonFormat tabby_format();
+[[nodiscard]] JsonFormat exllama_jobs_format();
 [[nodiscard]] JsonFormat speed_bench_format();
 [[nodiscard]] LineFormat speed_pair_format();
 [[nodiscard]] TableFormat table_format();

@@ -193,9 +193,10 @@ void RecordsReader::read(const JsonValue& value, const Cells& around, const std:
 
 }  // namespace
 
-std::vector<JsonRecord> records_in(const JsonValue& value, std::int64_t line, std::size_t most) {
+std::vector<JsonRecord> records_in(const JsonValue& value, std::int64_t line, std::size_t most,
+                                   const std::string& name) {
   RecordsReader reader(value, line, most);
-  reader.read(value, {}, {}, 0);
+  reader.read(value, {}, name, 0);
   return std::move(reader.records);
 }
 

@@ -47,10 +47,13 @@ bool begins_value(std::string_view line) {
 }
 
 std::optional<std::size_t> value_after_words(std::string_view line) {
-  const std::string_view text = trimmed(line);
-  if (!text.ends_with(": {") || text.find_first_of("\"'{") != text.size() - 1) return std::nullopt;
-  if (text.find(' ') == text.size() - 2) return std::nullopt;  // a member without quotes
-  return line.rfind('{');
+  const std::size_t brace = line.find_first_of("\"'{");
+  if (brace == std::string_view::npos || line[brace] != '{' || !line.substr(0, brace).ends_with(": "))
+    return std::nullopt;
+  const std::string_view behind = trimmed(line.substr(brace + 1));
+  if (behind.starts_with('"') || behind.starts_with('\'')) return brace;
+  const bool is_member = trimmed(line).find(' ') == trimmed(line.substr(0, brace)).size();  // without quotes
+  return behind.empty() && !is_member ? std::optional(brace) : std::nullopt;
 }
 
 bool begins_member(std::string_view line) {

@@ -12,8 +12,9 @@
 /// JSON values, and dictionaries as printed by Python, embedded in other text.
 namespace foredraft::logs {
 
-/// RE2 for a line that may begin a value: `{`, or `[` at its end or before `{`, `[` or a quote; or `: {` at its end.
-inline constexpr std::string_view json_anchor = R"(^[ \t]*(?:\{|\[[ \t]*(?:\r?$|[\[{"']))|: \{[ \t]*\r?$)";
+/// RE2 for a line that may begin a value: `{`, or `[` at its end or before `{`, `[` or a quote; or `: {` at its end or
+/// before a quote.
+inline constexpr std::string_view json_anchor = R"(^[ \t]*(?:\{|\[[ \t]*(?:\r?$|[\[{"']))|: \{(?:["']|[ \t]*\r?$))";
 
 /// RE2 of a line that names an object which was posted without the one around it: `"timings": {`.
 inline constexpr std::string_view posted_member_anchor = R"(^[ \t]*"timings"[ \t]*:[ \t]*\{[ \t\r]*$)";
@@ -21,8 +22,8 @@ inline constexpr std::string_view posted_member_anchor = R"(^[ \t]*"timings"[ \t
 /// Whether a line may begin with a value.
 [[nodiscard]] bool begins_value(std::string_view line);
 
-/// Position of the brace that ends a line after the words of a logger: "Generated prediction: {"; nullopt for other
-/// lines, and for members of a value.
+/// Position of the object behind the words of a logger or a script: "Generated prediction: {" at the end of a line, or
+/// "stats: {"tokens": 80, ...". Nullopt for other lines, and for members of a value.
 [[nodiscard]] std::optional<std::size_t> value_after_words(std::string_view line);
 
 /// Finds the end of a value incrementally. Stops at the first byte that cannot be part of a value, so that a brace in a

@@ -8,12 +8,14 @@
 #include <array>
 #include <cstddef>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <utility>
 
 #include "logs/acceptance.hpp"
 #include "logs/arms.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/llama_requests.hpp"
 #include "logs/patterns.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/serving_runs.hpp"
@@ -220,9 +222,15 @@ std::vector<Launch> Launches::before_runs(const LogContents& contents) const {
   std::vector<Launch> last;
   bool clear = true;
   const std::vector<Launch> launches = with_beginning(contents);
-  for (Launch launch : launches) {
+  for (auto at = launches.begin(); at != launches.end(); ++at) {
+    Launch launch = *at;
+    // The script may run both arms, in any order, if several runs are below it.
+    const auto next_line =
+        std::next(at) == launches.end() ? std::numeric_limits<std::int64_t>::max() : std::next(at)->line;
+    const auto below = std::ranges::lower_bound(runs, next_line) - std::ranges::lower_bound(runs, launch.line);
+    const bool runs_one = launch.options.has_assistant && below == 1;
     const auto opts_out = [&](const Launch& other) { return other.without_drafter && other.program == launch.program; };
-    if (!launch.without_drafter && std::ranges::any_of(launches, opts_out)) launch.options.drafts = true;
+    if (runs_one || (!launch.without_drafter && std::ranges::any_of(launches, opts_out))) launch.options.drafts = true;
     const bool next =
         last.empty() || std::ranges::lower_bound(runs, launch.line) != std::ranges::lower_bound(runs, last.back().line);
     if (next) {
@@ -269,6 +277,7 @@ void set_launched_drafts(const DraftOptions& options, Observation& run, LogConte
   const bool fits = run.acceptance_length.value_or(1.0) <= static_cast<double>(gamma.value_or(0)) + 1.0;
   const bool speculates = run.decoding == Decoding::speculative;
   if (speculates && fits) note(run.gamma, gamma);
+  if (speculates) note_most(options.most(), run);
   if (run.span != Span::run) return;
   if (speculates && options.drafts) note(run.drafter, options.drafter);
   if (options.looks_up() && run.acceptance && !run.acceptance->generated_tokens) {
@@ -307,7 +316,7 @@ void set_launched_decoding(const DraftOptions& options, Observation& run) {
   note(run.gamma, options.gamma());
   note(run.drafter, options.drafter);
   if (run.gamma || told) return;
-  run.gamma = options.llama.most();
+  run.gamma = options.most();
   run.adaptive = run.gamma.has_value();
 }
 

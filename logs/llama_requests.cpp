@@ -45,8 +45,7 @@ void mark_varying(LogContents& contents) {
   }
 }
 
-void note_most(const LlamaOptions& launched, Observation& request) {
-  const auto most = launched.most();
+void note_most(std::optional<std::int64_t> most, Observation& request) {
   if (!most || request.gamma || !request.acceptance || !request.acceptance->drafted_tokens) return;
   constexpr double steady = 0.95;  // drafts are cut short at the ends of answers
   const double whole = static_cast<double>(*most) * static_cast<double>(request.acceptance->steps);

@@ -473,7 +473,7 @@ void LlamaServerReader::finish(LogContents& contents) {
       request.gamma = launched.gamma();
       request.times.iteration_ms = std::nullopt;
     }
-    note_most(launched, request);
+    note_most(launched.most(), request);
     // A request that drafted nothing is without speculation if the server never drafts. So is a long one if the drafter
     // always finds a draft: then the file has the logs of two servers, unless its command line drafts.
     constexpr double long_output = 32.0;

@@ -90,7 +90,7 @@ constexpr StatedConsole mlx_console{Span::request, mlx_lines, mlx_speeds};
 // ---- llama-cli and its predecessors, LM Studio's `lms chat --stats` and `lms log stream --stats`, mistral.rs,
 // KoboldCpp, TabbyAPI, the chat.py of ExLlamaV2 and of ExLlamaV3, text-generation-webui: one prompt after the other.
 
-constexpr std::array<StatedLine, 41> prompt_lines{{
+constexpr std::array<StatedLine, 43> prompt_lines{{
     {"Prompt: # t/s | Generation: # t/s", {nullptr, &StatedRun::request_tokens_per_s}},
     {"prompt eval time = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
     {"prompt eval time     = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
@@ -145,6 +145,14 @@ constexpr std::array<StatedLine, 41> prompt_lines{{
     {"Generate: # tokens at # t/s - Draft: # / # accepted",  // of a line that was cut or wrapped
      {&StatedRun::output_tokens, &StatedRun::request_tokens_per_s, &StatedRun::accepted, &StatedRun::drafted}},
     {"Generate: # tokens at # t/s", {&StatedRun::output_tokens, &StatedRun::request_tokens_per_s}},
+    {"(Context: # tokens, response: # tokens, # tokens/second, SD eff. #%, SD acc. #%",
+     {&StatedRun::prompt_tokens,
+      &StatedRun::output_tokens,
+      &StatedRun::request_tokens_per_s,
+      {&StatedRun::drafted_share, 0.01},
+      {&StatedRun::rate, 0.01}}},
+    {"(Context: # tokens, response: # tokens, # tokens/second",
+     {&StatedRun::prompt_tokens, &StatedRun::output_tokens, &StatedRun::request_tokens_per_s}},
     {"(Response: # tokens, # tokens/second, SD eff. #%, SD acc. #%",
      {&StatedRun::output_tokens,
       &StatedRun::request_tokens_per_s,
@@ -298,7 +306,7 @@ LineFormat prompt_console_format() {
       R"(\[ Prompt: [\d.]+ t/s|llama_perf_context_print: +(?:prompt )?eval time|\bgeneration eval time *= |print_timings\] +prompt eval time|^ *Tokens/Second: )"
       R"(|^ *Time to First Token: [\d.]+ ?s|^ *(?:Prompt|Predicted) Tokens: \d)"
       R"(|(?:Prompt|Decode): \d+ tokens, [\d.]+ T/s|Process: ?[\d.]+s \(.*T/s\), Generate:|Processed: ?\d+ in [\d.]+s \()"
-      R"(|Generate: [\d.]+ T/s, Context: \d|Generate: [\d,]+ tokens at [\d.]+ t/s|\d tokens generated in [\d.]+ seconds \(Queue: |Draft Results - Success: ?\d|Output generated in [\d.]+ seconds \(|\(Response: \d+ tokens, [\d.]+ tokens/second|(?:Prompt|Generation): \d+ tokens, [\d.]+ t(?:ok(?:ens)?)?/s)"
+      R"(|Generate: [\d.]+ T/s, Context: \d|Generate: [\d,]+ tokens at [\d.]+ t/s|\d tokens generated in [\d.]+ seconds \(Queue: |Draft Results - Success: ?\d|Output generated in [\d.]+ seconds \(|\((?:Context: \d+ tokens, r|R)esponse: \d+ tokens, [\d.]+ tokens/second|(?:Prompt|Generation): \d+ tokens, [\d.]+ t(?:ok(?:ens)?)?/s)"
       R"(|(?:Prompt|Decoded|Generat(?:ed|ion)): \d+ tokens in [\d.]+s|\bsteps=\d+ proposed=\d+ accepted=\d)"
       R"(|^ *(?:tokensPerSecond|timeToFirstTokenSec|(?:prompt|predicted|totalDraft|acceptedDraft)TokensCount): \d)",
       prompt_console);

@@ -123,6 +123,7 @@ struct LogReader::State {
   std::size_t complete_ = 0;              ///< after the last complete line
   std::int64_t line_ = 1;                 ///< line number at `position_`
   std::optional<JsonExtent> value_ = {};  ///< begins at `position_`
+  std::size_t words_ = 0;                 ///< bytes of its line before it
   std::size_t no_value_before_ = 0;       ///< up to here no value begins that a format claims
   bool goes_on_ = false;                  ///< the previous item belonged to a format
   bool in_dull_line_ = false;             ///< the rest of this line is ignored
@@ -341,6 +342,7 @@ bool LogReader::State::look_for_end_of_value(bool last) {
   const JsonExtent::Found found = rest().size() > max_json_bytes ? JsonExtent::Found::no_value : value_->look(rest());
   if (found == JsonExtent::Found::nothing_yet && !last) return false;
   const bool opened = std::exchange(opened_, false);
+  const std::size_t words = std::exchange(words_, 0);
   if (found == JsonExtent::Found::nothing_yet && formats_.values().cut(rest(), line_)) {
     value_.reset();
     advance(rest().size());
@@ -352,14 +354,17 @@ bool LogReader::State::look_for_end_of_value(bool last) {
   const bool dull = line_end != std::string_view::npos &&
                     !RE2::PartialMatch(piece(rest().substr(0, line_end)), *formats_.anchors().anything);
   const bool whole = found == JsonExtent::Found::end;
-  const bool read = whole && !dull && formats_.value(rest().substr(0, size), line_, caption_);
+  const std::string_view before = std::string_view(buffer_).substr(position_ - std::min(words, position_), words);
+  const std::string_view label = trimmed(before.substr(0, before.rfind(':')));
+  const bool read = whole && !dull && formats_.value(rest().substr(0, size), line_, caption_, label);
   if (whole && !read && unwrap_texts(size, dull)) return true;
-  if (read || (whole && dull)) {
+  if (read || (whole && dull && words == 0)) {  // words are of a line that is still to be read
     advance(size);
     in_dull_line_ = true;
     goes_on_ = read;
   } else {
     no_value_before_ = position_ + size;
+    position_ -= std::min(words, position_);
     if (opened) {
       buffer_.erase(position_, 1);
       --complete_;
@@ -395,8 +400,11 @@ void LogReader::State::look_at_line(std::string_view line) {
     return;
   }
   const auto words = value_after_words(line);
-  if (words && position_ >= no_value_before_ && formats_.anchors().lines.in(line).empty()) {
+  // An object that begins with a key is more than the speeds that a sentence would have.
+  const auto is_alone = [&] { return shown(line.substr(*words + 1)).empty(); };
+  if (words && position_ >= no_value_before_ && !(is_alone() && !formats_.anchors().lines.in(line).empty())) {
     position_ += *words;
+    words_ = *words;
     value_.emplace();
     return;
   }

@@ -61,15 +61,15 @@ bool LogValues::again(std::string_view text) {
 }
 
 /// Keeps the objects of a value whose keys are headings of a table.
-void LogValues::keep_records(const JsonValue& value, std::int64_t line) {
+void LogValues::keep_records(const JsonValue& value, std::int64_t line, const std::string& name) {
   const std::size_t before = records_.size();
-  for (JsonRecord& record : records_in(value, line, max_table_rows - before)) {
+  for (JsonRecord& record : records_in(value, line, max_table_rows - before, name)) {
     if (tables_.claims(record.headings)) records_.push_back(std::move(record));
   }
   if (records_.size() == before) ++other_records_;
 }
 
-bool LogValues::value(std::string_view text, std::int64_t number) {
+bool LogValues::value(std::string_view text, std::int64_t number, std::string_view words) {
   findings_.line = number;
   last_ = nullptr;
   const std::vector<int> matching = anchors_.values.in(text);
@@ -82,9 +82,15 @@ bool LogValues::value(std::string_view text, std::int64_t number) {
   }
   counted_to_ = text.data();
   offers_left_ = max_offers;
-  if (offer_value(document_.value(), matching, 0)) return true;
+  const std::string name(is_arm(words) ? words : "");
+  const std::size_t before = findings_.contents.observations.size();
+  if (offer_value(document_.value(), matching, 0)) {
+    if (!name.empty() && before <= findings_.contents.observations.size())  // else neighbors were pooled
+      name_by_key(name, std::span(findings_.contents.observations).subspan(before));
+    return true;
+  }
   findings_.line = number;
-  keep_records(document_.value(), number);
+  keep_records(document_.value(), number, name);
   note_resembled(text, matching);
   return false;
 }

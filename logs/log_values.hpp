@@ -27,8 +27,8 @@ class LogValues {
 
   /// Reads a value like the last one with the same format. Returns false for all others.
   bool again(std::string_view text);
-  /// True if a format recognized the value `text`.
-  bool value(std::string_view text, std::int64_t number);
+  /// True if a format recognized the value `text`. `words`: those before it on its line, which may name its arm.
+  bool value(std::string_view text, std::int64_t number, std::string_view words = {});
   /// As value(), for one cut off by the end of the log: reads its complete parts, or nothing if one is invalid.
   bool cut(std::string_view text, std::int64_t number);
   /// The texts in the value `text`, if at least two of their lines match an anchor: a document that contains a log.
@@ -47,7 +47,7 @@ class LogValues {
   bool offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth);
   bool read_value(const LogFormat& format, const JsonValue& value);
   void finish_formats();
-  void keep_records(const JsonValue& value, std::int64_t line);
+  void keep_records(const JsonValue& value, std::int64_t line, const std::string& name);
   void note_resembled(std::string_view text, std::span<const int> matching);
 
   std::vector<const LogFormat*> formats_ = {};

@@ -119,9 +119,9 @@ bool Recognizer::again(std::string_view line, std::int64_t number) {
   return own && line.size() <= max_line_bytes && offer(*last_lines_, shown(line), {});
 }
 
-bool Recognizer::value(std::string_view text, std::int64_t number, std::string_view caption) {
+bool Recognizer::value(std::string_view text, std::int64_t number, std::string_view caption, std::string_view words) {
   last_lines_ = nullptr;
-  if (!values_.value(text, number)) return false;
+  if (!values_.value(text, number, words)) return false;
   captions_.note_reading();
   captions_.note(caption, number, true);
   return true;

@@ -41,8 +41,9 @@ class Recognizer {
   /// True if a format recognized the line; `caption`: the line above it; `lead`: the heading, the line with a colon at
   /// its end or the one above a fence of code, above the list or the options that are above the line; may be empty.
   bool line(std::string_view line, std::int64_t number, std::string_view caption, std::string_view lead = {});
-  /// True if a format recognized the value `text`; `caption`: the line above it; may be empty.
-  bool value(std::string_view text, std::int64_t number, std::string_view caption);
+  /// True if a format recognized the value `text`; `caption`: the line above it; `words`: those before it on its line;
+  /// both may be empty.
+  bool value(std::string_view text, std::int64_t number, std::string_view caption, std::string_view words);
   /// The parts for values and tables.
   [[nodiscard]] LogValues& values() { return values_; }
   [[nodiscard]] LogTables& tables() { return tables_; }

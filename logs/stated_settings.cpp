@@ -37,10 +37,12 @@ std::string drafter_of_line(std::string_view text, std::size_t at) {
 void StatedSettings::note(std::string_view text) {
   static const RE2 option(
       R"re((?i)((?:--(?:spec-)?draft(?:-n)?(?:-(?:max|tokens))?["', =]{1,4}|num[-_]spec(?:ulative)?[-_]tokens["'\\]*[ =:]{1,3})re"
-      R"re(|\bn[-_]max ?[=:] ?|\bdraft_num_(?:predict|tokens)["'\\]*[ =:]{1,3})(\d{1,2})\b))re");
+      R"re(|\b(?:spec_)?n[-_]max ?[=:] ?|\b(?:draft_num_(?:predict|tokens)|draft_max)["'\\]*[ =:]{1,3}|\bnum_assistant_tokens["'\\]*[=:] ?)(\d{1,2})\b))re");
   static const RE2 words("(?i)(\\b(\\d{1,2}) spec(?:ulative)? tokens\\b)"), other("(?i)\\bk ?= ?(\\d{1,2})\\b");
   static const RE2 of_drafter("(?i)\\b((?:" + std::string(names_of_drafters) +
                               R"()(?:-?[123])?[ ,:(]{1,2}(?:with )?k ?= ?(\d{1,2})\b))");
+  // LocalAI's settings of a model; elsewhere it may be a count.
+  static const RE2 of_model("\\b(n_draft[\"'`]*[ \t]*: ?(\\d{1,2})\\b)"), model("\\bdraft_model[\"'`]*[ \t]*:");
   // Words of another run, and options that a comment leaves out.
   static const RE2 without(
       R"((?im)\b(?:base ?line|without|w/o|non?[- ]?(?:mtp|spec\w*|draft\w*)|vanilla|plain|disabled|off|before|vs)\b)"
@@ -63,6 +65,7 @@ void StatedSettings::note(std::string_view text) {
   benchy_ = benchy_ || text.find("llama-benchy") != std::string_view::npos;
   command_ = command_ || RE2::PartialMatch(text, command);
   plain_ = plain_ || RE2::PartialMatch(text, without);
+  names_model_ = names_model_ || RE2::PartialMatch(text, model);
   for (std::string_view lines = text; !lines.empty();) {
     const std::size_t end = std::min(lines.find('\n'), lines.size() - 1) + 1;
     SglangOptions server = servers_.empty() ? SglangOptions{} : servers_.back();
@@ -79,7 +82,7 @@ void StatedSettings::note(std::string_view text) {
   int length = 0;
   std::string place;
   re2::StringPiece rest;
-  for (const RE2* stated : {&option, &words, &of_drafter}) {
+  for (const RE2* stated : {&option, &words, &of_drafter, &of_model}) {
     rest = piece(text);
     while (RE2::FindAndConsume(&rest, *stated, &place, &length)) {
       static const RE2 range("^ ?(?:-|\xE2\x80\x93|to|\\.\\.) ?\\d");
@@ -89,6 +92,10 @@ void StatedSettings::note(std::string_view text) {
       if ((several || stated == &of_drafter) && RE2::PartialMatch(piece(before), hint))
         continue;  // of no run: "try n_max = 2-3"
       if (several) length = 0;
+      if (stated == &of_model) {
+        of_model_.emplace_back(length, place);
+        continue;
+      }
       lengths_.emplace_back(length, place);
       of_drafters_[drafter_of_line(text, static_cast<std::size_t>(rest.data() - text.data()))].insert(length);
     }
@@ -164,13 +171,15 @@ void StatedSettings::name_trees(LogContents& contents) const {
 }
 
 void StatedSettings::name_runs(LogContents& contents) const {
-  constexpr std::array<std::string_view, 6> without_length{"mtp-bench",     "llamacpp-timings", "local-prompts",
-                                                           "lmstudio-chat", "lmstudio",         "tabbyapi"};
+  constexpr std::array<std::string_view, 9> without_length{"mtp-bench",     "llamacpp-timings", "local-prompts",
+                                                           "lmstudio-chat", "lmstudio",         "tabbyapi",
+                                                           "exllama-jobs",  "llama-server",     "assisted-generation"};
   const bool counted = std::ranges::find(without_length, contents.format) != without_length.end();  // drafts, but not K
   const bool of_words = fmt::format(" {} ", contents.format).find(" prose ") != std::string::npos;
   if (contents.format != "table" && !of_words && !counted) return;
   if (!counted && name_drafters(contents)) return;
   std::vector<std::pair<std::int64_t, std::string>> lengths = lengths_;
+  if (names_model_) lengths.insert(lengths.end(), of_model_.begin(), of_model_.end());
   for (const SglangOptions& server : servers_)
     lengths.emplace_back(server.gamma().value_or(0), "--speculative-num-steps");
   name_trees(contents);
@@ -186,6 +195,7 @@ void StatedSettings::name_runs(LogContents& contents) const {
     if (of_server) run.decoding = Decoding::speculative;
     if (run.decoding == Decoding::speculative) drafting.push_back(&run);
   }
+  const bool of_server_log = contents.format == "llama-server";  // without counts its command line has said enough
   double drafted = 0.0, of_steps = 0.0, at_most = 0.0;
   for (const Observation* run : drafting) {
     if (!run->acceptance || !run->acceptance->drafted_tokens) continue;
@@ -198,7 +208,7 @@ void StatedSettings::name_runs(LogContents& contents) const {
   const auto named = std::ranges::find_if(drafting, [](const Observation* run) { return run->drafter.has_value(); });
   const auto fits = [&](const Observation* run) {
     const bool of_totals = run->acceptance && run->acceptance->steps_estimated && run->acceptance->drafted_tokens;
-    return !run->gamma && (counted || !run->acceptance || of_totals) &&
+    return !run->gamma && (of_server_log ? of_totals : counted || !run->acceptance || of_totals) &&
            (!run->drafter || run->drafter == (*named)->drafter) &&
            run->acceptance_length.value_or(1.0) <= static_cast<double>(length) + 1.0;
   };

@@ -43,10 +43,12 @@ class StatedSettings {
   std::size_t bytes_ = 0;
   bool threshold_ = false, no_threshold_ = false;          ///< a threshold above 0 is set, one of 0
   bool benchy_ = false, command_ = false, plain_ = false;  ///< llama-benchy, a drafting command, a run without is named
-  std::vector<std::pair<std::int64_t, std::string>> lengths_ = {};  ///< with their words
-  std::map<std::string, std::set<std::int64_t>> of_drafters_ = {};  ///< the same by the drafter that their lines name
-  std::set<std::int64_t> others_ = {};                              ///< that sentences state: "k=3"
-  std::set<std::string> loads_ = {};                                ///< "several": of a list
+  std::vector<std::pair<std::int64_t, std::string>> lengths_ = {};   ///< with their words
+  std::vector<std::pair<std::int64_t, std::string>> of_model_ = {};  ///< those of LocalAI's settings of a model
+  bool names_model_ = false;                                         ///< one of these
+  std::map<std::string, std::set<std::int64_t>> of_drafters_ = {};   ///< the same by the drafter that their lines name
+  std::set<std::int64_t> others_ = {};                               ///< that sentences state: "k=3"
+  std::set<std::string> loads_ = {};                                 ///< "several": of a list
   std::vector<SglangOptions> servers_ = {};
 };
 

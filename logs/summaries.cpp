@@ -113,11 +113,8 @@ void read_inferencex(const JsonFields& row, LogContents& contents) {
   contents.observations.push_back(std::move(observation));
 }
 
-/// Rows that do not say what drafts are those without it, beside others of their list that all draft.
-void read_inferencex_rows(const JsonValue& value, std::int64_t line, LogContents& contents) {
-  const std::size_t before = contents.observations.size();
-  read_each(value, line, contents, read_inferencex);
-  const auto rows = std::span(contents.observations).subspan(before);
+/// Runs that do not say whether they draft are those without it, beside others that all draft. `what`: their name.
+void tell_silent_runs(std::span<Observation> rows, std::string_view what, LogContents& contents) {
   const auto has = [&](Decoding one) { return std::ranges::find(rows, one, &Observation::decoding) != rows.end(); };
   if (!has(Decoding::unknown) || !has(Decoding::speculative) || has(Decoding::plain)) return;
   for (Observation& one : rows) {
@@ -125,7 +122,13 @@ void read_inferencex_rows(const JsonValue& value, std::int64_t line, LogContents
     one.decoding = Decoding::plain;
     set_iteration(one);
   }
-  warn_once(contents, "W22", rows.front().line, "rows that do not say what drafts = without speculation");
+  warn_once(contents, "W22", rows.front().line, fmt::format("{} = without speculation", what));
+}
+
+void read_inferencex_rows(const JsonValue& value, std::int64_t line, LogContents& contents) {
+  const std::size_t before = contents.observations.size();
+  read_each(value, line, contents, read_inferencex);
+  tell_silent_runs(std::span(contents.observations).subspan(before), "rows that do not say what drafts", contents);
 }
 
 // ---- inference-perf: the summary of a run or of one of its stages; times in seconds. A rate is that of one stage.
@@ -171,10 +174,11 @@ void read_inference_perf(const JsonFields& report, LogContents& contents) {
 // `usage`. An answer without them is one without speculation, unless it is of v1 of the API. Its SDK and its log spell
 // the keys otherwise.
 
-constexpr std::array<StatedKey, 20> lmstudio_keys{{
+constexpr std::array<StatedKey, 21> lmstudio_keys{{
     {"tokens_per_second", &StatedRun::request_tokens_per_s},
     {"time_to_first_token", &StatedRun::ttft_ms, ms_of_s},
     {"time_to_first_token_seconds", &StatedRun::ttft_ms, ms_of_s},
+    {"time_to_first_token_sec", &StatedRun::ttft_ms, ms_of_s},
     {"prompt_tokens", &StatedRun::prompt_tokens},
     {"input_tokens", &StatedRun::prompt_tokens},
     {"prompt_tokens_count", &StatedRun::prompt_tokens},
@@ -194,11 +198,17 @@ constexpr std::array<StatedKey, 20> lmstudio_keys{{
     {"totalTimeSec", &StatedRun::duration_s},
 }};
 
+/// The statistics alone, as scripts print them: the SDK always has these.
+bool is_lmstudio_stats(const JsonValue& value) {
+  return has_keys(value, {"stopReason", "tokensPerSecond", "predictedTokensCount"}) ||
+         has_keys(value, {"stop_reason", "tokens_per_second", "predicted_tokens_count"});
+}
+
 bool claims_lmstudio(const JsonValue& value) {
   constexpr std::array<const char*, 5> own{"tokens_per_second", "total_draft_tokens_count",
                                            "accepted_draft_tokens_count", "tokensPerSecond", "totalDraftTokensCount"};
   const auto holds = [&](const char* part) { return has_keys(value, {part}) ? keys_of(value.at(part), own) : 0; };
-  return holds("stats") + holds("usage") > 0 && has_keys(value, {"stats"});
+  return is_lmstudio_stats(value) || (holds("stats") + holds("usage") > 0 && has_keys(value, {"stats"}));
 }
 
 /// An answer that counts its drafts. Without drafts it is one without speculation. Throws RejectedRecord, at
@@ -223,9 +233,12 @@ void read_lmstudio(const JsonFields& answer, LogContents& contents) {
   for (const char* part : {"stats", "usage"}) {
     if (const auto fields = answer.object(part)) read_stated(*fields, lmstudio_keys, run);
   }
-  const auto stats = answer.object("stats");
+  const bool alone = is_lmstudio_stats(answer.json());
+  if (alone) read_stated(answer, lmstudio_keys, run);
+  const auto stats = alone ? std::optional(answer) : answer.object("stats");
   note(contents.settings.target, answer.text(answer.has("modelIdentifier") ? "modelIdentifier" : "model"));
   if (stats) note(contents.settings.draft, stats->text("draft_model"));
+  if (stats) note(contents.settings.draft, stats->text("usedDraftModelKey"));
   Observation request = answer_with_drafts(run, "accepted_draft_tokens_count", contents);
   request.stratum.request = answer.text("id");
   if (!run.drafted && answer.has("model_instance_id")) request.decoding = Decoding::unknown;  // v1 counts no drafts
@@ -289,6 +302,34 @@ void read_tabby(const JsonFields& answer, LogContents& contents) {
   if (!run.drafted) request.decoding = Decoding::unknown;
   request.stratum.request = answer.text("id");
   contents.observations.push_back(std::move(request));
+}
+
+// ---- Results of jobs of ExLlamaV2's and ExLlamaV3's generators, as scripts save them: the last one of a job has its
+// tokens and times. Drafts are counted only if a model drafts: not those of n-grams.
+
+constexpr std::array<StatedKey, 4> exllama_keys{{
+    {"prompt_tokens", &StatedRun::prompt_tokens},
+    {"new_tokens", &StatedRun::output_tokens},
+    {"time_prefill", &StatedRun::ttft_ms, ms_of_s},
+    {"time_generate", &StatedRun::duration_s},
+}};
+
+void read_exllama(const JsonFields& job, LogContents& contents) {
+  StatedRun run{.line = job.line()};
+  read_stated(job, exllama_keys, run);
+  const double after_first = run.output_tokens.value_or(0.0) - 1.0, seconds = run.duration_s.value_or(0.0);
+  if (after_first < 1.0 || seconds <= 0.0) return;
+  run.request_tokens_per_s = after_first / seconds;  // the time begins with the first token
+  run.accepted = job.real("accepted_draft_tokens");
+  const auto rejected = job.real("rejected_draft_tokens");
+  if (run.accepted && rejected) run.drafted = *run.accepted + *rejected;
+  Observation request = answer_with_drafts(run, "accepted_draft_tokens", contents);
+  if (!run.drafted) request.decoding = Decoding::unknown;
+  contents.observations.push_back(std::move(request));
+}
+
+void tell_exllama_jobs(LogContents& contents) {
+  if (contents.format == "exllama-jobs") tell_silent_runs(contents.observations, "jobs that count no drafts", contents);
 }
 
 // ---- KoboldCpp's /api/extra/perf: the last answer, without drafts if it has no draft model.
@@ -387,6 +428,14 @@ JsonFormat kobold_perf_format() {
             return has_keys(value, {"last_eval_time", "last_token_count"});
           },
           of_object<read_kobold>, true};
+}
+
+JsonFormat exllama_jobs_format() {
+  return {"time_generate",
+          [](const JsonValue& value) {
+            return has_keys(value, {"new_tokens", "time_generate"});
+          },
+          of_object<read_exllama>, true, tell_exllama_jobs};
 }
 
 JsonFormat inferencex_format() {

@@ -34,7 +34,7 @@ namespace {
 
 /// Every header has one of these: something measured, or a word of another shape.
 constexpr std::string_view headings_anchor =
-    R"((?i)\bt(?:o?ks?|oken|okens)?[/\\]s|\bt/s|(?:\b|_)tps\b|tok(?:en)?s?[ _]per[ _]s|(?:\b|_)tpot|\bms/|ms[ _]per|\bitl\b)"
+    R"((?i)\bt(?:o?ks?|oken|okens)?[/\\]s|\bt/s|(?:\b|_)tps\b|tok(?:en)?s?(?:[ _]per[ _]s|_s(?:ec)?(?:\b|_))|(?:\b|_)tpot|\bms/|ms[ _]per|\bitl\b)"
     R"(|inter[- _]token|throughput|\bacc\b|acc(?:ept\w*)?[ _.]len|accept\w*|\btau\b|\bAL\b|\ba\.len|time[ _]per|\bspeed\b)"
     R"(|\btg ?\d+\b|\bdecode[ \t*]*(?:[|,;\t]|  )|^[ \t>]*\|[ \t*]*(?:run|mode|config\w*|method|arm|setup|variant|metrics?|condition)[ \t*]*\|)"
     R"(|(?:concurrency|batch size|bs|users|\bnp) ?=? ?\d+[ \t*]*(?:[|,;\t]|$))"

@@ -229,4 +229,62 @@ TEST_CASE("a threshold that the text sets is one of all runs, unless rows or ano
   CHECK_FALSE(claims_length(runs.at(2)));
 }
 
+TEST_CASE("a block of mlx-vlm has the known token, too, and is the most of drafters other than MTP") {
+  const auto generate = [](const std::string& options, const std::string& end = {}) {
+    return posted_runs("% python -m mlx_vlm.generate --model lab/m --max-tokens 200 " + options +
+                           "\n==========\nPrompt: 20 tokens, 90.000 tokens-per-sec\n"
+                           "Generation: 200 tokens, 40.000 tokens-per-sec\n" +
+                           end,
+                       "mlx-lm")
+        .at(0);
+  };
+  const std::string model = "--draft-model lab/tiny ";
+  const auto mtp = generate(model + "--draft-kind mtp --draft-block-size 3");
+  CHECK(mtp.decoding == Decoding::speculative);
+  CHECK(mtp.gamma == 2);
+  CHECK(mtp.drafter == "mtp");
+  CHECK_FALSE(mtp.adaptive);
+  CHECK(generate("--draft-block-size=3 \\\n  " + model + "--draft-kind mtp").gamma == 2);
+  for (const std::string options :
+       {"--draft-kind mtp --draft-block-size 6", "--draft-kind dflash --draft-block-size 6", "--draft_block_size 6"}) {
+    CAPTURE(options);
+    const auto most = generate(model + options);
+    CHECK(most.gamma == 5);
+    CHECK(most.adaptive == true);
+  }
+  CHECK_FALSE(generate(model).gamma);
+  // What the last line counts goes before.
+  const auto counted = generate(model + "--draft-kind mtp --draft-block-size 3",
+                                "Speculative decoding: 1.80 accepted tokens/round (0.80 accepted drafts/round, 80.0% "
+                                "of drafted, avg draft 1.00) over 111 rounds\n");
+  CHECK(counted.gamma == 1);
+}
+
+TEST_CASE("the settings of a model of LocalAI tell the most that it drafts") {
+  const auto timed = [](const std::string& drafts) {
+    return "8:41PM DBG GRPC(m-127.0.0.1:4000): stderr slot launch_slot_: id  0 | task 0 | processing task\n"
+           "8:41PM DBG GRPC(m-127.0.0.1:4000): stderr slot print_timing: id  0 | task 0 | \n"
+           "8:41PM DBG GRPC(m-127.0.0.1:4000): stderr prompt eval time =   200.00 ms /   100 tokens (    2.00 ms per "
+           "token,   500.00 tokens per second)\n"
+           "8:41PM DBG GRPC(m-127.0.0.1:4000): stderr        eval time =  6000.00 ms /   301 tokens (   19.93 ms per "
+           "token,    50.17 tokens per second)\n"
+           "8:41PM DBG GRPC(m-127.0.0.1:4000): stderr       total time =  6200.00 ms /   401 tokens\n" +
+           drafts;
+  };
+  const std::string counts =
+      "8:41PM DBG GRPC(m-127.0.0.1:4000): stderr draft acceptance rate = 0.50000 (  200 accepted /   400 generated)\n";
+  for (const std::string settings :
+       {"name: m\ndraft_model: tiny.gguf\nn_draft: 6\n\n", "`draft_model: tiny.gguf`, `n_draft: 6`\n",
+        "options:\n- spec_type:draft\n- spec_n_max:6\n\n", "options: [\"draft_max:6\"]\n"}) {
+    CAPTURE(settings);
+    const LogContents contents = read_log(settings + timed(counts));
+    CHECK(contents.observations.at(0).gamma == 6);
+    CHECK(contents.observations.at(0).adaptive == true);
+    CHECK(warns(contents, "W22"));
+  }
+  // A number of drafts is no setting, and one that is too small is of another model.
+  for (const std::string other : {"n_draft: 6\n", "draft_model: tiny.gguf\nn_draft: 2\n"})
+    CHECK_FALSE(read_log(other + timed(counts)).observations.at(0).gamma);
+}
+
 }  // namespace foredraft::tests

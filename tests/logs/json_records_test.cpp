@@ -165,4 +165,21 @@ TEST_CASE("tokens and their time are the speed of each answer, in records and ta
   CHECK_FALSE(problem("config,tokens,decode_s\nplain,300,6\nMTP K=2,200,\n").empty());
 }
 
+TEST_CASE("words before a record on its line name its arm, and do not hide what else the line says") {
+  check_pairs(
+      "baseline: {\"tok_s\": 20.0, \"concurrency\": 1}\nmtp k=2: {\"tok_s\": 30.0, \"concurrency\": 1, \"accept_len\": "
+      "2.1}\n",
+      {{20.0, 30.0}}, 2);
+  check_pairs(
+      "12:00:01 INFO result: {'method': 'none', 'tok_s': 20.0}\n"
+      "12:00:09 INFO result: {'method': 'eagle3', 'k': 4, 'tok_s': 30.0}\n",
+      {{20.0, 30.0}}, 4);
+  // Of a value that nobody reads the words are those of the line.
+  const auto runs =
+      posted_runs("Without it: {\"seed\": 1}, 20 tok/s\nWith MTP (K=3): {\"seed\": 1}, 30 tok/s\n", "prose");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[1].gamma == 3);
+}
+
 }  // namespace foredraft::tests

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
 
 #include "tests/logs/logs_testing.hpp"
 
@@ -191,8 +192,35 @@ TEST_CASE("benchmarks of assisted generation name their runs in progress bars") 
   REQUIRE(older.size() == 2);
   CHECK(older[0].decoding == Decoding::plain);
   CHECK(older[1].decoding == Decoding::speculative);
-  // Versions differ in which run comes first, and other scripts print the words, too.
-  CHECK(problem(block("100%", "A", "20.00") + block("100%", "A", "32.00")) != "");
+  // Versions differ in which run comes first.
+  const std::string fast = block("100%", "A", "20.00"), slow = block("100%", "A", "32.00");
+  const auto run = [](const std::string& options) { return "$ python measure.py lab/large-8b " + options + "\n"; };
+  const auto unnamed = [](const std::string& text) {
+    std::vector<Decoding> decodings;
+    for (const auto& one : posted_runs(text, "assisted-generation")) decodings.push_back(one.decoding);
+    return decodings;
+  };
+  using Decodings = std::vector<Decoding>;
+  CHECK(unnamed(fast + slow) == Decodings{Decoding::unknown, Decoding::unknown});
+  CHECK(unnamed(run("--aux-model lab/tiny-1b") + fast + slow) == Decodings{Decoding::unknown, Decoding::unknown});
+  // Of scripts that run one arm, the command lines tell which.
+  for (const std::string drafts : {"--aux-model lab/tiny-1b", "--assistant_model lab/tiny-1b --max-new-tokens 90",
+                                   "--draft-model lab/tiny-1b", "--assistant-checkpoint ./tiny"}) {
+    CAPTURE(drafts);
+    CHECK(unnamed(run("-n 9") + slow + "\n" + run("-n 9 " + drafts) + fast) ==
+          Decodings{Decoding::plain, Decoding::speculative});
+    CHECK(unnamed(run(drafts) + fast + "\n" + run("") + slow) == Decodings{Decoding::speculative, Decoding::plain});
+  }
+  const auto stated = posted_runs(
+      "Nine prompts on one device, all greedy, with a new assistant (`num_assistant_tokens=4`) of our own.\n" +
+          run("") + slow + run("--aux-model lab/tiny-1b") + fast,
+      "assisted-generation");
+  CHECK_FALSE(stated.at(0).gamma);
+  CHECK(stated.at(1).gamma == 4);
+  CHECK(unnamed("Without assistant:\n" + slow + "\nWith assistant:\n" + fast) ==
+        Decodings{Decoding::plain, Decoding::speculative});
+  // Beside another format they are of some other script.
+  CHECK(read_log("[ Prompt: 200.0 t/s | Generation: 20.0 t/s ]\n" + slow).format == "local-prompts");
 }
 
 TEST_CASE("the last line of mlx_vlm.generate counts its rounds") {
@@ -593,62 +621,6 @@ TEST_CASE("a label with the words of one that drafts, but not those for drafting
   const auto other = posted_runs("7B:\n" + fast + "14B with MTP:\n" + slow, "small-bench");
   REQUIRE(other.size() == 2);
   CHECK(other[0].decoding == Decoding::unknown);
-}
-
-TEST_CASE("ExLlamaV2's chat: the share of drafted tokens is that of the output, the other that of the drafts") {
-  const auto runs = posted_runs(
-      "$ python examples/chat.py -m /models/large -pt\n"
-      "\x1b[38;2;150;150;150m(Response: 300 tokens, 20.00 tokens/second)\x1b[0m\n\n"
-      "$ python examples/chat.py -m /models/large -dm /models/small -pt\n"
-      "(Response: 300 tokens, 40.00 tokens/second, SD eff. 60.00%, SD acc. 50.10%)\n",
-      "local-prompts");
-  REQUIRE(runs.size() == 2);
-  CHECK(runs[0].decoding == Decoding::plain);
-  CHECK(runs[0].times.tpot_ms == near(50.0));
-  CHECK(runs[1].decoding == Decoding::speculative);
-  CHECK(runs[1].acceptance->steps == 120);
-  CHECK(runs[1].acceptance->steps_estimated);
-  CHECK(runs[1].acceptance->accepted_tokens == 180);
-  CHECK(runs[1].acceptance->drafted_tokens == 360);
-  CHECK(runs[1].gamma == 3);
-  CHECK(runs[1].times.tpot_ms == near(25.0));
-  CHECK(runs[1].times.iteration_ms == near(62.5));
-  const auto ends_early =
-      posted_runs("(Response: 300 tokens, 40.00 tokens/second, SD eff. 60.00%, SD acc. 40.00%)\n", "local-prompts");
-  CHECK_FALSE(ends_early.at(0).gamma);
-  CHECK(ends_early.at(0).acceptance->drafted_tokens == 450);
-}
-
-TEST_CASE("ExLlamaV3's chat: colored counts with commas below the commands that started it") {
-  const std::string speeds = "\nContext: \x1b[32;1m1,200\x1b[0m new tokens at \x1b[32;1m900.00\x1b[0m t/s - ";
-  const auto chat = [](const std::string& options, const std::string& line) {
-    return "$ python chat.py -m /models/large_exl3 " + options + "-mode llama3 -tps\n" + line + "\n\n";
-  };
-  const std::string plain = chat("", speeds +
-                                         "\x1b[32;1m0\x1b[0m tokens cached - Generate: \x1b[32;1m2,000\x1b[0m "
-                                         "tokens at \x1b[32;1m20.00\x1b[0m t/s");
-  const std::string drafted =
-      speeds +
-      "\x1b[32;1m64\x1b[0m tokens cached - Generate: \x1b[32;1m2,000\x1b[0m tokens at "
-      "\x1b[32;1m40.00\x1b[0m t/s - Draft: \x1b[32;1m1,210\x1b[0m / \x1b[32;1m2,400\x1b[0m accepted "
-      "(\x1b[32;1m50.42\x1b[0m%)";
-  const auto runs = posted_runs(plain + chat("-dm /models/small_exl3 -ndt 3 ", drafted), "local-prompts");
-  REQUIRE(runs.size() == 2);
-  CHECK(runs[0].decoding == Decoding::plain);
-  CHECK(runs[0].times.tpot_ms == near(50.0));
-  CHECK(runs[0].stratum.output_tokens == 2000.0);
-  CHECK(runs[0].stratum.context_tokens == 1200.0 + 1000.0);
-  CHECK(runs[1].decoding == Decoding::speculative);
-  CHECK(runs[1].gamma == 3);
-  CHECK(runs[1].times.tpot_ms == near(25.0));
-  CHECK(runs[1].acceptance->accepted_tokens == 1210);
-  CHECK(runs[1].acceptance->drafted_tokens == 2400);
-  CHECK(runs[1].acceptance->steps == 800);
-  // Drafts that end early have no length; steps are the tokens that were not drafted. A cut line is of a request, too.
-  const auto ends_early = posted_runs(
-      plain + chat("-dm /models/small_exl3 -ndt 4 -dds ", drafted.substr(drafted.find("Generate"))), "local-prompts");
-  CHECK_FALSE(ends_early.at(1).gamma);
-  CHECK(ends_early.at(1).acceptance->steps == 790);
 }
 
 TEST_CASE("KoboldCpp's perf endpoint: the last answer, and no drafts where none were tried") {

@@ -266,6 +266,30 @@ TEST_CASE("LM Studio's SDK and its log spell the keys of an answer otherwise") {
   CHECK(printed[0].stratum.context_tokens == 165.0);
 }
 
+TEST_CASE("statistics of LM Studio's SDK alone, on the line of a label or of a logger") {
+  const std::string snake =
+      R"({'stop_reason': 'eosFound', 'tokens_per_second': 50.0, 'time_to_first_token_sec': 0.25, )"
+      R"('predicted_tokens_count': 250, 'total_draft_tokens_count': 300, 'accepted_draft_tokens_count': 150})";
+  const std::string camel =
+      R"({"stopReason": "eosFound", "tokensPerSecond": 50.0, "timeToFirstTokenSec": 0.25, "predictedTokensCount": 250, )"
+      R"("usedDraftModelKey": "lab-tiny", "totalDraftTokensCount": 300, "acceptedDraftTokensCount": 150})";
+  for (const std::string& stats : {snake, camel}) {
+    for (const std::string words : {"", "stats: ", "2026-02-03 04:05:06 | INFO | Prediction stats: "}) {
+      CAPTURE(words, stats);
+      const auto answers = posted_runs("4.\n" + words + stats + "\n\n7.\n" + words + stats + "\n", "lmstudio");
+      REQUIRE(answers.size() == 2);
+      CHECK(answers[1].decoding == Decoding::speculative);
+      CHECK(answers[1].acceptance->steps == 100);
+      CHECK(answers[1].acceptance->drafted_tokens == 300);
+      CHECK(answers[1].times.tpot_ms == near(20.0));
+      CHECK(answers[1].times.ttft_ms == near(250.0));
+    }
+  }
+  CHECK(read_log("stats: " + camel).settings.draft == "lab-tiny");
+  // A script that measures a speed is not LM Studio.
+  CHECK(read_log("stats: {\"tokens_per_second\": 40.0, \"concurrency\": 1}\n").format != "lmstudio");
+}
+
 TEST_CASE("mlx-vlm counts rounds and drafts accepted beyond the end of an answer") {
   const std::string answer = R"({"model": "lab/m", "timings": {"prompt_n": 40, "prompt_ms": 200.0, "predicted_n": 111,
       "predicted_ms": 2220.0, "draft_kind": "mtp", "draft_rounds": 30, "draft_n": 90, "draft_n_accepted": 83}})";
