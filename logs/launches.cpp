@@ -29,8 +29,8 @@ constexpr std::size_t max_command_lines = 256;
 /// The program that a command line starts, empty if the line starts none.
 std::string program_in(std::string_view text) {
   static const RE2 program(
-      R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(?:((?:vllm|sglang|trtllm-bench)(?:[ \t]+bench[ \t]+(?:throughput|latency))?)[ \t]+(?:-|serve\b)|((?:docker|podman)[ \t]+run)[ \t]|(llama-[a-z-]+)(?:\.exe)?["']?[ \t]+-|(mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp|text-generation-launcher)[\w.-]*[ \t]+-)re"
-      R"re(|(aiperf|genai-(?:perf|bench)|perf_analyzer|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}-|(lmdeploy[ \t]+serve)[ \t]+api_server|(vllm[ \t]+bench[ \t]+serve)\b))re",
+      R"re(\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?([\w./-]+\.[\w.]+)|\b(?:((?:vllm|sglang|trtllm-bench)(?:[ \t]+bench[ \t]+(?:throughput|latency))?)[ \t]+(?:-|serve\b)|((?:docker|podman)[ \t]+run)[ \t]|(llama-[a-z-]+)(?:\.exe)?["']?[ \t]+[-\\]|(mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp|text-generation-launcher)[\w.-]*[ \t]+[-\\])re"
+      R"re(|(aiperf|genai-(?:perf|bench)|perf_analyzer|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}[-\\]|(lmdeploy[ \t]+serve)[ \t]+api_server|(vllm[ \t]+bench[ \t]+serve)\b))re",
       byte_options());
   std::array<std::string, 8> names;  // one of them is found
   const bool found = RE2::PartialMatch(piece(text), program, &names[0], &names[1], &names[2], &names[3], &names[4],

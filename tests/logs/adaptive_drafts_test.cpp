@@ -245,6 +245,14 @@ TEST_CASE("a block of mlx-vlm has the known token, too, and is the most of draft
   CHECK(mtp.drafter == "mtp");
   CHECK_FALSE(mtp.adaptive);
   CHECK(generate("--draft-block-size=3 \\\n  " + model + "--draft-kind mtp").gamma == 2);
+  const std::string lines =
+      "$ uv run mlx_vlm.generate \\\n    --model lab/m \\\n    --draft-model lab/tiny \\\n    --draft-kind mtp \\\n"
+      "    --draft-block-size 4\nGeneration: 200 tokens, 40.000 tokens-per-sec\n";
+  const std::string without = replaced(
+      lines, "    --draft-model lab/tiny \\\n    --draft-kind mtp \\\n    --draft-block-size 4", "    --temp 0");
+  const auto both = posted_runs(without + lines, "mlx-lm");
+  CHECK(both.at(0).decoding == Decoding::plain);
+  CHECK(both.at(1).gamma == 3);
   for (const std::string options :
        {"--draft-kind mtp --draft-block-size 6", "--draft-kind dflash --draft-block-size 6", "--draft_block_size 6"}) {
     CAPTURE(options);
