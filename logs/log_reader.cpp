@@ -233,9 +233,10 @@ void LogReader::State::scan(bool last) {
   complete_ = last ? buffer_.size() : last_end == std::string::npos ? 0 : last_end + 1;
   while (step(last)) {
   }
-  buffer_.erase(0, position_);
-  no_value_before_ -= std::min(no_value_before_, position_);
-  position_ = 0;
+  const std::size_t examined = position_ - words_;
+  buffer_.erase(0, examined);
+  no_value_before_ -= std::min(no_value_before_, examined);
+  position_ = words_;
 }
 
 /// Examines the next item; returns false if that needs more bytes.
@@ -354,9 +355,8 @@ bool LogReader::State::look_for_end_of_value(bool last) {
   const bool dull = line_end != std::string_view::npos &&
                     !RE2::PartialMatch(piece(rest().substr(0, line_end)), *formats_.anchors().anything);
   const bool whole = found == JsonExtent::Found::end;
-  const std::string_view before = std::string_view(buffer_).substr(position_ - std::min(words, position_), words);
-  const std::string_view label = trimmed(before.substr(0, before.rfind(':')));
-  const bool read = whole && !dull && formats_.value(rest().substr(0, size), line_, caption_, label);
+  const std::string_view before = std::string_view(buffer_).substr(position_ - words, words);
+  const bool read = whole && !dull && formats_.value(rest().substr(0, size), line_, caption_, before);
   if (whole && !read && unwrap_texts(size, dull)) return true;
   if (read || (whole && dull && words == 0)) {  // words are of a line that is still to be read
     advance(size);
@@ -364,7 +364,7 @@ bool LogReader::State::look_for_end_of_value(bool last) {
     goes_on_ = read;
   } else {
     no_value_before_ = position_ + size;
-    position_ -= std::min(words, position_);
+    position_ -= words;
     if (opened) {
       buffer_.erase(position_, 1);
       --complete_;

@@ -82,7 +82,8 @@ bool LogValues::value(std::string_view text, std::int64_t number, std::string_vi
   }
   counted_to_ = text.data();
   offers_left_ = max_offers;
-  const std::string name(is_arm(words) ? words : "");
+  const std::string_view label = words.substr(0, words.rfind(':'));
+  const std::string name(is_arm(label) ? trimmed(label) : "");
   const std::size_t before = findings_.contents.observations.size();
   if (offer_value(document_.value(), matching, 0)) {
     if (!name.empty() && before <= findings_.contents.observations.size())  // else neighbors were pooled

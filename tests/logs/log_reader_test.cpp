@@ -142,6 +142,20 @@ TEST_CASE("logs split at any byte are read as in one piece") {
   }
 }
 
+TEST_CASE("words before a value that is not read are those of a line, wherever the log is split") {
+  const std::string text = "said: {\"a\": [\n1]}\nsome mark of: {\"b\":\n 2}\nend mark\n";
+  CHECK(found(read(text)) == "1 {\"a\":[1]}\n3 some mark of: {\"b\":\n5 end mark\n");
+  std::string before;  // more than is kept to see how lines are wrapped
+  while (before.size() < std::size_t{1} << 17U) before += "text\n";
+  const std::string whole = found(read(before + text));
+  for (std::size_t at = 1; at < text.size(); ++at) {
+    INFO(at);
+    LogReader reader("some.log", "", test_formats());
+    for (const std::string& part : {before, text.substr(0, at), text.substr(at)}) reader.add(part);
+    REQUIRE(found(reader.finish()) == whole);
+  }
+}
+
 TEST_CASE("a log names every format that was found in it, and its engine") {
   const LogContents contents = read(mixed);
   CHECK(contents.format == "marks values rows");
