@@ -176,12 +176,12 @@ std::string_view measure_by_batch(std::span<const std::string> headings, std::sp
 
 std::optional<std::string> load_in_caption(std::string_view caption) {
   static const RE2 load(
-      R"((?i)(?:[^a-z]|^)(?:(?:concurrency|conc|batch[ _-]size|bs)[ =:]{0,3}|(?:np|n[ _-]parallel)[ =:]{1,3}|(?:c|batch) ?= ?|)" +
+      R"((?i)(?:[^a-z]|^)(?:(?:concurrency|conc|batch[ _-]size|bs)(?: (?:of|was|is))?[ =:]{0,3}|(?:np|n[ _-]parallel)[ =:]{1,3}|(?:c|batch) ?= ?|)" +
       std::string(counts_of_users) +
       R"())"
       R"((\d{1,5})(.*))");
   static const RE2 load_first(  // not the last one of "1, 4 and 8 concurrent requests"
-      R"((?i)^(.*?)\b(\d{1,5})[x ]{1,2}(?:(?:concurrent|parallel|simultaneous)(?: [a-z]|\W*$)|(?:users|clients|streams)\b|(?:user|client|stream)(?:[,;:.)]|\W*$))"
+      R"((?i)^(.*?)\b(\d{1,5})(?:[x ]{1,2}|-way )(?:(?:concurren(?:t|cy)|parallel|simultaneous)(?: [a-z]|[,;.)]|\W*$)|(?:users|clients|streams)\b|(?:user|client|stream)(?:[,;:.)]|\W*$))"
       R"(|(?:(?:requests|prompts) )?(?:at (?:once|a time)|in (?:flight|parallel))\b))");
   static const RE2 list(R"((?i).*\d ?(?:,|/|-|to|and|or|&|\xE2\x80\x93) ?)", RE2::Latin1);
   static const RE2 one(fmt::format(R"((?i)\W*(?:at )?{}\b[^/]*)", words_of_one_request));

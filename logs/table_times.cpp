@@ -125,7 +125,8 @@ void HeadedTable::tell_inter_token() {
   columns_[*column].meaning = Meaning::ignored;
 }
 
-/// Speeds of all requests rise with the load, those of each fall; else rejects the table.
+/// Speeds of all requests rise with the load, those of each fall, and are not above those that the times of tokens
+/// give; else rejects the table.
 void HeadedTable::tell_speed() {
   const auto column = at(Meaning::speed);
   if (!column) return;
@@ -140,8 +141,14 @@ void HeadedTable::tell_speed() {
                           return time_ms(row, Meaning::tpot).value_or(0.0) * tokens_per_s > several * 1000.0 ||
                                  tokens_per_s > fastest * tokens;
                         });
+  constexpr double rounded = 1.1;  // of a request, which waits for its first token, too; two together have twice that
+  const auto has_both = [&](const TableRow& row) { return value(row, Meaning::speed) && time_ms(row, Meaning::tpot); };
+  const bool each =
+      std::ranges::any_of(rows_, has_both) && std::ranges::all_of(rows_, [&](const TableRow& row) {
+        return !has_both(row) || *value(row, Meaning::speed) * *time_ms(row, Meaning::tpot) <= rounded * 1000.0;
+      });
   const bool alone = !together && !has(Meaning::request_speed) &&
-                     std::ranges::all_of(loads, [](double requests) { return requests <= 1.0; });
+                     (each || std::ranges::all_of(loads, [](double requests) { return requests <= 1.0; }));
   if (alone || together || has(Meaning::request_speed) || has(Meaning::tpot)) {
     speed.meaning = alone ? Meaning::request_speed : Meaning::total_speed;
     return;

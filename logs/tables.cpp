@@ -164,8 +164,8 @@ std::optional<std::string> load_of_headings(std::span<const std::string> heading
 }
 
 /// The table with columns for the load and the arm, if the line above states them and no column does; not for a load
-/// above 1 if the table does not say whether speeds are of all requests or of each, unless each row has both arms
-/// (`paired`), of which the ratio is the same.
+/// above 1 if the table does not say whether speeds are of all requests or of each, unless it has the times of tokens,
+/// too, or each row has both arms (`paired`), of which the ratio is the same.
 ShapedTable with_caption(ShapedTable table, std::string_view caption, const std::optional<Arm>& arm, bool paired) {
   const auto has = [&](Meaning meaning) {
     return std::ranges::any_of(table.headings,
@@ -177,7 +177,8 @@ ShapedTable with_caption(ShapedTable table, std::string_view caption, const std:
   };
   auto load = load_in_caption(caption);
   if (!load) load = load_of_headings(table.headings);
-  if (load && !has(Meaning::concurrency) && (!has(Meaning::speed) || load == "1" || (paired && !has(Meaning::length))))
+  if (load && !has(Meaning::concurrency) &&
+      (!has(Meaning::speed) || load == "1" || has(Meaning::tpot) || (paired && !has(Meaning::length))))
     add("concurrency", *load);
   if (arm) add("config", name_of(*arm));
   return table;
