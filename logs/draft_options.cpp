@@ -54,9 +54,6 @@ std::optional<std::int64_t> DraftOptions::gamma() const {
   return tokens ? tokens : llama.drafts() ? llama.gamma() : sglang.gamma();
 }
 
-bool DraftOptions::looks_up() const {
-  static const RE2 lookup("ngram|suffix|lookup");
-  return drafts && drafter && RE2::PartialMatch(*drafter, lookup);
-}
+bool DraftOptions::looks_up() const { return drafts && drafter && looks_tokens_up(*drafter); }
 
 }  // namespace foredraft::logs

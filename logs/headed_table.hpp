@@ -106,6 +106,7 @@ class HeadedTable {
 
   [[nodiscard]] Arm arm_of(const TableRow& row) const;
   [[nodiscard]] bool accepts(const TableRow& row) const;
+  [[nodiscard]] std::string name_of_drafter(const TableRow& row) const;
   [[nodiscard]] bool ends_early(const TableRow& row) const;
   void set_acceptance_of(const TableRow& row, StatedRun& run, LogContents& contents) const;
   void add_positions(const TableRow& row, StatedRun& run, LogContents& contents) const;

@@ -64,9 +64,7 @@ bool drop_counts_of_some(StatedRun& run, LogContents& contents) {
 /// Removes a rate, and counts without steps, of a drafter that looks tokens up: it drafts nothing where it finds no
 /// match, so the draft length gives no acceptance length. `names`: of the row. Returns whether it did.
 bool drop_rate_of_lookup(std::string_view names, StatedRun& run, LogContents& contents) {
-  static const RE2 looks_up(R"((?i)n-?gram|look-?up|suffix|\bpld\b)");
-  if (!run.rate || run.length || run.accepted_per_step || run.steps || !RE2::PartialMatch(names, looks_up))
-    return false;
+  if (!run.rate || run.length || run.accepted_per_step || run.steps || !looks_tokens_up(names)) return false;
   warn_once(contents, "W18", run.line,
             fmt::format("{:.0f} % of the drafts were accepted, which is no acceptance length: where {} finds no match, "
                         "it drafts nothing",
@@ -130,7 +128,7 @@ bool HeadedTable::rates_tell_gamma() const {
       return number_of_cell(text(row, one)).value != measure_in(text(row, one)).value;
     };
     if (is_range(Meaning::length) || is_range(Meaning::rate)) return false;
-    return !length || !rate || *length <= 1.0 || gamma_of_rate(*length, *rate / unit).has_value();
+    return !length || !rate || *length <= 1.0 || ends_early(row) || gamma_of_rate(*length, *rate / unit).has_value();
   });
 }
 
@@ -321,7 +319,7 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
   run.gamma = arm.plain ? std::nullopt : arm.gamma;
   run.adaptive = ends_early(row);
   set_acceptance_of(row, run, contents);
-  const std::string named = has(Meaning::name) ? bare_cell(text(row, Meaning::name)) : arm.drafter.value_or("");
+  const std::string named = name_of_drafter(row);
   const bool counts_some =
       !arm.plain && (drop_counts_of_some(run, contents) || drop_rate_of_lookup(named, run, contents));
   set_speed_of(row, has_plain, run);

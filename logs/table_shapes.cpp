@@ -342,13 +342,17 @@ void tell_blocks(ShapedTable& table) {
     return static_cast<std::size_t>(std::ranges::find(meanings, meaning) - meanings.begin());
   };
   const std::size_t length = place(Meaning::length), rate = place(Meaning::rate);
-  if (length == meanings.size() || rate == meanings.size() || place(Meaning::gamma) < meanings.size()) return;
+  if (place(Meaning::gamma) < meanings.size()) return;
+  const auto cell = [](const TableRow& row, std::size_t at) {
+    return at < row.cells.size() ? number_of_cell(row.cells[at]) : CellNumber{};
+  };
   for (std::size_t i = 0; i < table.headings.size(); ++i) {
     if (!RE2::FullMatch(table.headings[i], block)) continue;
     const auto with_known = [&](const TableRow& row) {
       constexpr double rounded = 0.01;
-      const auto tokens = number_of_cell(row.cells[length]).value, size = number_of_cell(row.cells[i]).value;
-      const CellNumber share = number_of_cell(row.cells[rate]);
+      const auto tokens = cell(row, length).value, size = cell(row, i).value;
+      if (size && std::ranges::any_of(row.cells, fills_blocks)) return *size > 1.0 && tokens.value_or(1.0) <= *size;
+      const CellNumber share = cell(row, rate);
       if (!tokens || !size || !share.value) return bare_cell(row.cells[i]).empty();
       const double expected = 1.0 + *share.value / (share.percent ? 100.0 : 1.0) * (*size - 1.0);
       return *size > 1.0 && std::abs(*tokens - expected) <= rounded * expected;
