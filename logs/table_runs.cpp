@@ -291,20 +291,6 @@ bool HeadedTable::times_answers() const {
   });
 }
 
-/// "tg128 (c5) @ d1024": output length, concurrency, prompt length. False for a test of prompts.
-bool HeadedTable::set_benchy_test(const TableRow& row, StatedRun& run) const {
-  std::string_view test = text(row, Meaning::benchy_test);
-  if (test.starts_with("pp")) test.remove_prefix(std::min(test.find(" tg") + 1, test.size()));  // "pp2048 tg128"
-  if (!test.starts_with("tg")) return false;
-  std::string_view rest = test.substr(2);
-  run.output_tokens = take_number(rest);
-  run.concurrency = number_after(rest, "(c").value_or(value(row, Meaning::concurrency).value_or(1.0));
-  run.prompt_tokens = number_after(rest, "@ d");
-  const auto has_depth = [&](const TableRow& one) { return text(one, Meaning::benchy_test).find("@ d") != test.npos; };
-  if (!run.prompt_tokens && std::ranges::any_of(rows_, has_depth)) run.prompt_tokens = 0.0;
-  return true;
-}
-
 std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_plain, LogContents& contents) const {
   StatedRun run{.line = row.line};
   if (has(Meaning::benchy_test) && (has(Meaning::ttft) || has(Meaning::total_speed) || has(Meaning::request_speed))) {
@@ -355,6 +341,9 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
 std::string HeadedTable::kind_of(const TableRow& row) const {
   static const RE2 size("(?i)[\\d.,]+ ?[km]?");
   std::string kind = bare_cell(text(row, Meaning::category));
+  if (const auto depth = number_after(output_test(row), "@ d");
+      depth.value_or(0.0) > 0.0 && !prompts_.contains(row.line))
+    kind += fmt::format("{}depth {}", kind.empty() ? "" : " / ", *depth);
   std::string heading;  // of a number, if it is all
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (columns_[i].meaning != Meaning::subject || row.cells[i].empty() || same_.contains(i)) continue;
