@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "logs/llama_options.hpp"
+#include "logs/observation.hpp"
 #include "logs/sglang_options.hpp"
 
 namespace foredraft::logs {
@@ -18,6 +19,7 @@ struct DraftOptions {
   std::optional<std::int64_t> tokens = {};  ///< num_speculative_tokens, draft_num_predict, TabbyAPI's draft_num_tokens
   bool has_assistant = false;               ///< a script has the option of a draft model
   bool ends_early = false;                  ///< `tokens` is the most
+  DraftTree eagle = {};                     ///< of EAGLE's own scripts; 0: not stated
   SglangOptions sglang = {};
   LlamaOptions llama = {};
 
@@ -26,6 +28,9 @@ struct DraftOptions {
 
   /// The draft length; nullopt if it is unknown or only a maximum.
   [[nodiscard]] std::optional<std::int64_t> gamma() const;
+
+  /// The tree; nullopt for others.
+  [[nodiscard]] std::optional<DraftTree> tree() const;
 
   /// Whether it drafts with a drafter that looks tokens up, and may find nothing: n-gram.
   [[nodiscard]] bool looks_up() const;

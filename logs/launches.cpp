@@ -274,6 +274,7 @@ void set_launched_drafts(const DraftOptions& options, Observation& run, LogConte
     run.adaptive = true;
   }
   if (speculates && fits) note(run.gamma, gamma);
+  if (speculates && !run.gamma) note(run.tree, options.tree());
   if (run.span != Span::run) return;
   if (speculates && options.drafts) note(run.drafter, options.drafter);
   if (options.looks_up() && run.acceptance && !run.acceptance->generated_tokens) {
