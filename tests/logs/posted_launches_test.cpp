@@ -671,6 +671,8 @@ TEST_CASE("the options of EAGLE's scripts and of an SGLang server set a tree, wh
   CHECK(tree(script + " --total-token 40 --depth 7 --top-k 8 --temperature 0") == stated);
   CHECK(tree(script + " --top_k 8 --depth=7 --total_token=40") == stated);
   CHECK(tree("$ " + script + " \\\n  --depth 7 \\\n  --top-k 8 \\\n  --total-token 40") == stated);
+  CHECK(tree("python -m eagle.evaluation.gen_baseline_answer_x\n" + script + " --total-token 40 --depth 7 --top-k 8") ==
+        stated);
   CHECK_FALSE(tree(script));
   CHECK_FALSE(tree(script + " --total-token -1 --depth 7 --top-k 8"));  // it chooses
   CHECK_FALSE(tree(script + " --depth 7 --top-k 8"));
