@@ -53,6 +53,31 @@ bool drafts_with_another(std::string_view name) {
 
 }  // namespace
 
+bool looks_tokens_up(std::string_view drafter) {
+  static const RE2 lookup(R"((?i)n-?gram|look-?up|suffix|\bpld\b)");
+  return RE2::PartialMatch(piece(drafter), lookup);
+}
+
+bool fills_blocks(std::string_view drafter) {
+  static const RE2 block("(?i)d-?flash");
+  return RE2::PartialMatch(piece(drafter), block);
+}
+
+std::optional<int> block_size_in(std::string_view text) {
+  // An option "--block-size" is vLLM's, of its KV cache.
+  static const RE2 block(
+      R"re((?i)(--|kv[-_ ]|cache[-_ ]|page[-_ ]|\b)(?:block(?:[-_ ]?size)?["'`]?(?: of| is)?[ :=]{1,3}(\d{1,2})\b|(\d{1,2})[- ]token blocks?\b|blocks of (\d{1,2})\b)( ?(?:[/,|-]|to|and|or|vs\.?) ?\d)?)re",
+      byte_options());
+  std::string of, first, second, third, more;
+  std::optional<int> size;
+  for (re2::StringPiece rest = piece(text); RE2::FindAndConsume(&rest, block, &of, &first, &second, &third, &more);) {
+    if (!of.empty()) continue;
+    const int tokens = std::stoi(first + second + third);
+    size = more.empty() && size.value_or(tokens) == tokens ? tokens : 0;
+  }
+  return size;
+}
+
 void note_drafter(Observation& run, const Arm& arm) {
   if (!run.drafter || run.drafter == arm.drafter) note(run.tree, arm.tree);
   note(run.drafter, arm.drafter);
@@ -127,9 +152,11 @@ Arm arm_named(std::string_view name) {
       R"(|runs?|prompts?|bits?|(?:nvidia|amd|intel|rtx|gtx|tesla|radeon|mi ?|gb|[abhlv])[ -]?\d{2,4}[a-z]*)\b)");
   RE2::GlobalReplace(&text, no_length, "\\1");
   text = without_sampling(text);
+  const int block = fills_blocks(text) ? block_size_in(text).value_or(0) : 0;
+  if (block > 1) arm.gamma = block - 1;  // of which the first token is known
   for (const Length& length : lengths) {
     int tokens = 0;
-    if (!RE2::PartialMatch(text, length.pattern, &tokens) || tokens > length.longest) continue;
+    if (arm.gamma || !RE2::PartialMatch(text, length.pattern, &tokens) || tokens > length.longest) continue;
     arm.gamma = tokens;
     arm.plain = tokens == 0;
     break;

@@ -41,6 +41,16 @@ void note_arm(Observation& run, const Arm& arm);
 inline constexpr const char* names_of_drafters =
     "[a-rt-z]?mtp|nextn|eagle|d-?flash|dspark|medusa|n-?gram|suffix|lookahead|pld|prompt[-_ ]?lookup";
 
+/// Whether a name is of a drafter that looks tokens up: it drafts as many as it finds, and often none.
+[[nodiscard]] bool looks_tokens_up(std::string_view drafter);
+
+/// Whether a name is of a drafter that fills a block, whose size counts the known token: DFlash.
+[[nodiscard]] bool fills_blocks(std::string_view drafter);
+
+/// The tokens of a drafter's block that words state, "block size 8", not of a KV cache: one more than are drafted; 0:
+/// several.
+[[nodiscard]] std::optional<int> block_size_in(std::string_view text);
+
 /// "Without" in the languages of people's tables, as alternatives of a pattern.
 inline constexpr const char* words_for_without = "without|w/o|ohne|sans|sin|sem|senza|zonder|bez|utan|uden";
 

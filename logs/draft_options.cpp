@@ -51,6 +51,11 @@ void DraftOptions::read(std::string_view text) {
   has_assistant = has_assistant || RE2::PartialMatch(piece(text), assistant);
   if (std::int64_t drafted = 0; has_assistant && RE2::PartialMatch(piece(text), length_of_script, &drafted) && drafted)
     tokens = drafted;
+  static const RE2 of_eagle(R"re(--(depth|top[-_]k|total[-_]token)[ \t=]+(\d{1,4})(?:[ \t\\]|\s*$))re", byte_options());
+  std::int64_t size = 0;
+  for (re2::StringPiece rest = piece(text); RE2::FindAndConsume(&rest, of_eagle, &value, &size);)
+    (value == "depth" ? eagle.steps : value.starts_with("total") ? eagle.tokens : eagle.width) = size;
+  drafts = drafts || eagle.tokens > 0;
   sglang.read(text);
   llama.read(text);
   drafts = drafts || llama.drafts();
@@ -73,9 +78,11 @@ std::optional<std::int64_t> DraftOptions::most() const {
   return block ? std::optional(*block - 1) : tokens;
 }
 
-bool DraftOptions::looks_up() const {
-  static const RE2 lookup("ngram|suffix|lookup");
-  return drafts && drafter && RE2::PartialMatch(*drafter, lookup);
+std::optional<DraftTree> DraftOptions::tree() const {
+  const auto of_server = sglang.tree();
+  return of_server ? of_server : tree_of_sizes(eagle.steps, eagle.width, eagle.tokens);
 }
+
+bool DraftOptions::looks_up() const { return drafts && drafter && looks_tokens_up(*drafter); }
 
 }  // namespace foredraft::logs

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "logs/llama_options.hpp"
+#include "logs/observation.hpp"
 #include "logs/sglang_options.hpp"
 
 namespace foredraft::logs {
@@ -19,6 +20,7 @@ struct DraftOptions {
   bool has_assistant = false;               ///< a script has the option of a draft model
   bool ends_early = false;                  ///< `tokens` is the most
   std::optional<std::int64_t> block = {};   ///< mlx-vlm's: the drafted tokens and the known one before them
+  DraftTree eagle = {};                     ///< of EAGLE's own scripts; 0: not stated
   SglangOptions sglang = {};
   LlamaOptions llama = {};
 
@@ -30,6 +32,9 @@ struct DraftOptions {
 
   /// The most that it drafts at once, where that is all that options say.
   [[nodiscard]] std::optional<std::int64_t> most() const;
+
+  /// The tree; nullopt for others.
+  [[nodiscard]] std::optional<DraftTree> tree() const;
 
   /// Whether it drafts with a drafter that looks tokens up, and may find nothing: n-gram.
   [[nodiscard]] bool looks_up() const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -45,6 +46,7 @@ class HeadedTable {
     tell_namesakes();
     tell_same();
     tell_rising_rates();
+    tell_prompts();
   }
 
   void read(LogContents& contents) const;
@@ -102,10 +104,12 @@ class HeadedTable {
   void tell_versions();
   void tell_same();
   void tell_rising_rates();
+  void tell_prompts();
   [[noreturn]] void refuse(Meaning meaning, std::string_view why, std::string_view call_it) const;
 
   [[nodiscard]] Arm arm_of(const TableRow& row) const;
   [[nodiscard]] bool accepts(const TableRow& row) const;
+  [[nodiscard]] std::string name_of_drafter(const TableRow& row) const;
   [[nodiscard]] bool ends_early(const TableRow& row) const;
   void set_acceptance_of(const TableRow& row, StatedRun& run, LogContents& contents) const;
   void add_positions(const TableRow& row, StatedRun& run, LogContents& contents) const;
@@ -114,6 +118,7 @@ class HeadedTable {
   [[nodiscard]] std::optional<double> speed_by_gain(const TableRow& row) const;
   [[nodiscard]] std::optional<double> time_ms(const TableRow& row, Meaning meaning) const;
   [[nodiscard]] bool times_answers() const;
+  [[nodiscard]] std::string_view output_test(const TableRow& row) const;
   [[nodiscard]] bool set_benchy_test(const TableRow& row, StatedRun& run) const;
   [[nodiscard]] std::optional<Observation> run_of(const TableRow& row, bool has_plain, LogContents& contents) const;
   [[nodiscard]] std::optional<double> temperature_of(const TableRow& row) const;
@@ -142,6 +147,7 @@ class HeadedTable {
   bool names_drafters_ = false;                        ///< a row names its drafter
   std::optional<std::size_t> naming_ = {};             ///< a column of words that belong to the names of drafting rows
   std::optional<std::size_t> threshold_ = {};          ///< a column of thresholds that end drafts early
+  std::map<std::int64_t, double> prompts_ = {};        ///< before tests of output, by line
   std::set<std::string> labels_ = {};                  ///< names without which rows of an arm look the same
   mutable std::map<std::pair<std::string, std::string>, Arm> arms_ = {};  ///< by the cells of draft length and name
 };

@@ -61,7 +61,7 @@ constexpr std::array<Headings, 32> headings_of_meanings{{
      "ctx,context,context tok,context len,ctx len,ctx tok,context size,ctx size,tok in context,n kv,kv tok,kv len,kv "
      "depth,context depth,ctx depth,depth"},
     {Meaning::temperature, "temperature", "temperature,temp,sampling"},
-    {Meaning::benchy_test, "test of llama-benchy", "test"},
+    {Meaning::benchy_test, "test of prompts or output", "test"},
     {Meaning::total_speed, "output tokens/s of all requests together",
      "output throughput,output tok throughput,total tok/s,aggregate tok/s,agg tok/s,system tok/s,total throughput,"
      "aggregate throughput,system throughput,throughput total,output tok/s total,generation throughput,"

@@ -276,8 +276,14 @@ void set_launched_drafts(const DraftOptions& options, Observation& run, LogConte
   const auto gamma = options.gamma();
   const bool fits = run.acceptance_length.value_or(1.0) <= static_cast<double>(gamma.value_or(0)) + 1.0;
   const bool speculates = run.decoding == Decoding::speculative;
+  const bool is_mean = options.looks_up() && run.acceptance_length && run.gamma && run.gamma != gamma;
+  if (speculates && is_mean) {  // of the numbers that it drafts
+    run.gamma.reset();
+    run.adaptive = true;
+  }
   if (speculates && fits) note(run.gamma, gamma);
   if (speculates) note_most(options.most(), run);
+  if (speculates && !run.gamma) note(run.tree, options.tree());
   if (run.span != Span::run) return;
   if (speculates && options.drafts) note(run.drafter, options.drafter);
   if (options.looks_up() && run.acceptance && !run.acceptance->generated_tokens) {

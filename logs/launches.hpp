@@ -18,7 +18,7 @@ inline constexpr std::string_view launch_anchor =
     R"re(\b(?:aiperf|genai-(?:perf|bench)|perf_analyzer|guidellm|evalscope|xllm|lmdeploy)[ \t]+(?:(?:profile|perf|benchmark|run|serve)[ \t]+){0,2}[-\\]|\blmdeploy[ \t]+serve[ \t]+api_server)re"
     R"re(|\bollama(?:\.exe)?["']?[ \t]+run[ \t]+[-\w"']|\bpython[\d.]*[ \t]+(?:-[a-z][ \t]+)?[\w./-]+\.|\b(?:vllm|sglang)[ \t]+(?:serve|bench[ \t]+(?:throughput|latency|serve))\b|\btrtllm-bench[ \t]+-)re"
     R"re(|\b(?:docker|podman)[ \t]+run[ \t]|\bllama-[a-z-]+(?:\.exe)?["']?[ \t]+(?:--?[a-zA-Z]|\\)|\b(?:mlx_(?:lm|vlm)[.\w]*(?:[ \t]+\w+)?|koboldcpp[\w.-]*|text-generation-launcher)[ \t]+[-\\])re"
-    R"re(|\bspeculative_config=(?:None|Spec)|\b(?:decoding_type|num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*["']?\w|[{,"'][ \t]*draft_num_predict[\\"']*[ \t]*:[ \t]*\d|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:(?:max|num|request)[-_])?concurren(?:cy|t)|max[-_](?:num[-_]seqs|running[-_]requests)|num-prompts)|^[ \t]+--(?:draft|assistant|aux[-_]model)|\bparameter[ \t]+'?draft_num_predict\b)re";
+    R"re(|\bspeculative_config=(?:None|Spec)|\b(?:decoding_type|num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*["']?\w|[{,"'][ \t]*draft_num_predict[\\"']*[ \t]*:[ \t]*\d|^[ \t]*--(?:speculative|num[-_]spec|with[-_]speculation|(?:(?:max|num|request)[-_])?concurren(?:cy|t)|max[-_](?:num[-_]seqs|running[-_]requests)|num-prompts|(?:total[-_]token|depth|top[-_]k)[ =]\d)|^[ \t]+--(?:draft|assistant|aux[-_]model)|\bparameter[ \t]+'?draft_num_predict\b)re";
 
 /// RE2 of all lines of a server's log that Launches reads: those that load or enable a drafter, take it away, or begin
 /// with a model or a server. It finds others, too: what tells these apart would take long in a long log.

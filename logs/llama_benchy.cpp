@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <array>
 #include <optional>
 #include <span>
@@ -56,11 +57,13 @@ void read_benchy_row(const CsvFields& row, LogContents& contents) {
                 .concurrency = number_after(test, "(c").value_or(1.0),
                 .output_tokens_per_s = row.real("t_s_mean"),
                 .request_tokens_per_s = row.real("t_s_req_mean"),
-                .prompt_tokens = number_after(test, "@ d"),
                 .output_tokens = take_number(rest)};
   if (run.concurrency == 1.0) note(run.request_tokens_per_s, run.output_tokens_per_s);
   note(contents.settings.target, row.text("model"));
   contents.observations.push_back(observation_of(run, Decoding::unknown, contents));
+  // The prompt behind it is that of another row.
+  if (const auto depth = number_after(test, "@ d"); depth.value_or(0.0) > 0.0)
+    contents.observations.back().stratum.category = fmt::format("depth {}", *depth);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "logs/acceptance.hpp"
+#include "logs/arms.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/llama_options.hpp"
@@ -300,7 +301,7 @@ bool LlamaServerReader::read_statistics(std::string_view text, std::int64_t numb
   const std::string name(trimmed(*type));
   if (before_.size() == max_methods && !before_.contains(name)) return false;
   contents.settings.method = name;
-  looks_up_ = looks_up_ || name.find("ngram") != std::string::npos;
+  looks_up_ = looks_up_ || looks_tokens_up(name);
   const bool first = before_.find(name) == before_.end();
   Totals of_request = since(before_[name], *now, request_.rates, number);
   if (first && (!request_.since_start || request_.since_start->drafted < now->drafted)) request_.since_start = now;

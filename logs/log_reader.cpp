@@ -110,6 +110,7 @@ struct LogReader::State {
   void advance(std::size_t bytes);
   void note_caption(std::string_view passed);
   void note_sections(std::string_view passed);
+  void note_underlined(std::string_view text, bool names, bool leads);
 
   Recognizer formats_;
 
@@ -135,6 +136,9 @@ struct LogReader::State {
   bool after_gap_ = true;       ///< the last passed line is empty or a fence of code, or there is none
   std::string below_gap_ = {};  ///< the last passed line, if such a line or nothing is above it; see note_sections()
   std::string lead_ = {};       ///< the heading, or the line with a colon at its end, above a list or a command
+  std::string label_ = {};      ///< the last line that names an arm
+  int below_label_ = 0;         ///< lines below it that are not empty
+  bool underlined_ = false;     ///< lead_ stands above a line of "=", as a heading of all that follows does
   bool in_fence_ = false;       ///< of code
   std::string last_ = {};       ///< the last passed line, empty within a fence: else it leads to the one below it
   std::string above_ = {};      ///< the line above, if it may be the head of a table in Markdown
@@ -450,6 +454,23 @@ void LogReader::State::note_caption(std::string_view passed) {
   }
 }
 
+/// A line of "=" makes the arm that was named above it, perhaps before the words with which a program begins, that of
+/// all below, up to the next such line.
+void LogReader::State::note_underlined(std::string_view text, bool names, bool leads) {
+  constexpr int title = 8;  // lines of a program's name, version, address, model and device
+  static const RE2 underline("={3,}");
+  if (leads) underlined_ = false;
+  if (names && !text.starts_with("= ")) {  // no title of a box, which trtllm-bench draws
+    label_ = text;
+    below_label_ = 0;
+  } else if (RE2::FullMatch(piece(text), underline)) {
+    underlined_ = !label_.empty();
+    if (underlined_) lead_ = std::exchange(label_, {});
+  } else if (!text.empty() && ++below_label_ > title) {
+    label_.clear();
+  }
+}
+
 /// Notes what begins a section: a heading as Markdown has them ("## With MTP"), and a caption or command that an empty
 /// line, a fence of code or nothing is above.
 void LogReader::State::note_sections(std::string_view passed) {
@@ -466,12 +487,13 @@ void LogReader::State::note_sections(std::string_view passed) {
         (names || (level > 0 && level != std::string_view::npos) || text.ends_with(':') || text.ends_with(":**")) &&
         !says_nothing(text);
     in_fence_ = in_fence_ != fence;
+    note_underlined(text, names, leads);
     if (fence && in_fence_ && !last_.empty() && !last_.starts_with("$ ")) {
       lead_ = last_;
-    } else if (leads || (!lead_.empty() && !text.empty() && !fence && !in_fence_ && !is_item(text) &&
+    } else if (leads || (!lead_.empty() && !underlined_ && !text.empty() && !fence && !in_fence_ && !is_item(text) &&
                          !says_nothing(text) && !is_ruling(text))) {
       lead_ = leads ? text.substr(0, max_words) : std::string_view();
-    } else if (text.empty() && last_.starts_with('|') && !in_fence_) {
+    } else if (text.empty() && last_.starts_with('|') && !in_fence_ && !underlined_) {
       lead_.clear();  // the table ends
     }
     if (!fence) last_ = in_fence_ ? std::string_view() : text.substr(0, max_words);

@@ -73,6 +73,7 @@ void StatedSettings::note(std::string_view text) {
     if (begins) servers_.emplace_back();
     if (!servers_.empty()) servers_.back() = server;
     const std::string_view line = lines.substr(0, end);
+    if (const auto block = block_size_in(line)) blocks_.insert(*block);
     if (RE2::PartialMatch(piece(line), one) || RE2::PartialMatch(piece(line), in_turn)) loads_.insert("1");
     if (const auto stated = load_in_caption(trimmed(line)); stated && !line.starts_with('|')) loads_.insert(*stated);
     for (const double requests : loads_in(line))
@@ -183,6 +184,12 @@ void StatedSettings::name_runs(LogContents& contents) const {
   for (const SglangOptions& server : servers_)
     lengths.emplace_back(server.gamma().value_or(0), "--speculative-num-steps");
   name_trees(contents);
+  const auto drafts_no_block = [](const Observation& run) {
+    return run.decoding == Decoding::speculative && !fills_blocks(run.drafter.value_or(""));
+  };
+  if (lengths.empty() && blocks_.size() == 1 && std::ranges::none_of(contents.observations, drafts_no_block))
+    lengths.emplace_back(std::max<std::int64_t>(*blocks_.begin() - 1, 0),
+                         fmt::format("block size {}, with the known token", *blocks_.begin()));
   const auto is_other = [&](const auto& one) { return one.first != lengths.front().first; };
   if (lengths.empty() || lengths.front().first == 0 || std::ranges::any_of(lengths, is_other)) return;
   const auto length = lengths.front().first;

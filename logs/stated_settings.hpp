@@ -24,8 +24,9 @@ class StatedSettings {
   void note(std::string_view text);
   /// Gives the draft length to runs of a table, a text or mtp-bench.py that draft, if it is the only one, none of them
   /// has another, and all have the same drafter (W22), or if each is said of one drafter, to those with this drafter.
-  /// It is a maximum (adaptive) if they drafted fewer tokens a step. All rows of llama-benchy, which measures one
-  /// server, draft if it is the only statement, of a command, and no word is of a run without.
+  /// It is a maximum (adaptive) if they drafted fewer tokens a step. A block that DFlash drafts holds the known token,
+  /// too: one token less is the draft length where nothing else states one. All rows of llama-benchy, which measures
+  /// one server, draft if it is the only statement, of a command, and no word is of a run without.
   void name_runs(LogContents& contents) const;
   /// Rows of tables and speeds of a text that state no load were measured at one request if every option of the text
   /// that limits the requests in flight and all words for loads say so ("--concurrency 1", "one request, greedy").
@@ -48,6 +49,7 @@ class StatedSettings {
   bool names_model_ = false;                                         ///< one of these
   std::map<std::string, std::set<std::int64_t>> of_drafters_ = {};   ///< the same by the drafter that their lines name
   std::set<std::int64_t> others_ = {};                               ///< that sentences state: "k=3"
+  std::set<std::int64_t> blocks_ = {};                               ///< tokens of "block size 8", not of a KV cache
   std::set<std::string> loads_ = {};                                 ///< "several": of a list
   std::vector<SglangOptions> servers_ = {};
 };

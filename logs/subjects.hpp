@@ -24,7 +24,9 @@ struct Subject {
 
 /// Words (RE2) for a load of one request, before the number of one, and for requests that are sent one by one.
 inline constexpr const char* words_of_one_request = "(?:single|one|1)[- ](?:stream|user|request|client|session|slot)";
-inline constexpr const char* counts_of_users = "(?:users|clients|streams|sessions) ?[=:] ?";
+/// "users = 8", "concurrent_requests: 8", lm-eval's "num_concurrent=8"; a server's limit is an option with dashes.
+inline constexpr const char* counts_of_users =
+    "(?:(?:users|clients|streams|sessions|concurrent[ _]requests) ?[=:] ?|num[ _-]concurrent[ =:]{1,3})";
 inline constexpr const char* ways_of_one_request =
     "(?:sequential(?:ly)?|serially|back[- ]to[- ]back|one[- ](?:after (?:the other|another)|by[- ]one|at[- ]a[- "
     "]time))";

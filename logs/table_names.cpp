@@ -448,9 +448,16 @@ void HeadedTable::tell_threshold() {
   }
 }
 
-/// Whether a row says that K is only the most that is drafted.
+/// What may name the drafter of a row, as it is written.
+std::string HeadedTable::name_of_drafter(const TableRow& row) const {
+  return has(Meaning::name) ? bare_cell(text(row, Meaning::name)) : arm_of(row).drafter.value_or("");
+}
+
+/// Whether a row says that K is only the most that is drafted, or drafts as many tokens as it finds.
 bool HeadedTable::ends_early(const TableRow& row) const {
-  return arm_of(row).adaptive || value(row, Meaning::mean_drafted) ||
+  const Arm arm = arm_of(row);
+  const bool gives_mean = !arm.gamma && value(row, Meaning::length) && value(row, Meaning::rate);
+  return arm.adaptive || value(row, Meaning::mean_drafted) || (gives_mean && looks_tokens_up(name_of_drafter(row))) ||
          (threshold_ && number_of_cell(row.cells[*threshold_]).value.value_or(0.0) > 0.0);
 }
 

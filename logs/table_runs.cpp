@@ -64,9 +64,7 @@ bool drop_counts_of_some(StatedRun& run, LogContents& contents) {
 /// Removes a rate, and counts without steps, of a drafter that looks tokens up: it drafts nothing where it finds no
 /// match, so the draft length gives no acceptance length. `names`: of the row. Returns whether it did.
 bool drop_rate_of_lookup(std::string_view names, StatedRun& run, LogContents& contents) {
-  static const RE2 looks_up(R"((?i)n-?gram|look-?up|suffix|\bpld\b)");
-  if (!run.rate || run.length || run.accepted_per_step || run.steps || !RE2::PartialMatch(names, looks_up))
-    return false;
+  if (!run.rate || run.length || run.accepted_per_step || run.steps || !looks_tokens_up(names)) return false;
   warn_once(contents, "W18", run.line,
             fmt::format("{:.0f} % of the drafts were accepted, which is no acceptance length: where {} finds no match, "
                         "it drafts nothing",
@@ -130,7 +128,7 @@ bool HeadedTable::rates_tell_gamma() const {
       return number_of_cell(text(row, one)).value != measure_in(text(row, one)).value;
     };
     if (is_range(Meaning::length) || is_range(Meaning::rate)) return false;
-    return !length || !rate || *length <= 1.0 || gamma_of_rate(*length, *rate / unit).has_value();
+    return !length || !rate || *length <= 1.0 || ends_early(row) || gamma_of_rate(*length, *rate / unit).has_value();
   });
 }
 
@@ -293,20 +291,6 @@ bool HeadedTable::times_answers() const {
   });
 }
 
-/// "tg128 (c5) @ d1024": output length, concurrency, prompt length. False for a test of prompts.
-bool HeadedTable::set_benchy_test(const TableRow& row, StatedRun& run) const {
-  std::string_view test = text(row, Meaning::benchy_test);
-  if (test.starts_with("pp")) test.remove_prefix(std::min(test.find(" tg") + 1, test.size()));  // "pp2048 tg128"
-  if (!test.starts_with("tg")) return false;
-  std::string_view rest = test.substr(2);
-  run.output_tokens = take_number(rest);
-  run.concurrency = number_after(rest, "(c").value_or(value(row, Meaning::concurrency).value_or(1.0));
-  run.prompt_tokens = number_after(rest, "@ d");
-  const auto has_depth = [&](const TableRow& one) { return text(one, Meaning::benchy_test).find("@ d") != test.npos; };
-  if (!run.prompt_tokens && std::ranges::any_of(rows_, has_depth)) run.prompt_tokens = 0.0;
-  return true;
-}
-
 std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_plain, LogContents& contents) const {
   StatedRun run{.line = row.line};
   if (has(Meaning::benchy_test) && (has(Meaning::ttft) || has(Meaning::total_speed) || has(Meaning::request_speed))) {
@@ -321,7 +305,7 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
   run.gamma = arm.plain ? std::nullopt : arm.gamma;
   run.adaptive = ends_early(row);
   set_acceptance_of(row, run, contents);
-  const std::string named = has(Meaning::name) ? bare_cell(text(row, Meaning::name)) : arm.drafter.value_or("");
+  const std::string named = name_of_drafter(row);
   const bool counts_some =
       !arm.plain && (drop_counts_of_some(run, contents) || drop_rate_of_lookup(named, run, contents));
   set_speed_of(row, has_plain, run);
@@ -357,6 +341,9 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
 std::string HeadedTable::kind_of(const TableRow& row) const {
   static const RE2 size("(?i)[\\d.,]+ ?[km]?");
   std::string kind = bare_cell(text(row, Meaning::category));
+  if (const auto depth = number_after(output_test(row), "@ d");
+      depth.value_or(0.0) > 0.0 && !prompts_.contains(row.line))
+    kind += fmt::format("{}depth {}", kind.empty() ? "" : " / ", *depth);
   std::string heading;  // of a number, if it is all
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (columns_[i].meaning != Meaning::subject || row.cells[i].empty() || same_.contains(i)) continue;

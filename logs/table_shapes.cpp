@@ -176,12 +176,12 @@ std::string_view measure_by_batch(std::span<const std::string> headings, std::sp
 
 std::optional<std::string> load_in_caption(std::string_view caption) {
   static const RE2 load(
-      R"((?i)(?:[^a-z]|^)(?:(?:concurrency|conc|batch[ _-]size|bs)[ =:]{0,3}|(?:np|n[ _-]parallel)[ =:]{1,3}|(?:c|batch) ?= ?|)" +
+      R"((?i)(?:[^a-z]|^)(?:(?:concurrency|conc|batch[ _-]size|bs)(?: (?:of|was|is))?[ =:]{0,3}|(?:np|n[ _-]parallel)[ =:]{1,3}|(?:c|batch) ?= ?|)" +
       std::string(counts_of_users) +
       R"())"
       R"((\d{1,5})(.*))");
   static const RE2 load_first(  // not the last one of "1, 4 and 8 concurrent requests"
-      R"((?i)^(.*?)\b(\d{1,5})[x ]{1,2}(?:(?:concurrent|parallel|simultaneous)(?: [a-z]|\W*$)|(?:users|clients|streams)\b|(?:user|client|stream)(?:[,;:.)]|\W*$))"
+      R"((?i)^(.*?)\b(\d{1,5})(?:[x ]{1,2}|-way )(?:(?:concurren(?:t|cy)|parallel|simultaneous)(?: [a-z]|[,;.)]|\W*$)|(?:users|clients|streams)\b|(?:user|client|stream)(?:[,;:.)]|\W*$))"
       R"(|(?:(?:requests|prompts) )?(?:at (?:once|a time)|in (?:flight|parallel))\b))");
   static const RE2 list(R"((?i).*\d ?(?:,|/|-|to|and|or|&|\xE2\x80\x93) ?)", RE2::Latin1);
   static const RE2 one(fmt::format(R"((?i)\W*(?:at )?{}\b[^/]*)", words_of_one_request));
@@ -342,13 +342,17 @@ void tell_blocks(ShapedTable& table) {
     return static_cast<std::size_t>(std::ranges::find(meanings, meaning) - meanings.begin());
   };
   const std::size_t length = place(Meaning::length), rate = place(Meaning::rate);
-  if (length == meanings.size() || rate == meanings.size() || place(Meaning::gamma) < meanings.size()) return;
+  if (place(Meaning::gamma) < meanings.size()) return;
+  const auto cell = [](const TableRow& row, std::size_t at) {
+    return at < row.cells.size() ? number_of_cell(row.cells[at]) : CellNumber{};
+  };
   for (std::size_t i = 0; i < table.headings.size(); ++i) {
     if (!RE2::FullMatch(table.headings[i], block)) continue;
     const auto with_known = [&](const TableRow& row) {
       constexpr double rounded = 0.01;
-      const auto tokens = number_of_cell(row.cells[length]).value, size = number_of_cell(row.cells[i]).value;
-      const CellNumber share = number_of_cell(row.cells[rate]);
+      const auto tokens = cell(row, length).value, size = cell(row, i).value;
+      if (size && std::ranges::any_of(row.cells, fills_blocks)) return *size > 1.0 && tokens.value_or(1.0) <= *size;
+      const CellNumber share = cell(row, rate);
       if (!tokens || !size || !share.value) return bare_cell(row.cells[i]).empty();
       const double expected = 1.0 + *share.value / (share.percent ? 100.0 : 1.0) * (*size - 1.0);
       return *size > 1.0 && std::abs(*tokens - expected) <= rounded * expected;

@@ -52,8 +52,8 @@ void tell_loads(ShapedTable& table);
 [[nodiscard]] std::optional<ShapedTable> table_with_plain_kind(std::span<const std::string> headings,
                                                                std::span<const TableRow> rows);
 
-/// Makes draft lengths of a column "block", if lengths and rates of all rows say that a block holds the known token,
-/// too: 1 + rate * (block - 1) tokens an iteration.
+/// Makes draft lengths of a column "block", if names of drafters, or lengths and rates, of all rows say that a block
+/// holds the known token, too: 1 + rate * (block - 1) tokens an iteration.
 void tell_blocks(ShapedTable& table);
 
 /// Whether a head row is that of loads: "concurrency", "1", "4", "32".

@@ -6,17 +6,23 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "logs/arms.hpp"
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
+#include "logs/stated_run.hpp"
 #include "logs/table_cells.hpp"
 
-/// Times and speeds: their unit, and whether they are of a token, of an iteration, of one request or of all.
+/// Times and speeds: their unit, and whether they are of a token, of an iteration, of one request or of all; the tests
+/// of llama-benchy.
 namespace foredraft::logs {
 namespace {
 
@@ -125,7 +131,8 @@ void HeadedTable::tell_inter_token() {
   columns_[*column].meaning = Meaning::ignored;
 }
 
-/// Speeds of all requests rise with the load, those of each fall; else rejects the table.
+/// Speeds of all requests rise with the load, those of each fall, and are not above those that the times of tokens
+/// give; else rejects the table.
 void HeadedTable::tell_speed() {
   const auto column = at(Meaning::speed);
   if (!column) return;
@@ -134,14 +141,21 @@ void HeadedTable::tell_speed() {
   const std::vector<double> loads = load ? values_in(*load) : std::vector<double>{};
   constexpr double several = 1.5, fastest = 1000.0;  // requests, whose 1000 ms hold tok/s tokens; iterations/s of one
   const bool together = tell_whole_runs(*column) || std::ranges::any_of(rows_, [&](const TableRow& row) {
+                          if (has(Meaning::benchy_test) && output_test(row).empty()) return false;  // of prompts
                           const double tokens_per_s = value(row, Meaning::speed).value_or(0.0);
                           const double tokens =
                               arm_of(row).plain ? 1.0 : value(row, Meaning::length).value_or(tokens_per_s);
                           return time_ms(row, Meaning::tpot).value_or(0.0) * tokens_per_s > several * 1000.0 ||
                                  tokens_per_s > fastest * tokens;
                         });
+  constexpr double rounded = 1.1;  // of a request, which waits for its first token, too; two together have twice that
+  const auto has_both = [&](const TableRow& row) { return value(row, Meaning::speed) && time_ms(row, Meaning::tpot); };
+  const bool each =
+      std::ranges::any_of(rows_, has_both) && std::ranges::all_of(rows_, [&](const TableRow& row) {
+        return !has_both(row) || *value(row, Meaning::speed) * *time_ms(row, Meaning::tpot) <= rounded * 1000.0;
+      });
   const bool alone = !together && !has(Meaning::request_speed) &&
-                     std::ranges::all_of(loads, [](double requests) { return requests <= 1.0; });
+                     (each || std::ranges::all_of(loads, [](double requests) { return requests <= 1.0; }));
   if (alone || together || has(Meaning::request_speed) || has(Meaning::tpot)) {
     speed.meaning = alone ? Meaning::request_speed : Meaning::total_speed;
     return;
@@ -185,6 +199,58 @@ void HeadedTable::tell_speed() {
     refuse(Meaning::speed, "of all requests together or of each?",
            "call it \"total tok/s\" (all) or \"tok/s per request\" (each)");
   }
+}
+
+/// What a test of output measures behind its prompt: "tg128 @ d1024" of "pp2048 tg128 @ d1024" and of oMLX's
+/// "pp2048/tg128"; empty for a test of prompts alone.
+std::string_view HeadedTable::output_test(const TableRow& row) const {
+  static const RE2 test(R"((?:pp ?[\d,]+ ?[ /,] ?)?(tg ?\d.*))");
+  re2::StringPiece output;
+  const bool found = RE2::FullMatch(piece(text(row, Meaning::benchy_test)), test, &output);
+  return found ? std::string_view(output.data(), output.size()) : std::string_view{};
+}
+
+/// Finds the prompt before each test of output: its own, or that of the last row above which tests prompts of the same
+/// model, depth and load, as llama-benchy measures both in one request; llama-bench has neither all requests nor TTFT.
+void HeadedTable::tell_prompts() {
+  static const RE2 test(R"((?:pp ?([\d,]+))?( ?[ /,]? ?tg ?\d+)?(.*))");
+  if (!has(Meaning::benchy_test)) return;
+  const bool of_request = has(Meaning::ttft) || std::ranges::any_of(columns_, [](const Column& one) {
+                            const Meaning of = column_of(one.heading).meaning;
+                            return of == Meaning::total_speed || of == Meaning::request_speed;
+                          });
+  std::map<std::string, double> last;  // by model, depth and load
+  std::set<std::pair<double, double>> contexts;
+  for (const TableRow& row : rows_) {
+    std::string prompt, output, setup;
+    if (!RE2::FullMatch(piece(text(row, Meaning::benchy_test)), test, &prompt, &output, &setup)) continue;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const Meaning of = columns_[i].meaning;
+      if (of == Meaning::subject || of == Meaning::name || of == Meaning::concurrency) setup += "\n" + row.cells[i];
+    }
+    std::string_view digits = prompt;
+    const auto tokens = take_measure(digits);
+    if (output.empty() && tokens && of_request) last[setup] = *tokens;
+    if (output.empty()) continue;
+    const auto before = last.find(setup);
+    if (tokens || before != last.end()) prompts_[row.line] = tokens ? *tokens : before->second;
+    const double depth = number_after(output_test(row), "@ d").value_or(0.0);
+    contexts.emplace(depth, prompts_.contains(row.line) ? prompts_[row.line] : -1.0);
+  }
+  if (contexts.size() == 1 && contexts.begin()->first == 0.0) prompts_.clear();  // of no depth, and all the same
+}
+
+/// "tg128 (c5) @ d1024": output length, concurrency and, where rows differ in it, the prompt behind the depth. False
+/// for a test of prompts.
+bool HeadedTable::set_benchy_test(const TableRow& row, StatedRun& run) const {
+  const std::string_view test = output_test(row);
+  if (test.empty()) return false;
+  std::string_view rest = trimmed(test.substr(2));
+  run.output_tokens = take_number(rest);
+  run.concurrency = number_after(rest, "(c").value_or(value(row, Meaning::concurrency).value_or(1.0));
+  if (const auto prompt = prompts_.find(row.line); prompt != prompts_.end())
+    run.prompt_tokens = prompt->second + number_after(rest, "@ d").value_or(0.0);
+  return true;
 }
 
 }  // namespace foredraft::logs

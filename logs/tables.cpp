@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <set>
@@ -20,6 +21,7 @@
 #include "logs/headed_table.hpp"
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/patterns.hpp"
 #include "logs/subjects.hpp"
 #include "logs/table_cells.hpp"
 #include "logs/table_heads.hpp"
@@ -164,8 +166,8 @@ std::optional<std::string> load_of_headings(std::span<const std::string> heading
 }
 
 /// The table with columns for the load and the arm, if the line above states them and no column does; not for a load
-/// above 1 if the table does not say whether speeds are of all requests or of each, unless each row has both arms
-/// (`paired`), of which the ratio is the same.
+/// above 1 if the table does not say whether speeds are of all requests or of each, unless it has the times of tokens,
+/// too, or each row has both arms (`paired`), of which the ratio is the same.
 ShapedTable with_caption(ShapedTable table, std::string_view caption, const std::optional<Arm>& arm, bool paired) {
   const auto has = [&](Meaning meaning) {
     return std::ranges::any_of(table.headings,
@@ -177,7 +179,8 @@ ShapedTable with_caption(ShapedTable table, std::string_view caption, const std:
   };
   auto load = load_in_caption(caption);
   if (!load) load = load_of_headings(table.headings);
-  if (load && !has(Meaning::concurrency) && (!has(Meaning::speed) || load == "1" || (paired && !has(Meaning::length))))
+  if (load && !has(Meaning::concurrency) &&
+      (!has(Meaning::speed) || load == "1" || has(Meaning::tpot) || (paired && !has(Meaning::length))))
     add("concurrency", *load);
   if (arm) add("config", name_of(*arm));
   return table;
@@ -197,6 +200,20 @@ std::optional<Arm> arm_above(const ShapedTable& table, std::string_view caption)
         return meaning == Meaning::gamma || meaning == Meaning::name;
       });
   return has_arms ? std::nullopt : arm_in_caption(caption);
+}
+
+/// The only draft length that the line above a table states, if it names no drafter, of which it would be: "K=4 for
+/// all".
+std::optional<std::int64_t> length_above(std::string_view caption) {
+  static const RE2 stated("(?i)(?:^|[ ,;(`*])(?:k|gamma|\xCE\xB3) ?= ?(\\d{1,2})\\b( ?(?:[/,|-]|to|and|or|vs) ?\\d)?");
+  static const RE2 drafter("(?i)(?:^|[^a-z])(?:" + std::string(names_of_drafters) + ")");
+  std::set<std::int64_t> lengths;
+  std::int64_t length = 0;
+  std::string more;
+  for (re2::StringPiece rest = piece(caption); RE2::FindAndConsume(&rest, stated, &length, &more);)
+    lengths.insert(more.empty() ? length : 0);
+  const bool one = lengths.size() == 1 && *lengths.begin() > 0 && !RE2::PartialMatch(piece(caption), drafter);
+  return one ? std::optional(*lengths.begin()) : std::nullopt;
 }
 
 /// The table without columns of times whose cells are moments: "2026-05-06 11:00:00", seconds or milliseconds since
@@ -419,8 +436,11 @@ void read_headed_table(const WrittenTable& written, LogContents& contents) {
   const std::size_t before = contents.observations.size();
   HeadedTable(table.headings, table.rows).read(contents);
   const auto named = arm_in_caption(above);
+  const auto length = length_above(caption);
   for (Observation& run : std::span(contents.observations).subspan(before)) {
     if (arm && run.decoding == Decoding::unknown) run.decoding = Decoding::speculative;
+    const bool fits = run.acceptance_length.value_or(1.0) <= static_cast<double>(length.value_or(0)) + 1.0;
+    if (run.decoding == Decoding::speculative && fits && !run.tree) note(run.gamma, length);
     if (!named || run.decoding != Decoding::speculative) continue;
     note_drafter(run, *named);
     if (named->adaptive) run.adaptive = true;

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "logs/acceptance.hpp"
+#include "logs/arms.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
 
@@ -157,13 +157,6 @@ void VllmWindows::begin_server(std::int64_t number, LogContents& contents) {
 
 namespace {
 
-/// N-gram drafters draft nothing where they find no match.
-bool skips_drafts(const std::optional<std::string>& method) {
-  constexpr std::array<std::string_view, 3> words{"ngram", "suffix", "lookup"};
-  return method &&
-         std::ranges::any_of(words, [&](std::string_view word) { return method->find(word) != method->npos; });
-}
-
 /// Tokens that a window generated; nullopt without throughput or duration.
 std::optional<double> generated(const Observation& window) {
   const ObservedTimes& times = window.times;
@@ -260,7 +253,7 @@ void count_as_plain(std::span<Observation* const> windows) {
 /// Drafts that vary in half of the windows are those of an engine that always varies them; in fewer, a schedule changed
 /// the draft length within these.
 void count_as_speculative(std::span<Observation* const> windows, bool adapts, const EngineSettings& settings) {
-  const bool skips = skips_drafts(settings.method);
+  const bool skips = looks_tokens_up(settings.method.value_or(""));
   const auto drafting =
       std::ranges::count_if(windows, [](const Observation* one) { return one->acceptance.has_value(); });
   const auto varying = std::ranges::count_if(windows, [](const Observation* one) { return one->adaptive == true; });

@@ -273,7 +273,17 @@ bool is_shown(const answers::Advice& advice, std::int64_t gamma) {
   return gamma <= near || gamma == 8 || logged;
 }
 
-/// " (logged)"; " (mean)" if loads of that draft length have clearly other acceptance lengths.
+/// Number of kinds of prompts of which runs at the loads belong to a curve.
+std::size_t kinds_of(const answers::AcceptanceCurve& curve, const answers::Advice& advice) {
+  std::set<std::optional<std::string>> kinds;
+  for (const answers::LoadAdvice& load : advice.loads) {
+    const auto is_of = [&](const answers::LoggedRun& run) { return &advice.curves.at(run.curve) == &curve; };
+    if (std::ranges::any_of(load.logged, is_of)) kinds.insert(load.load.category);
+  }
+  return kinds.size();
+}
+
+/// " (logged)"; " (mean)" if loads of that draft length have clearly other acceptance lengths, or are of several kinds.
 std::string_view source_of_logged(double length, const answers::Advice& advice) {
   constexpr double clearly = 0.05;
   const auto differs = [&](const answers::LoadAdvice& load) {
@@ -281,10 +291,11 @@ std::string_view source_of_logged(double length, const answers::Advice& advice) 
            load.gamma.value_or(*advice.gamma_observed) == *advice.gamma_observed &&
            std::abs(load.tokens->mean - length) > clearly * length;
   };
-  return std::ranges::any_of(advice.loads, differs) ? " (mean)" : " (logged)";
+  const bool pooled = std::ranges::any_of(advice.loads, differs) || kinds_of(*advice.curve(), advice) > 1;
+  return pooled ? " (mean)" : " (logged)";
 }
 
-/// `brief`: one of several drafters, without the longest draft.
+/// `brief`: one of several drafters, or the mean of several kinds of prompts: without the longest draft.
 std::string lengths_text(const answers::AcceptanceCurve& curve, const answers::Advice& advice, bool brief) {
   constexpr std::int64_t longest_of_brief = 5;
   std::vector<std::string> lengths;
@@ -340,14 +351,17 @@ std::string by_gamma_text(const answers::Advice& advice) {
   for (const answers::AcceptanceCurve& curve : advice.curves) {
     const bool shown = &curve == advice.curve() || (all && !curve.by_gamma.empty());
     if (!shown) continue;
-    const std::string of = all ? fmt::format("{}{}", curve.name.empty() ? "others" : readable(curve.name, 24),
-                                             undrafted ? " (steps that draft)" : "")
-                               : fmt::format("acceptance length{}", undrafted ? " of the steps that draft" : "");
+    const std::size_t kinds = kinds_of(curve, advice);
+    const std::string of =
+        all ? fmt::format("{}{}", curve.name.empty() ? "others" : readable(curve.name, 24),
+                          undrafted ? " (steps that draft)" : "")
+            : fmt::format("acceptance length{}{}", kinds > 1 ? fmt::format(" over {} kinds", kinds) : "",
+                          undrafted ? " of the steps that draft" : "");
     // The sum of logged rates by position is not the length of shorter drafts (docs/adr/0018).
     const bool modeled = std::ranges::find(curve.by_gamma, analytic::TokensAtGamma::Source::fitted,
                                            &analytic::TokensAtGamma::source) != curve.by_gamma.end();
     const std::string_view label = !text.empty() ? " " : modeled ? "by K, model" : "by K";
-    text += labeled(label, fmt::format("{} {}", of, lengths_text(curve, advice, all)));
+    text += labeled(label, fmt::format("{} {}", of, lengths_text(curve, advice, all || kinds > 1)));
   }
   for (const answers::LoadAdvice* load : shown_loads(advice)) {
     const std::string speedups = speedup_by_k_text(*load);

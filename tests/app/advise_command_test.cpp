@@ -115,8 +115,11 @@ TEST_CASE("the acceptance length of a draft length is said to be a mean where it
   const std::string chat = "| prompts | K | acceptance length |\n|---|---|---|\n| chat | 3 | 2.9 |\n";
   write_text(folder / "one.md", chat);
   write_text(folder / "two.md", chat + "| code | 3 | 1.2 |\n");
-  CHECK(foredraft(folder, "advise one.md").out.find("(logged)") != std::string::npos);
-  CHECK(foredraft(folder, "advise two.md").out.find("(mean)") != std::string::npos);
+  const std::string one = foredraft(folder, "advise one.md").out, two = foredraft(folder, "advise two.md").out;
+  CHECK(one.find("(logged)") != std::string::npos);
+  CHECK(one.find("kinds") == std::string::npos);
+  CHECK(two.find("(mean)") != std::string::npos);
+  CHECK(two.find("acceptance length over 2 kinds 1: ") != std::string::npos);
 }
 
 TEST_CASE("loads that the text leaves out are counted") {

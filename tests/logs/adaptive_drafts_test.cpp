@@ -295,4 +295,55 @@ TEST_CASE("the settings of a model of LocalAI tell the most that it drafts") {
     CHECK_FALSE(read_log(other + timed(counts)).observations.at(0).gamma);
 }
 
+TEST_CASE("length and rate of a drafter that looks tokens up give the mean of what it drafts, no draft length") {
+  const auto runs_of = [](std::string_view drafter) {
+    return posted_runs(fmt::format("| config | tok/s | accept len | accept rate |\n|---|---|---|---|\n"
+                                   "| baseline | 50 | | |\n| {} | 83 | 2.0 | 25% |\n| mtp | 90 | 2.4 | 70% |\n",
+                                   drafter),
+                       "table");
+  };
+  for (const char* drafter : {"suffix", "n-gram", "ngram (CPU)", "prompt lookup", "PLD", "Suffix decoding"}) {
+    const auto runs = runs_of(drafter);
+    CHECK_FALSE(runs.at(1).gamma);
+    CHECK(runs.at(1).adaptive == true);
+    CHECK(runs.at(1).acceptance_length == 2.0);
+    CHECK(runs.at(2).gamma == 2);
+  }
+  const auto above = [](std::string_view caption) {
+    std::vector<std::optional<std::int64_t>> gammas;
+    for (const auto& run :
+         posted_runs(std::string(caption) + "\n\n| config | tok/s | accept len | accept rate |\n"
+                                            "|---|---|---|---|\n| baseline | 50 | | |\n| suffix | 83 | 2.0 | 37% |\n"
+                                            "| mtp | 90 | 3.1 | 70% |\n| draft model | 88 | | |\n",
+                     "table"))
+      if (run.decoding == Decoding::speculative) gammas.push_back(run.gamma);
+    return gammas;
+  };
+  using Gammas = std::vector<std::optional<std::int64_t>>;
+  CHECK(above("Which one?") == Gammas{{}, 3, {}});
+  CHECK(above("Which one? K=3 for all:") == Gammas{3, 3, 3});
+  for (const char* other : {"MTP at K=3, and others:", "top-k=3:", "K=3, then K=4:", "K=3 to 4:"})
+    CHECK(above(other) == Gammas{{}, 3, {}});
+  CHECK(runs_of("eagle").at(1).gamma == 4);
+  CHECK(runs_of("ngram K=5").at(1).gamma == 5);
+  CHECK_FALSE(runs_of("ngram K=5").at(1).adaptive);
+  const auto served = [](std::string_view config) {
+    return read_log(fmt::format("$ vllm serve m --speculative-config '{{{}}}'\n{}", config,
+                                "============ Serving Benchmark Result ============\n"
+                                "Maximum request concurrency:             2\n"
+                                "Output token throughput (tok/s):         210.0\n"
+                                "Mean TPOT (ms):                          9.5\n"
+                                "---------------Speculative Decoding---------------\n"
+                                "Acceptance rate (%):                     25.00\n"
+                                "Acceptance length:                       2.00\n"))
+        .observations.at(0);
+  };
+  CHECK(served(R"("method":"mtp")").gamma == 4);
+  CHECK_FALSE(served(R"("method":"suffix")").gamma);
+  const Observation most = served(R"("method":"ngram","num_speculative_tokens":9)");
+  CHECK(most.gamma == 9);
+  CHECK(most.adaptive == true);
+  CHECK_FALSE(served(R"("method":"ngram","num_speculative_tokens":4)").adaptive);
+}
+
 }  // namespace foredraft::tests

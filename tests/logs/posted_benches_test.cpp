@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tests/logs/logs_testing.hpp"
 
@@ -107,6 +110,40 @@ TEST_CASE("mtp-bench.py: the draft length that words state is that of the run, o
   CHECK_FALSE(stated("n_max=3, later n_max=4").gamma);
 }
 
+TEST_CASE("the prompt before a test of output is that of its request") {
+  using Contexts = std::vector<std::optional<double>>;
+  const auto contexts = [](std::string_view heading, std::string_view rows) {
+    const std::string head =
+        "| model | test | " + std::string(heading) + " | peak t/s |\n|---|---|---|---|\n" + std::string(rows);
+    Contexts found;
+    for (const auto& run : posted_runs("MTP off:\n\n" + head, "table")) {
+      CHECK(run.decoding == Decoding::plain);
+      CHECK_FALSE(run.times.output_tokens_per_s);
+      found.push_back(run.stratum.context_tokens);
+    }
+    return found;
+  };
+  const std::string_view rows =
+      "| m | pp256 | 2900.0 | |\n| m | tg64 | 25.0 | |\n| m | pp512 | 2800.0 | |\n| m | tg64 | 24.0 | |\n"
+      "| m | pp512 @ d3000 | 2500.0 | |\n| m | tg64 @ d3000 | 22.0 | |\n| n | tg64 | 11.0 | |\n";
+  CHECK(contexts("t/s (req)", rows) == Contexts{288.0, 544.0, 3544.0, {}});
+  CHECK(contexts("t/s", rows) == Contexts{{}, {}, {}, {}});  // of llama-bench, perhaps
+  CHECK(contexts("t/s (req)", "| m | pp256 | 2900.0 | |\n| m | tg64 | 25.0 | |\n") == Contexts{{}});  // all the same
+  const auto omlx = [](std::string_view separator) {
+    const std::string sep(separator);
+    return posted_runs("MTP off\n\nTest            TTFT(ms)   TPOT(ms)   pp TPS   tg TPS\npp 512" + sep +
+                           "tg 64    900.0   40.0   569.1   25.2\npp 2048" + sep +
+                           "tg 64    990.0   44.0   598.3   22.9\n",
+                       "table");
+  };
+  for (const char* separator : {"/", " / ", ", "}) {
+    REQUIRE(omlx(separator).size() == 2);
+    CHECK(omlx(separator)[0].stratum.context_tokens == 544.0);
+    CHECK(omlx(separator)[1].stratum.context_tokens == 2080.0);
+    CHECK(omlx(separator)[1].times.tpot_ms == 44.0);
+  }
+}
+
 TEST_CASE("rows of llama-benchy draft if the only statement beside them is that its server does") {
   const std::string table =
       "| model | test | t/s | ttfr (ms) |\n|--|--|--|--|\n| m | pp512 | 900.0 | 600.0 |\n| m | tg32 | 25.0 | |\n"
@@ -118,8 +155,9 @@ TEST_CASE("rows of llama-benchy draft if the only statement beside them is that 
   CHECK(contents.observations.at(1).decoding == Decoding::speculative);
   CHECK(contents.observations.at(1).gamma == 2);
   CHECK(warns(contents, "W22"));
-  CHECK(contents.observations.at(0).stratum.context_tokens == 16.0);  // half of the output
-  CHECK(contents.observations.at(1).stratum.context_tokens == 1040.0);
+  CHECK(contents.observations.at(0).stratum.context_tokens == 512.0 + 16.0);  // half of the output
+  CHECK_FALSE(contents.observations.at(1).stratum.context_tokens);            // the prompt behind it is not known
+  CHECK(contents.observations.at(1).stratum.category == "depth 1024");
   CHECK(decoding(table) == Decoding::unknown);
   CHECK(decoding(table + config + "Without MTP it is slower.\n") == Decoding::unknown);
   CHECK(decoding(table + "  # --spec-draft-n-max 2\n") == Decoding::unknown);

@@ -259,6 +259,48 @@ TEST_CASE("a batch is the load, if the line above says nothing else of it") {
   CHECK(run_at(read, 1.0, Decoding::plain).times.tpot_ms == 20.0);
 }
 
+TEST_CASE("a load above a table with times of tokens is that of its runs, however it is written") {
+  for (const char* load :
+       {"max-concurrency 6", "max_concurrency=6", "num-concurrent 6", "`num_concurrent=6`", "concurrency of 6",
+        "concurrency was 6", "concurrent requests: 6", "6-way concurrency", "6 concurrency", "sent 6 concurrent"})
+    CHECK(load_in_caption(fmt::format("One box ({}), greedy:", load)) == "6");
+  for (const char* other : {"6 concurrent 128-token requests", "concurrency of 2, 4 and 6", "for concurrent 128k texts",
+                            "--max-concurrent-requests 6"})
+    CHECK_FALSE(load_in_caption(fmt::format("One box, {}:", other)));
+  constexpr const char* rows = "\n\n| K | tok/s | TPOT (ms) |\n|---|---|---|\n| 0 | {} | 25.0 |\n| 2 | {} | 16.0 |\n";
+  const LogContents all = read_log("Max-concurrency 6:" + fmt::format(fmt::runtime(rows), 221.0, 340.0));
+  CHECK(run_at(all, 6.0, Decoding::plain).times.output_tokens_per_s == 221.0);
+  CHECK(run_at(all, 6.0, Decoding::speculative).times.tpot_ms == 16.0);
+  const LogContents each = read_log("Max-concurrency 6:" + fmt::format(fmt::runtime(rows), 39.1, 60.4));
+  CHECK_FALSE(run_at(each, 6.0, Decoding::plain).times.output_tokens_per_s);
+  CHECK(run_at(each, 6.0, Decoding::speculative).times.tpot_ms == 16.0);
+}
+
+TEST_CASE("a name above a line of = is that of all below it, up to the next name or such line") {
+  const auto table = [](std::string_view above, double speed) {
+    return fmt::format(
+        "{}\n\nSingle requests\n\nTest          TTFT(ms)   TPOT(ms)   tg TPS\n"
+        "pp512/tg64    900.0      {:.2f}      {:.1f}\n\n",
+        above, 1000.0 / speed, speed);
+  };
+  using Kinds = std::vector<Decoding>;
+  const auto kinds = [](const std::string& text) {
+    Kinds found;
+    for (const auto& run : read_log(text).observations) found.push_back(run.decoding);
+    return found;
+  };
+  constexpr Decoding off = Decoding::plain, on = Decoding::speculative, unknown = Decoding::unknown;
+  for (const char* title :
+       {"\nbench 0.9\nmodel: big\n======", "\n\nbench 0.9\nhttps://b.example\n======", "\n======"}) {
+    const std::string text = table(std::string("MTP off") + title, 20) + table(std::string("MTP on") + title, 40);
+    CHECK(kinds(text) == Kinds{off, on});
+  }
+  const std::string nameless = "bench 0.9\nmodel: big\n======";
+  CHECK(kinds(table("MTP off\n" + nameless, 20) + table(nameless, 30)) == Kinds{off, unknown});
+  CHECK(kinds(table("MTP off\nbench 0.9\nmodel: big", 20)) == Kinds{unknown});
+  CHECK(kinds(table("MTP off\n1\n2\n3\n4\n5\n6\n7\n8\n9\n======", 20)) == Kinds{unknown});
+}
+
 TEST_CASE("settings of bench_speculative.py are compared with its run without steps") {
   const auto line = [](int batch, int steps, int topk, int tokens, double length, double seconds) {
     return fmt::format(

@@ -218,7 +218,7 @@ TEST_CASE("tables of llama-benchy and spec-bench are read by their headings") {
   CHECK(benchy[0].times.tpot_ms == near(25.0));
   CHECK(benchy[0].times.output_tokens_per_s == 160.0);
   CHECK(benchy[0].concurrency == 4.0);
-  CHECK(benchy[0].stratum.context_tokens == 2176.0);
+  CHECK(benchy[0].stratum.context_tokens == 1024.0 + 2048.0 + 128.0);
   const auto ik = posted_runs(sample("ik_spec_bench.md"), "table");
   REQUIRE(ik.size() == 2);
   CHECK(ik[0].decoding == Decoding::plain);

@@ -678,4 +678,29 @@ TEST_CASE("what leads to runs of two formats of a console is said of both") {
     CHECK(one.decoding == (one.times.output_tokens_per_s == 80.0 ? Decoding::plain : Decoding::speculative));
 }
 
+TEST_CASE("the options of EAGLE's scripts and of an SGLang server set a tree, which is that of the run below them") {
+  using logs::DraftTree;
+  const auto tree = [](std::string_view command) {
+    const logs::LogContents read =
+        read_log(std::string(command) +
+                 "\npython -m eagle.evaluation.gen_baseline_answer_x --ea-model-path big/eagle\n"
+                 "python eagle/evaluation/speed.py\nspeed 90.5\nspeed0 30.2\nratio 2.997\n");
+    REQUIRE(read.observations.size() == 2);
+    CHECK(read.observations[1].decoding == Decoding::plain);
+    CHECK_FALSE(read.observations[1].tree);
+    CHECK_FALSE(read.observations[0].gamma);
+    return read.observations[0].tree;
+  };
+  const std::string script = "python -m eagle.evaluation.gen_ea_answer_x --ea-model-path big/eagle";
+  const DraftTree stated{.steps = 7, .width = 8, .tokens = 40};
+  CHECK(tree(script + " --total-token 40 --depth 7 --top-k 8 --temperature 0") == stated);
+  CHECK(tree(script + " --top_k 8 --depth=7 --total_token=40") == stated);
+  CHECK(tree("$ " + script + " \\\n  --depth 7 \\\n  --top-k 8 \\\n  --total-token 40") == stated);
+  CHECK(tree("python -m eagle.evaluation.gen_baseline_answer_x\n" + script + " --total-token 40 --depth 7 --top-k 8") ==
+        stated);
+  CHECK_FALSE(tree(script));
+  CHECK_FALSE(tree(script + " --total-token -1 --depth 7 --top-k 8"));  // it chooses
+  CHECK_FALSE(tree(script + " --depth 7 --top-k 8"));
+}
+
 }  // namespace foredraft::tests

@@ -391,4 +391,31 @@ TEST_CASE("a table of acceptance gives its draft length to the speeds of another
   CHECK(gammas(head + "| 1 | 3 | 2.5 |\n| 4 | 3 | 2.4 |\n") == Gammas{{}, {}});  // of another load
 }
 
+TEST_CASE("a block of DFlash drafts one token less than its size, which a text, a name or a column states") {
+  const auto gammas = [](std::string_view above, std::string_view drafter) {
+    std::vector<std::optional<std::int64_t>> found;
+    const std::string rows = "| task | plain tok/s | " + std::string(drafter) + " tok/s | tau |\n|---|---|---|---|\n";
+    for (const auto& run : posted_runs(std::string(above) + "\n\n" + rows + "| sql | 30 | 75 | 3.6 |\n", "table"))
+      if (run.decoding == Decoding::speculative) found.push_back(run.gamma);
+    return found;
+  };
+  using Gammas = std::vector<std::optional<std::int64_t>>;
+  for (const char* stated : {"One card (block size 10)", "block_size=10, greedy", "a block size of 10",
+                             "with 10-token blocks", "`block_size`: 10", "in blocks of 10"})
+    CHECK(gammas(stated, "DFlash") == Gammas{9});
+  for (const char* other : {"KV block size 16", "vllm serve m --block-size 16", "block size 3", "block size 8 or 10",
+                            "block size 8; later block size 10", "kv_block_size=16"})
+    CHECK(gammas(other, "DFlash") == Gammas{{}});
+  CHECK(gammas("block size 10", "MTP") == Gammas{{}});
+  CHECK(gammas("block size 10, num_speculative_tokens=8", "DFlash") == Gammas{8});
+  for (const char* rows : {"| DFlash | 6 | 70 | 3.1 |\n| DFlash | 12 | 80 | 3.9 |\n",
+                           "| DFlash (block 6) | - | 70 | 3.1 |\n| DFlash, block size 12 | - | 80 | 3.9 |\n"}) {
+    const auto runs = posted_runs(
+        std::string("| config | block size | tok/s | tau |\n|---|---|---|---|\n| baseline |  | 30 | |\n") + rows,
+        "table");
+    CHECK(runs.at(1).gamma == 5);
+    CHECK(runs.at(2).gamma == 11);
+  }
+}
+
 }  // namespace foredraft::tests

@@ -101,13 +101,22 @@ std::string llama_benchy(double speed) {
       speed, speed + 1.0);
 }
 
+std::string omlx_bench(double speed) {
+  return fmt::format(
+      "oMLX - LLM inference\nhttps://omlx.example\nBenchmark Model: Some-9B\n=====================\n\n"
+      "Single Request Results\n---------------------\n"
+      "Test             TTFT(ms)    TPOT(ms)        pp TPS        tg TPS\n"
+      "pp512/tg64          900.0       {:.2f}   512.0 tok/s    {:.1f} tok/s\n\n",
+      1000.0 / speed, speed);
+}
+
 std::string textgen(double speed) {
   return fmt::format("Output generated in {:.2f} seconds ({:.2f} tokens/s, 200 tokens, context 90, seed 7)\n",
                      200.0 / speed, speed);
 }
 
-constexpr std::array<Console, 11> consoles{vllm_serve,      sglang_serve, ollama,    llama_cli,    mlx,    kobold,
-                                           vllm_throughput, trtllm_bench, evalscope, llama_benchy, textgen};
+constexpr std::array<Console, 12> consoles{vllm_serve,      sglang_serve, ollama,    llama_cli,    mlx,        kobold,
+                                           vllm_throughput, trtllm_bench, evalscope, llama_benchy, omlx_bench, textgen};
 
 /// What people write above two runs, of which the second drafts 3 tokens.
 struct Above {

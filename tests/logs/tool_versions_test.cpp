@@ -53,6 +53,8 @@ TEST_CASE("llama-benchy's files: throughput of all requests and of each, tests o
   CHECK(rows[1].times.output_tokens_per_s == 140.0);
   CHECK(rows[1].times.tpot_ms == near(1000.0 / 36.0));
   CHECK(rows[1].stratum.output_tokens == 128.0);
+  CHECK_FALSE(rows[1].stratum.context_tokens);  // a row does not have its prompt
+  CHECK(rows[1].stratum.category == "depth 4096");
 }
 
 TEST_CASE("GuideLLM's CSV: three rows of headings, a row a benchmark") {
