@@ -32,7 +32,7 @@ void DraftOptions::read(std::string_view text) {
   // ExLlama's: drafts end where the drafter is unsure.
   static const RE2 dynamic(R"re([ \t](?:-dds|--dynamic[-_]draft)(?:[ \t\\]|$))re", byte_options());
   static const RE2 at_most(R"re((?:[ \t]-dn|--draft[-_]n[-_]tokens)[ \t=]+(\d{1,3})\b)re", byte_options());
-  static const RE2 size(R"re(--draft[-_]block[-_]size[ \t=]+(\d{1,3})\b)re", byte_options());
+  static const RE2 block_size(R"re(--draft[-_]block[-_]size[ \t=]+(\d{1,3})\b)re", byte_options());
   static const RE2 off("(?i)none|false|0");
   ends_early = ends_early || RE2::PartialMatch(piece(text), dynamic);
   std::string value;
@@ -47,7 +47,7 @@ void DraftOptions::read(std::string_view text) {
     tokens = drafted;
     ends_early = true;
   }
-  if (std::int64_t all = 0; RE2::PartialMatch(piece(text), size, &all) && all > 1) block = all;
+  if (std::int64_t all = 0; RE2::PartialMatch(piece(text), block_size, &all) && all > 1) block = all;
   has_assistant = has_assistant || RE2::PartialMatch(piece(text), assistant);
   if (std::int64_t drafted = 0; has_assistant && RE2::PartialMatch(piece(text), length_of_script, &drafted) && drafted)
     tokens = drafted;
