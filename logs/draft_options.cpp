@@ -20,7 +20,7 @@ void DraftOptions::read(std::string_view text) {
           std::string(names_of_drafters) + R"re()\w*))re",
       byte_options());
   static const RE2 length(
-      R"re((?i)(?:--(?:num[-_](?:spec(?:ulative)?|draft)[-_]tokens|draftamount|speculate)[ \t=]+|\blmdeploy\b.*--speculative-num-draft-tokens[ \t=]+|[ \t]-ndt[ \t=]+|\b(?:num[-_]spec(?:ulative)?[-_]tokens|(?:mtp_)?num_draft_tokens|draft_num_(?:predict|tokens)|prompt_lookup_num_tokens)\W{1,4}|\b(?:num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*)(\d{1,4})\b)re",
+      R"re((?i)(?:--(?:num[-_](?:spec(?:ulative)?|draft)[-_]tokens|draftamount|speculate)[ \t=]+|[ \t]-ndt[ \t=]+|\b(?:num[-_]spec(?:ulative)?[-_]tokens|(?:mtp_)?num_draft_tokens|draft_num_(?:predict|tokens)|prompt_lookup_num_tokens)\W{1,4}|\b(?:num_nextn_predict_layers|max_draft_len)["']?[ \t]*[:=][ \t]*)(\d{1,4})\b)re",
       byte_options());
   // Scripts of assisted generation, which may run both arms: only the length is of the one that drafts.
   static const RE2 assistant(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <re2/re2.h>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -21,6 +22,7 @@
 #include "logs/line_fields.hpp"
 #include "logs/llama_options.hpp"
 #include "logs/llama_requests.hpp"
+#include "logs/patterns.hpp"
 
 /// llama-server: the times of each request, its drafts, and totals since the start.
 namespace foredraft::logs {
@@ -33,12 +35,12 @@ struct Timing {
   double ms, tokens;
 };
 
-/// `eval time = 2567.65 ms / 200 tokens`
+/// `eval time = 2567.65 ms / 200 tokens`, of ik_llama.cpp `generation eval time =   2567.65 ms /   200 runs`
 std::optional<Timing> read_timing(std::string_view text) {
-  const auto ms = number_after(text, "eval time =", " ms");
-  const auto tokens = number_after(text, "/", " tokens");
-  if (!ms || !tokens || !(*ms >= 0.0) || !(*tokens > 0.0)) return std::nullopt;
-  return Timing{.ms = *ms, .tokens = *tokens};
+  static const RE2 timing(R"(eval time *= *(\d[\d.]*) ms */ *(\d+) (?:tokens|runs))", RE2::Latin1);
+  Timing found{};
+  if (!RE2::PartialMatch(piece(text), timing, &found.ms, &found.tokens) || found.tokens <= 0.0) return std::nullopt;
+  return found;
 }
 
 /// Totals of one drafting method since the start of the server, or of one request.
@@ -232,7 +234,8 @@ void LlamaServerReader::note_task(std::string_view text) {
 }
 
 void LlamaServerReader::note_slot(std::string_view text) {
-  const auto slot = text_after(text, "id ", " |");
+  auto slot = text_after(text, "id ", " |");
+  if (!slot) slot = text_after(text, "id_slot=", " ");
   if (!slot) return;
   if (slot_ && *slot_ != trimmed(*slot)) several_slots_ = true;
   slot_ = std::string(trimmed(*slot));
@@ -240,7 +243,9 @@ void LlamaServerReader::note_slot(std::string_view text) {
 
 bool LlamaServerReader::read_times(std::string_view text, LogContents& contents) {
   const std::optional<Timing> timing = read_timing(text);
-  if (!timing) return false;
+  // Without a command line, lines of ik_llama.cpp may be those of a console.
+  const bool of_ik = text.find("print_timings]") != text.npos || text.find("generation eval") != text.npos;
+  if (!timing || (of_ik && !options_.is_server())) return false;
   const bool prompt = text.find("prompt eval time") != std::string_view::npos;
   if (prompt || request_.output || request_.drafted) close(contents);
   (prompt ? request_.prompt : request_.output) = timing;
@@ -491,7 +496,7 @@ void LlamaServerReader::finish(LogContents& contents) {
 LineFormat llama_server_format() {
   static const std::string anchor =
       R"(draft acceptance(?: rate)? =|statistics[ \t]+\S+: #calls)"
-      R"(|(?:main|load_model): loading model|acc per pos = \(|eval time =[ \t]*[\d.]+ ms /|accepted +\d+/ *\d+ draft tokens|partial sequence removal|slot print_timing: id +\d+ \| task [^|\n]+\|\s*$|)" +
+      R"(|(?:main|load_model): loading model|acc per pos = \(|eval time *=[ \t]*[\d.]+ ms /|accepted +\d+/ *\d+ draft tokens|partial sequence removal|slot print_timing: id +\d+ \| task [^|\n]+\|\s*$|)" +
       std::string(llama_options_anchor);
   return lines_of<LlamaServerReader>(anchor);
 }

@@ -30,6 +30,11 @@ bool SglangOptions::read(std::string_view text) {
     tokens_ = drafted;
     return true;
   }
+  static const RE2 algorithm(R"(--speculative-algorithm[ =]+["']?(?:eagle3?|[a-z0-9_]*mtp)\b)");
+  if (RE2::PartialMatch(piece(text), algorithm)) {
+    *this = {};
+    of_lmdeploy_ = true;
+  }
   const auto depth = option("--speculative-num-steps ", "--speculative-num-steps=");
   const bool adaptive = text.find("--speculative-adaptive") != std::string_view::npos;
   if (depth) {
@@ -47,6 +52,7 @@ bool SglangOptions::read(std::string_view text) {
 }
 
 std::optional<std::int64_t> SglangOptions::gamma() const {
+  if (of_lmdeploy_ && !depth_) return tokens_;
   if (adaptive_ || !depth_ || *depth_ == 0 || width_.value_or(1) > 1) return std::nullopt;
   const bool chain = width_ == 1 || tokens_ == *depth_ + 1;  // one token wide, SGLang itself drafts the depth
   return chain ? depth_ : std::nullopt;

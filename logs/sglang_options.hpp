@@ -18,7 +18,8 @@ namespace foredraft::logs {
 
 /// The draft options of an SGLang server in a command line, which may span several lines: `--speculative-num-steps`,
 /// `--speculative-eagle-topk`, `--speculative-num-draft-tokens`, `--speculative-adaptive`; or the one setting that a
-/// bench starts it with, `--config-list 1,3,1,4`, or prints, `steps 3, topk 1, num_draft_tokens 4`.
+/// bench starts it with, `--config-list 1,3,1,4`, or prints, `steps 3, topk 1, num_draft_tokens 4`. LMDeploy has
+/// options of these names, but none of steps, and algorithms in small letters.
 class SglangOptions {
  public:
   /// Reads the options of a line. Returns true if it has a depth: a second one begins the options of the next server,
@@ -37,6 +38,7 @@ class SglangOptions {
   std::optional<std::int64_t> depth_ = {}, width_ = {}, tokens_ = {};
   bool adaptive_ = false;
   bool adaptive_alone_ = false;  ///< on a line after that of the depth, or before any
+  bool of_lmdeploy_ = false;     ///< whose draft tokens are those that are drafted
 };
 
 /// What acceptance lengths of an SGLang server with their rates say of its drafts. A rate is of the drafts or, of some

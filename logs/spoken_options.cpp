@@ -31,7 +31,7 @@ SpokenOptions spoken_options(std::string_view text) {
       std::string(launch_anchor) + R"re(|\b(?:llama|ik)-[a-z-]+(?:\.exe)?["']?[ \t]+-|^[$>] |^\./)re", byte_options());
   constexpr const char* value =  // the end of a text may cut off an object
       R"re((?:(?:=|[ \t]+)(?:'[^']*'?|"[^"]*"?|\{[^{}]*\}?|[^\s`'"{(-][^\s`,;)]*))?)re";
-  static const RE2 option(std::string(R"re((?i)(?:^|[\s`(])(--?[a-z][\w.-]*)re") + value +
+  static const RE2 option(std::string(R"re((?i)(?:^|[\s`(*])(--?[a-z][\w.-]*)re") + value +
                               R"re(|speculative_config["']?[ =:]+\{[^{}]*\}?))re",
                           byte_options());
   static const RE2 drafts(

@@ -643,4 +643,48 @@ TEST_CASE("KoboldCpp's perf endpoint: the last answer, and no drafts where none 
   CHECK(drafted[0].acceptance->steps == 150);
 }
 
+TEST_CASE(
+    "LMDeploy's profile_throughput: times in seconds, the tokens of a chunk, and the draft tokens of its command") {
+  const auto report = [](const std::string& options, const std::string& tpot, const std::string& chunk) {
+    return "$ python3 benchmark/profile_throughput.py data.json big --concurrency 8" + options +
+           "\n\n=========== Profile Throughput ===========\nSuccessful requests                  90\n"
+           "Concurrency                              8\nInput throughput (tok/s)           900.000\n"
+           "Output throughput (tok/s)          400.000\nRequest throughput (req/s)           2.000\n" +
+           "                                      mean       P50\nTime to First Token (TTFT)           0.250     "
+           "0.240\n"
+           "Time per Output Token (TPOT)         " +
+           tpot + "     0.010\nTokens per Tick                      " + chunk + "         1\n";
+  };
+  for (const std::string options : {" --speculative-algorithm eagle3 --speculative-num-draft-tokens 4",
+                                    " \\\n  --speculative-num-draft-tokens 4 --speculative-algorithm deepseek_mtp"}) {
+    const auto runs =
+        posted_runs(report("", "0.040", "1.000") + "\n" + report(options, "0.020", "2.500"), "small-bench");
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].decoding == Decoding::plain);
+    CHECK(runs[0].times.tpot_ms == near(40.0));
+    CHECK(runs[0].times.ttft_ms == near(250.0));
+    CHECK(runs[0].concurrency == 8.0);
+    CHECK(runs[1].gamma == 4);
+    CHECK(runs[1].acceptance_length == near(2.5));
+  }
+  // SGLang's draft tokens count the known one, and it has a depth beside them.
+  const auto other =
+      posted_runs(report("", "0.040", "1.000") + "\n" +
+                      report(" --speculative-algorithm EAGLE --speculative-num-draft-tokens 4", "0.020", "2.5"),
+                  "small-bench");
+  CHECK_FALSE(other.at(1).gamma);
+}
+
+TEST_CASE("the speed at the end of SGLang's batch is not that of the batch") {
+  const auto batch = [](const std::string& speed, const std::string& end) {
+    return "batch size: 4\ninput_len: 64\noutput_len: 128\noutput throughput: " + speed +
+           " tok/s\nlast_ttft: 0.08 s\nlast generation throughput: " + end + " tok/s\n\n";
+  };
+  const auto runs = posted_runs(
+      "## no speculation\n" + batch("100.0", "60.0") + "## EAGLE, K = 3\n" + batch("180.0", "90.0"), "small-bench");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].times.output_tokens_per_s == 100.0);
+  CHECK(runs[1].times.output_tokens_per_s == 180.0);
+}
+
 }  // namespace foredraft::tests

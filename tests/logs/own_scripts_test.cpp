@@ -41,6 +41,33 @@ TEST_CASE("ik_llama.cpp: times of a request below the words that name its arm") 
   CHECK(code[1].times.tpot_ms == near(250.0));
 }
 
+TEST_CASE("ik_llama.cpp: the times of its server are those of the request whose drafts it counts") {
+  const std::string prefix = "INFO [           print_timings] ";
+  const std::string slot = " | tid=\"1\" timestamp=2 id_slot=0 id_task=0 t_token=3\n";
+  const auto request = [&](const std::string& ms) {
+    std::string text = ik_request(prefix, ms);
+    for (std::size_t at = text.find(")\n"); at != std::string::npos; at = text.find(")\n", at + slot.size()))
+      text.replace(at + 1, 1, slot);
+    return text;
+  };
+  const std::string drafts =
+      "draft acceptance rate = 0.65000 (   39 accepted /    60 generated)\n"
+      "statistics mtp: #calls(b,g,a) = 1 60 60, #gen drafts = 60, #acc drafts = 39, #gen tokens = 60, #acc tokens = "
+      "39, "
+      "dur(b,g,a) = 0.006, 300.000, 0.190 ms\n";
+  const std::string command = "# ./llama-server -m a.gguf";
+  const auto runs = posted_runs(command + "\n" + request("20000.00") + command +
+                                    " -mtp --draft-max 1 --draft-p-min 0.0\n" + request("12500.00") + drafts,
+                                "llama-server");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].times.tpot_ms == near(20000.0 / 99.0));
+  CHECK(runs[1].gamma == 1);
+  CHECK(runs[1].acceptance->steps == 60);
+  CHECK(runs[1].times.tpot_ms == near(12500.0 / 99.0));
+  CHECK(runs[1].requests == 1.0);
+}
+
 TEST_CASE("before and after: a diff that adds a drafter tells which drafts, other changes do not") {
   const auto request = [](const std::string& speed) { return "prompt_tps: 400.0\ngeneration_tps: " + speed + "\n"; };
   const std::string log = "\n- Before:\n\n" + request("20.0") + "INFO: \"POST /v1/chat/completions\" 200 OK\n" +

@@ -54,7 +54,7 @@ TEST_CASE("mtp-bench.py: the command line above a run has its draft length") {
 }
 
 TEST_CASE("mtp-bench.py: lines above runs of several draft lengths state these") {
-  for (const std::string mark : {"## n-max ", "### MTP, K = ", "**n_max=", "--- mtp K="}) {
+  for (const std::string mark : {"## n-max ", "### MTP, K = ", "**n_max=", "**--spec-draft-n-max ", "--- mtp K="}) {
     const std::string end = mark.front() == '*' ? "**\n" : mark == "## n-max " ? "\n\nSome words on it.\n\n" : "\n";
     const auto runs = posted_runs(mark + "2" + end + mtp_run + "\n" + mark + "3" + end + mtp_run, "mtp-bench");
     REQUIRE(runs.size() == 4);
