@@ -72,7 +72,7 @@ std::optional<int> block_size_in(std::string_view text) {
   std::optional<int> size;
   for (re2::StringPiece rest = piece(text); RE2::FindAndConsume(&rest, block, &of, &first, &second, &third, &more);) {
     if (!of.empty()) continue;
-    const int tokens = std::stoi(first + second + third);
+    const int tokens = std::stoi(!first.empty() ? first : !second.empty() ? second : third);
     size = more.empty() && size.value_or(tokens) == tokens ? tokens : 0;
   }
   return size;

@@ -64,7 +64,7 @@ bool may_be_heading(std::string_view line, std::size_t size) {
 
 std::optional<Arm> arm_in_caption(std::string_view caption) {
   static const RE2 several(  // or options of a command, or a time
-      R"((?i).*(?:--\w|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/|,.*(?:with|base)).*|.*: *[\d.]+ ?s(?:ec(?:ond)?s?)?\W*)");
+      R"((?i).*(?:--\w|\bvs\b|versus|\band\b|\bor\b|compar|speed-?up|against|over|than|/).*|.*: *[\d.]+ ?s(?:ec(?:ond)?s?)?\W*)");
   // These name no arm: a data set, the script of a benchmark, the size of a model (another one may have another
   // drafter), a unit.
   static const RE2 no_arm(
@@ -98,7 +98,8 @@ std::optional<Arm> arm_in_caption(std::string_view caption) {
   text = last_clause(text);
   static const RE2 word(R"((?i)\W*(?:off|none|plain|disabled)\W*)");  // "=== off ==="
   if (RE2::FullMatch(text, word)) return Arm{.plain = true};
-  if (RE2::FullMatch(text, several)) return std::nullopt;
+  static const RE2 added_arm("(?i).*,.*(?:with|base).*");  // not what leads to options: "restarted with `--spec...`"
+  if (RE2::FullMatch(text, several) || (options.mentions == 0 && RE2::FullMatch(text, added_arm))) return std::nullopt;
   auto arm = may_be_heading(caption, text.size()) ? arm_in_text(text) : arm_that_opens(text);
   if (!arm || arm->plain || options.mentions == 0) return arm;
   if (options.arm.drafter) arm->drafter = options.arm.drafter;

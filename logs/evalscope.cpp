@@ -113,8 +113,10 @@ class EvalscopeConsoleReader final : public BlockReader {
   void read(const KeyValueBlock& block, LogContents& contents) override;
 
   std::vector<std::string> upper_ = {};                                     ///< first line of a head
+  std::vector<std::string> words_ = {};                                     ///< its line with "Conc.", if it may go on
   std::vector<std::string> columns_ = {};                                   ///< of the last table of loads
   std::size_t row_ = 0;                                                     ///< the next of that table
+  std::size_t first_ = 0;                                                   ///< the first load of its run
   std::vector<Load> loads_ = {};                                            ///< of these tables, in their order
   std::map<std::pair<std::string, std::string>, std::string> speeds_ = {};  ///< output tokens/s by load and rate
 };
@@ -134,18 +136,25 @@ std::string key_of_column(std::string heading) {
   return heading;
 }
 
-/// Reads a line of a head: "Conc." stands in its last.
+/// Reads a line of a head: "Conc." stands in its first or its last.
 bool EvalscopeConsoleReader::head(const std::vector<std::string>& cells) {
+  const auto join = [&](const std::vector<std::string>& upper, const std::vector<std::string>& lower) {
+    for (std::size_t i = 0; i < columns_.size() && upper.size() == lower.size(); ++i)
+      columns_[i] = key_of_column(std::string(trimmed(upper[i] + " " + lower[i])));
+  };
+  const std::vector<std::string> words = std::exchange(words_, {});
   if (cells.size() > 3 && cells[0].empty() && cells[1].empty()) {
+    if (words.size() == cells.size()) {
+      join(words, cells);
+      return true;
+    }
     upper_ = cells;
     return false;  // may be the head of any table
   }
   if (cells.size() <= 3 || cells[0] != "Conc.") return false;
-  columns_ = cells;
-  for (std::size_t i = 0; i < columns_.size() && upper_.size() == columns_.size(); ++i)
-    columns_[i] = key_of_column(std::string(trimmed(upper_[i] + " " + columns_[i])));
-  upper_.clear();
-  row_ = 0;
+  columns_ = words_ = cells;
+  join(std::exchange(upper_, {}), cells);
+  row_ = first_;
   return true;
 }
 
@@ -159,6 +168,11 @@ bool EvalscopeConsoleReader::row_of_load(const std::vector<std::string>& cells, 
     return true;
   }
   if (std::ranges::none_of(columns_, is_evalscope_key) || cells[0].empty()) return false;
+  const auto repeats = [&](const auto& value) {
+    return is_evalscope_key(value.first) && std::ranges::find(columns_, value.first) != columns_.end();
+  };
+  if (row_ == first_ && row_ < loads_.size() && std::ranges::any_of(loads_[row_].values, repeats))
+    first_ = row_ = loads_.size();  // of the next run
   if (row_ >= loads_.size() || loads_[row_].requests != cells[0]) {
     if (loads_.size() == max_loads) return true;
     row_ = loads_.size();

@@ -160,6 +160,7 @@ bool Launches::read(std::string_view text, std::string_view above, std::int64_t 
       byte_options());
   static const RE2 engine(R"re(\bspeculative_config=(?:None|Spec))re", byte_options());  // a line of vLLM's
   of_trtllm_ = of_trtllm_ || text.find("decoding_type") != std::string_view::npos;
+  if (text.find("CLI Command:") != std::string_view::npos) return false;  // AIPerf ends what it prints with its own
   if (read_session(text, number) || read_switch(text, number)) return false;
   std::string name;
   const bool runs_model = RE2::PartialMatch(piece(text), model, &name);

@@ -258,10 +258,11 @@ void omlx_answers(StatedRun& run) {
 constexpr StatedConsole omlx_console{Span::request, omlx_lines, omlx_answers, omlx_depths};
 
 // ---- Benchmarks without a load generator: SGLang's send_one and bench_one_batch_server, vLLM's `bench throughput` and
-// the end of its progress bar, LMDeploy's profile_throughput and profile_pipeline_api, whose times are in seconds, and
-// users' scripts that print one metric per line, also below the name of each arm.
+// the end of its progress bar, LMDeploy's profile_throughput and profile_pipeline_api, whose times are in seconds, the
+// counts of speculators' evaluate.py, and users' scripts that print one metric per line, also below the name of each
+// arm.
 
-constexpr std::array<StatedLine, 33> small_bench_lines{{
+constexpr std::array<StatedLine, 37> small_bench_lines{{
     {"acc_length=#", {&StatedRun::length}},
     {"acc_length: #", {&StatedRun::length}},
     {"speed=# token/s", {&StatedRun::request_tokens_per_s}},
@@ -277,6 +278,10 @@ constexpr std::array<StatedLine, 33> small_bench_lines{{
     {"Time to First Token (TTFT) #", {{{&StatedRun::ttft_ms, 1000.0}}}},
     {"Time per Output Token (TPOT) #", {{{&StatedRun::tpot_ms, 1000.0}}}},
     {"Tokens per Tick #", {&StatedRun::chunk_tokens}},
+    {"Num drafts #", {&StatedRun::steps}},
+    {"Num draft tokens #", {&StatedRun::drafted}},
+    {"Num accepted tokens #", {&StatedRun::accepted}},
+    {"Acceptance length #", {&StatedRun::length}},
     {"ttft: # ms", {&StatedRun::ttft_ms}},
     {"tpot: # ms", {&StatedRun::tpot_ms}},
     {"avg_throughput: # tok", {&StatedRun::output_tokens_per_s}},
@@ -329,7 +334,8 @@ LineFormat small_bench_format() {
       R"(|^ +(?:Mean acceptance length|Gamma \(tokens per proposal\)|Draft calls / verify steps) {2,}\d)"
       R"(|^(?:first token|decode time): *[\d.]+ *s\b|^output token: *\d|^decode speed: *[\d.]+ *tok)"
       R"(|^last generation throughput: [\d.]+ tok|^(?:Concurrency|(?:Output throughput \(tok|Request throughput \(req)/s\)) {3,}\d)"
-      R"(|^(?:Time to First Token \(TTFT\)|Time per Output Token \(TPOT\)|Tokens per Tick) {3,}\d)",
+      R"(|^(?:Time to First Token \(TTFT\)|Time per Output Token \(TPOT\)|Tokens per Tick) {3,}\d)"
+      R"(|^ +(?:Num (?:drafts|draft tokens|accepted tokens)|Acceptance length) {3,}\d)",
       small_bench_console);
 }
 

@@ -675,6 +675,21 @@ TEST_CASE(
   CHECK_FALSE(other.at(1).gamma);
 }
 
+TEST_CASE("speculators' evaluate.py: the counts of each subset") {
+  const auto runs = posted_runs(
+      "=== Speculative Decoding Acceptance Report ===\n\n  Num drafts                       200\n"
+      "  Num draft tokens                 600\n  Num accepted tokens              300\n"
+      "  Acceptance length               2.5000\n\n=== Speculative Decoding Acceptance Report ===\n\n"
+      "  Num drafts                       100\n  Num draft tokens                 300\n"
+      "  Num accepted tokens              100\n  Acceptance length               2.0000\n",
+      "small-bench");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].gamma == 3);
+  CHECK(runs[0].acceptance->steps == 200);
+  CHECK(runs[0].acceptance->accepted_tokens == 300);
+  CHECK(runs[1].acceptance->accepted_tokens == 100);
+}
+
 TEST_CASE("the speed at the end of SGLang's batch is not that of the batch") {
   const auto batch = [](const std::string& speed, const std::string& end) {
     return "batch size: 4\ninput_len: 64\noutput_len: 128\noutput throughput: " + speed +

@@ -257,6 +257,17 @@ TEST_CASE("a script's own lines are runs that the line above them names, and the
 
 TEST_CASE("AIPerf: the line above the title of a table names its run") {
   const std::string table = sample("aiperf.txt");
+  // The command that it prints at its end is that of the run above.
+  const std::string profile = "$ aiperf profile --model m --concurrency 2\n\n";
+  const std::string end = "\nCLI Command: aiperf profile --model 'm' --concurrency 2\n\n";
+  const auto commanded =
+      posted_runs("$ vllm serve m\n" + profile + table + end +
+                      "$ vllm serve m --speculative-config '{\"method\":\"mtp\",\"num_speculative_tokens\":3}'\n" +
+                      profile + table + end,
+                  "genai-perf");
+  REQUIRE(commanded.size() == 2);
+  CHECK(commanded[0].decoding == Decoding::plain);
+  CHECK(commanded[1].gamma == 3);
   const auto runs = posted_runs("BASELINE\n\n\n" + table + "\nSPEC DECODE (K=3)\n\n\n" + table, "genai-perf");
   REQUIRE(runs.size() == 2);
   CHECK(runs[0].decoding == Decoding::plain);

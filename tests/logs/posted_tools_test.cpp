@@ -319,6 +319,36 @@ TEST_CASE("EvalScope's tables with a row for each load, and heads of two lines")
   CHECK(runs[1].concurrency == 8.0);
   CHECK(runs[1].times.output_tokens_per_s == 390.0);
   CHECK(runs[1].acceptance_length == 2.4);
+  // "Conc." in the first line of a head; and two runs, each below its heading.
+  const auto swapped = [](std::string table, const std::vector<std::string>& first) {
+    const std::size_t lower = table.find('\n') + 1;
+    std::size_t at = 0;
+    for (const std::string& word : first) {  // changes places with the blanks above it
+      const std::size_t below = table.find(word, lower);
+      at = table.find(std::string(word.size() + 2, ' '), at) + 1;
+      table.replace(below, word.size(), word.size(), ' ');
+      table.replace(at, word.size(), word);
+      at += word.size();
+    }
+    return table;
+  };
+  const std::string fast = swapped(times, {"Conc.", "Rate", "Num"}), counts = swapped(drafts, {"Conc.", "Num"});
+  std::string without = fast;
+  without.replace(without.find("    10.0"), 8, "    15.0");
+  const auto both = posted_runs("### server without MTP\n\nToday.\n\n" + without +
+                                    "\n\n### the same, started again with `--speculative-config "
+                                    "'{\"method\":\"mtp\",\"num_speculative_tokens\":3}'`\n\nToday.\n\n" +
+                                    fast + "\n\n" + counts,
+                                "evalscope-console");
+  REQUIRE(both.size() == 4);
+  CHECK(both[0].decoding == Decoding::plain);
+  CHECK(both[0].times.tpot_ms == 15.0);
+  CHECK_FALSE(both[0].acceptance_length);
+  CHECK(both[1].concurrency == 8.0);
+  CHECK(both[2].gamma == 3);
+  CHECK(both[2].times.tpot_ms == 10.0);
+  CHECK(both[2].acceptance_length == 2.5);
+  CHECK(both[3].acceptance_length == 2.4);
 }
 
 TEST_CASE("SGLang's client prints no acceptance of other servers, whose command says what drafts") {
