@@ -169,14 +169,14 @@ void keep_apart(std::span<const ReadTable> tables, bool sections, LogContents& c
   }
   const auto is_plain = [](const Observation& run) { return run.decoding == Decoding::plain; };
   const bool parts = sections && std::ranges::any_of(contents.observations, is_part);
-  const bool of_arms = sections && (parts || std::ranges::any_of(contents.observations, is_plain)) &&
+  const bool arms_of = sections && (parts || std::ranges::any_of(contents.observations, is_plain)) &&
                        std::ranges::none_of(setups, [](const Setup& one) { return are_both_arms(one.runs); });
   for (std::size_t i = 0; apart && i < of_table.size(); ++i) {
     for (Observation& run : contents.observations) {
-      if (run.line < tables[i].first_line || run.line > tables[i].last_line || (of_arms && is_plain(run))) continue;
-      auto& kind = of_arms ? run.drafter : run.stratum.category;
-      kind = setups[of_table[i]].name + (kind && !of_arms ? " / " + *kind : "");
-      if (parts && !of_arms) run.span = Span::run;  // whose kinds are kept apart
+      if (run.line < tables[i].first_line || run.line > tables[i].last_line || (arms_of && is_plain(run))) continue;
+      auto& kind = arms_of ? run.drafter : run.stratum.category;
+      kind = setups[of_table[i]].name + (kind && !arms_of ? " / " + *kind : "");
+      if (parts && !arms_of) run.span = Span::run;  // whose kinds are kept apart
     }
   }
 }
