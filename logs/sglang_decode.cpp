@@ -178,7 +178,7 @@ Server& SglangReader::begun_at(std::int64_t number) {
 }
 
 const Server& SglangReader::server_of(const Observation& one) const {
-  return *std::prev(std::ranges::upper_bound(servers_.begin() + 1, servers_.end(), one.line, {}, &Server::line));
+  return *std::prev(std::ranges::upper_bound(servers_, one.line, {}, &Server::line));
 }
 
 bool SglangReader::configure(std::string_view text, Server& server, LogContents& contents) {
